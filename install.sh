@@ -80,9 +80,25 @@ read_options()
 	fi
 }
 
+# Does the shell read this script from the file that $0 names? In a pipe $0 is the name of the shell, and the
+# current folder may have a file that is called so.
+reads_own_file()
+{
+	case $0 in
+	*/* | *install.sh) ;;
+	*) return 1 ;;
+	esac
+	[ -f "$0" ] || return 1
+	for fd in "/proc/$$/fd/"*; do
+		# shellcheck disable=SC3013
+		[ "$fd" -ef "$0" ] && return 0
+	done
+	return 1
+}
+
 choose_source()
 {
-	if [ -z "$from" ] && [ -f "$0" ] && [ -f "$(dirname -- "$0")/SHA256SUMS" ]; then
+	if [ -z "$from" ] && reads_own_file && [ -f "$(dirname -- "$0")/SHA256SUMS" ]; then
 		from=$(dirname -- "$0")
 	fi
 	[ -n "$from" ] || from=$default_url
@@ -156,6 +172,7 @@ fetch_verified()
 	got=$(sha256sum <"$work/$tarball")
 	[ "${got%% *}" = "$sum" ] ||
 		die "$tarball is not what SHA256SUMS says (it has ${got%% *}); nothing was installed"
+	say "installing $tarball from $shown in $prefix"
 }
 
 # owned_by_root DIR: root must not write where another user could exchange a
@@ -328,7 +345,7 @@ main()
 	choose_source
 	case $from in
 	*://* | /*) ;;
-	*) from=$PWD/$from ;;
+	*) from=$PWD/$from shown=$PWD/$shown ;;
 	esac
 
 	trap clean_up EXIT

@@ -1,16 +1,9 @@
 #include "cmd.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 static const struct option options_alias[] = {
-	{ "fish", 0, OPT_FLAG, ID_FISH, NULL, NULL, "print functions for fish" },
-	{ "install", 0, OPT_FLAG, ID_INSTALL, NULL, NULL, "add it to your shell's start-up file" },
-	{ "yes", 'y', OPT_FLAG, ID_YES, NULL, NULL, "with --install: do not ask" },
+	FLAG("fish", 0, ID_FISH, "print functions for fish"),
+	FLAG("install", 0, ID_INSTALL, "add it to your shell's start-up file"),
+	FLAG("yes", 'y', ID_YES, "with --install: do not ask"),
 	{ 0 },
 };
 
@@ -114,16 +107,9 @@ static int install_aliases(const struct args *args, const struct ab_strv *names)
 		return 0;
 	}
 	printf("%s gets this line:\n  %s", path, line.data + 1);
-	if (!given(args, ID_YES)) {
-		if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
-			fflush(stdout);
-			tell("not changed: there is no terminal to ask on; add --yes");
-			return 1;
-		}
-		if (!confirm("Add it?"))
-			return 1;
-	}
-	if (append_line(path, line.data))
+	if (get_consent(args, "Add it?", "not changed: there is no terminal to ask on; add --yes",
+			NULL) >= 0 ||
+	    append_line(path, line.data))
 		return 1;
 	printf("added; it counts for shells that start from now on\n");
 	return 0;
@@ -146,18 +132,14 @@ static int choose_names(const struct args *args, const struct ab_strv *profiles,
 	return ret->len ? -1 : 1;
 }
 
-static int alias_main(struct args *args)
+static int alias_main(struct args *args, struct ab_error *err)
 {
 	ab_autostrv struct ab_strv profiles = { 0 }, docs = { 0 }, names = { 0 };
-	struct ab_error err = { 0 };
-	int status = check_words(args, 1, SIZE_MAX);
+	int status;
 
-	if (status >= 0)
-		return status;
+	(void)err;
 	if (given(args, ID_YES) && !given(args, ID_INSTALL))
 		return misuse(args->command, "--yes needs --install");
-	if (ab_caller_init(&args->input, &err) < 0)
-		return complain(args, &err);
 	ab_policy_profiles(&args->input, &profiles, &docs);
 	status = choose_names(args, &profiles, &names);
 	if (status >= 0)
@@ -177,5 +159,6 @@ const struct command command_alias = {
 		"If a profile has the same name as the program, the function uses it. --install\n"
 		"shows the line for the start-up file of your shell (SHELL), and adds it.",
 	.groups = OPTION_GROUPS({ NULL, options_alias }),
+	.words = { 1, SIZE_MAX },
 	.main = alias_main,
 };

@@ -1,15 +1,17 @@
 #include "cmd.h"
 
-#include <stdio.h>
-
 const struct option options_permit[] = {
-	{ "run", 0, OPT_VALUE, ID_RUN, "RUN", NULL, "the run to change: its id or name" },
-	{ "always", 0, OPT_FLAG, ID_ALWAYS, NULL, NULL, "in every run: add it to your settings" },
-	{ "project", 0, OPT_FLAG, ID_PROJECT, NULL, NULL,
-	  "always, in the project's .agentbox.json" },
-	{ "user", 0, OPT_FLAG, ID_USER, NULL, NULL, "always, in your settings" },
-	{ "undo", 0, OPT_FLAG, ID_UNDO, NULL, NULL, "take an earlier --always back" },
-	{ "for", 0, OPT_VALUE, ID_FOR, "DURATION", NULL, "only for this long (30s, 10m)" },
+	VALUE("run", 0, ID_RUN, "RUN", "the run to change: its id or name"),
+	FLAG("always", 0, ID_ALWAYS, "in every run: add it to your settings"),
+	FLAG("project", 0, ID_PROJECT, "always, in the project's .agentbox.json"),
+	FLAG("user", 0, ID_USER, "always, in your settings"),
+	FLAG("undo", 0, ID_UNDO, "take an earlier --always back"),
+	VALUE("for", 0, ID_FOR, "DURATION", "only for this long (30s, 10m)"),
+	{ 0 },
+};
+
+static const struct option options_allow[] = {
+	FLAG("yes", 'y', ID_YES, "do not ask if no run was denied it"),
 	{ 0 },
 };
 
@@ -50,47 +52,54 @@ static void print_outcome(const struct ab_permitted *p)
 	print_change(p);
 	print_rerun(p);
 	fflush(stdout);
-	for (size_t i = 0; i < p->notes.len; i++)
-		tell("%s", p->notes.v[i]);
+	tell_notes(&p->notes);
 }
 
-int permit_main(struct args *args, bool deny)
+/* A box can print a line that looks like ours. Scripts have no screen to copy from. */
+static bool is_wanted(struct args *args, const struct ab_permit *ask)
+{
+	ab_autofree char *what = ab_escape(ask->what), *question = NULL;
+
+	if (given(args, ID_YES) || !ab_permit_is_unasked(ask))
+		return true;
+	if (given(args, ID_JSON) || !can_ask()) {
+		tell("no run was denied %s; it is allowed without a question, because there is no "
+		     "terminal (--yes: without this note)",
+		     what);
+		return true;
+	}
+	question =
+		ab_printf("No run was denied %s. A program in a box can print commands that look "
+			  "like agentbox's own.\nAllow %s in every run?",
+			  what, what);
+	return confirm(question);
+}
+
+int permit_main(struct args *args, struct ab_error *err)
 {
 	struct ab_permit ask = { .input = &args->input,
-				 .what = args->nrest ? args->rest[0] : NULL,
+				 .what = args->rest[0],
 				 .run = args->values[ID_RUN],
-				 .deny = deny,
+				 .deny = args->command == &command_deny,
 				 .user = given(args, ID_USER),
 				 .project = given(args, ID_PROJECT),
 				 .undo = given(args, ID_UNDO) };
-	struct ab_permitted done;
-	struct ab_error err = { 0 };
-	int status = check_words(args, 1, 1);
+	ab_auto(ab_permitted_fini) struct ab_permitted done = { 0 };
+	int status;
 
-	if (status >= 0)
-		return status;
 	ask.always = given(args, ID_ALWAYS) || (!ask.undo && (ask.user || ask.project));
 	if (given(args, ID_FOR) &&
 	    (ab_parse_duration(args->values[ID_FOR], &ask.for_ms) < 0 || ask.for_ms == 0))
 		return misuse(args->command, "--for: invalid duration \"%s\"; use 30s, 10m or 2h",
 			      args->values[ID_FOR]);
-	if (ab_caller_init(&args->input, &err) < 0)
-		return complain(args, &err);
-	status = ab_permit(&ask, &done, &err) < 0 ? 1 : 0;
-	if (given(args, ID_JSON) && status == 0) {
-		ab_autofree char *json = ab_permitted_json(&ask, &done);
-
-		fputs(json, stdout);
-	} else {
+	if (!is_wanted(args, &ask))
+		return ab_fail(err, AB_EREFUSED, 0, "nothing was changed");
+	status = ab_permit(&ask, &done, err);
+	if (given(args, ID_JSON) && status == 0)
+		print_made(ab_permitted_json(&ask, &done), NULL);
+	else
 		print_outcome(&done);
-	}
-	ab_permitted_fini(&done);
-	return status ? complain(args, &err) : 0;
-}
-
-static int allow_main(struct args *args)
-{
-	return permit_main(args, false);
+	return status;
 }
 
 const struct command command_allow = {
@@ -101,6 +110,8 @@ const struct command command_allow = {
 		"network.allow: x.y, *.x.y, x.y:8080, an address, @group. Both take effect in the\n"
 		"active run immediately. PATH begins with /, ./, ../ or ~/ and becomes writable\n"
 		"in the next run in the same folder.",
-	.groups = OPTION_GROUPS({ NULL, options_permit }, { NULL, options_json }),
-	.main = allow_main,
+	.groups = OPTION_GROUPS({ NULL, options_permit }, { NULL, options_allow },
+				{ NULL, options_json }),
+	.words = { 1, 1 },
+	.main = permit_main,
 };

@@ -1,26 +1,20 @@
 #include "cmd.h"
 
-#include <stdio.h>
-#include <string.h>
-#include <sys/time.h>
 #include <termios.h>
-#include <time.h>
-#include <unistd.h>
 
 #define PROGRESS_MS 1000 /* nothing is shown before */
 
 static const struct option options_apply[] = {
-	{ "all", 0, OPT_FLAG, ID_ALL, NULL, NULL, "apply every change" },
-	{ "safe", 0, OPT_FLAG, ID_SAFE, NULL, NULL, "apply the changes without a label" },
-	{ "patch", 'p', OPT_FLAG, ID_PATCH, NULL, NULL, "ask about each change, hunk by hunk" },
-	{ "home", 0, OPT_FLAG, ID_HOME, NULL, NULL, "the layer above your home folder" },
+	FLAG("all", 0, ID_ALL, "apply every change"),
+	FLAG("safe", 0, ID_SAFE, "apply the changes without a label"),
+	FLAG("patch", 'p', ID_PATCH, "ask about each change, hunk by hunk"),
+	FLAG("home", 0, ID_HOME, "the layer above your home folder"),
 	{ 0 },
 };
 
 static const struct option options_conflicts[] = {
-	{ "theirs", 0, OPT_FLAG, ID_THEIRS, NULL, NULL,
-	  "where both sides changed: take the layer's" },
-	{ "ours", 0, OPT_FLAG, ID_OURS, NULL, NULL, "where both sides changed: keep the host's" },
+	FLAG("theirs", 0, ID_THEIRS, "where both sides changed: take the layer's"),
+	FLAG("ours", 0, ID_OURS, "where both sides changed: keep the host's"),
 	{ 0 },
 };
 
@@ -29,8 +23,7 @@ static const struct option options_conflicts[] = {
 void tell_layer_notes(const struct args *args, const struct ab_layer_command *command,
 		      const char *what)
 {
-	for (size_t i = 0; i < command->notes.len; i++)
-		tell("%s", command->notes.v[i]);
+	tell_notes(&command->notes);
 	if (command->chosen && !given(args, ID_JSON))
 		tell("using the %s of %s", what, command->set.key);
 }
@@ -52,21 +45,13 @@ int get_conflict(const struct args *args, enum ab_apply_conflict *ret)
 	return -1;
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static void show_step(void *arg, size_t done, size_t all)
 {
 	struct long_work *work = arg;
 
 	if (done % 64 && done != all)
 		return;
-	if (now_ms() - work->began_ms < PROGRESS_MS)
+	if (ab_now_ms() - work->began_ms < PROGRESS_MS)
 		return;
 	fprintf(stderr, "\r%zu of %zu", done, all);
 	work->shown = true;
@@ -74,7 +59,7 @@ static void show_step(void *arg, size_t done, size_t all)
 
 struct ab_progress show_progress(struct long_work *work)
 {
-	*work = (struct long_work){ .began_ms = now_ms() };
+	*work = (struct long_work){ .began_ms = ab_now_ms() };
 	return (struct ab_progress){ isatty(STDERR_FILENO) ? show_step : NULL, work };
 }
 
@@ -135,7 +120,7 @@ static int check_choice(const struct args *args, const struct ab_layer_command *
 		return misuse(args->command, "--all and a path cannot be combined");
 	if (patch && given(args, ID_JSON))
 		return misuse(args->command, "--patch and --json cannot be combined");
-	if (patch && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)))
+	if (patch && !can_ask())
 		return misuse(args->command, "--patch needs a terminal");
 	return -1;
 }
@@ -183,7 +168,7 @@ static int choose_changes(const struct args *args, const struct ab_layer_command
 		ab_apply_pick_all(apply);
 	} else if (safe) {
 		ab_apply_pick_safe(apply);
-	} else if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !given(args, ID_JSON)) {
+	} else if (can_ask() && !given(args, ID_JSON)) {
 		return ask_choice(apply, conflict) ? -1 : 0;
 	} else {
 		return misuse(args->command, "name what to apply: a path, --all or --safe");
@@ -206,9 +191,7 @@ static int print_applied(const struct args *args, const struct ab_layer_command 
 			     apply->changes.v[i].conflict;
 	}
 	if (given(args, ID_JSON)) {
-		ab_autofree char *json = ab_layer_command_json(command, apply, "applied");
-
-		fputs(json, stdout);
+		print_made(ab_layer_command_json(command, apply, "applied"), NULL);
 		return left ? 1 : 0;
 	}
 	printf("%zu %s applied", done, done == 1 ? "change" : "changes");
@@ -217,6 +200,9 @@ static int print_applied(const struct args *args, const struct ab_layer_command 
 	if (done)
 		printf("; to take it back: agentbox undo %s", command->set.key);
 	printf("\n");
+	if (apply->forgotten)
+		printf("the oldest apply can no longer be taken back: the last %d are kept\n",
+		       AB_UNDO_MAX);
 	if (left)
 		printf("%zu left:\n", left);
 	for (size_t i = 0; left && i < apply->changes.len; i++)
@@ -238,7 +224,7 @@ static int apply_changes(struct args *args, struct ab_layer_command *command,
 
 	if (ab_apply_open(&command->set, given(args, ID_HOME), &command->claim.guard, &apply,
 			  &command->notes, err) < 0)
-		return complain(args, err);
+		return -1;
 	if (!apply.changes.len && !given(args, ID_JSON)) {
 		printf("%s has no changes\n", command->set.key);
 		return 0;
@@ -249,26 +235,24 @@ static int apply_changes(struct args *args, struct ab_layer_command *command,
 	progress = show_progress(&work);
 	status = ab_apply_commit(&apply, conflict, &progress, err);
 	end_progress(&work);
-	return status < 0 ? complain(args, err) : print_applied(args, command, &apply);
+	return status < 0 ? -1 : print_applied(args, command, &apply);
 }
 
-static int apply_main(struct args *args)
+static int apply_main(struct args *args, struct ab_error *err)
 {
 	ab_autolayercommand struct ab_layer_command command = AB_LAYER_COMMAND_NONE;
 	struct ab_layer_words words = layer_words(args);
 	enum ab_apply_conflict conflict = AB_APPLY_LEAVE;
-	struct ab_error err = { 0 };
 	int status = get_conflict(args, &conflict);
 
 	if (status >= 0)
 		return status;
-	if (ab_caller_init(&args->input, &err) < 0 ||
-	    ab_layer_command_open(&args->input, &words, AB_LAYER_WAITING, given(args, ID_HOME),
-				  &command, &err) < 0)
-		return complain(args, &err);
+	if (ab_layer_command_open(&args->input, &words, AB_LAYER_WAITING, given(args, ID_HOME),
+				  &command, err) < 0)
+		return -1;
 	tell_layer_notes(args, &command, "changes");
 	status = check_choice(args, &command);
-	return status >= 0 ? status : apply_changes(args, &command, conflict, &err);
+	return status >= 0 ? status : apply_changes(args, &command, conflict, err);
 }
 
 const struct command command_apply = {
@@ -282,5 +266,6 @@ const struct command command_apply = {
 		"is 1.",
 	.groups = OPTION_GROUPS({ NULL, options_apply }, { NULL, options_conflicts },
 				{ NULL, options_json }),
+	.words = { 0, SIZE_MAX },
 	.main = apply_main,
 };

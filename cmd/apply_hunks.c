@@ -1,7 +1,5 @@
 #include "cmd.h"
 
-#include <stdio.h>
-
 static const char choices[] = "y  yes, apply it\n"
 			      "n  no, leave it in the layer\n"
 			      "q  quit: apply nothing at all\n"
@@ -56,8 +54,8 @@ static void pick_file(struct ab_apply *apply, size_t i, const struct ab_contents
 	ab_autofree bool *take = NULL;
 	size_t taken = 0;
 
-	ab_hunks_find(contents->old.data, contents->old.len, contents->new.data, contents->new.len,
-		      &hunks);
+	ab_hunks_find(contents->old.data, contents->old.len, contents->fresh.data,
+		      contents->fresh.len, &hunks);
 	take = ab_alloc((hunks.len + 1) * sizeof(take[0]));
 	for (size_t h = 0; h < hunks.len; h++) {
 		char header[AB_HUNK_HEADER];
@@ -90,10 +88,10 @@ static void print_patch(const struct ab_change *change, const struct ab_contents
 	struct ab_shown shown = { .change = change, .contents = contents };
 
 	if (text) {
-		const struct ab_content *old = &contents->old, *new = &contents->new;
+		const struct ab_content *old = &contents->old, *fresh = &contents->fresh;
 
-		ab_hunks_find(old->data ? old->data : "", old->len, new->data ? new->data : "",
-			      new->len, &hunks);
+		ab_hunks_find(old->data ? old->data : "", old->len, fresh->data ? fresh->data : "",
+			      fresh->len, &hunks);
 		shown.hunks = &hunks;
 	}
 	ab_show_patch(&b, &style, &shown);

@@ -1,11 +1,8 @@
 #include "cmd.h"
 
-#include <stdio.h>
-#include <time.h>
-
 static const struct option options_revoke[] = {
-	{ "all", 0, OPT_FLAG, ID_ALL, NULL, NULL, "every remembered answer" },
-	{ "session", 0, OPT_FLAG, ID_SESSION, NULL, NULL, "every answer of this session" },
+	FLAG("all", 0, ID_ALL, "every remembered answer"),
+	FLAG("session", 0, ID_SESSION, "every answer of this session"),
 	{ 0 },
 };
 
@@ -41,86 +38,69 @@ static void print_list(const struct ab_approval_list *list)
 	}
 }
 
-static void add_time(struct ab_buf *b, const char *key, int64_t at)
+static const char *format_utc(int64_t at, char ret[32])
 {
 	time_t t = (time_t)at;
-	char text[32];
 	struct tm tm;
 
-	if (at == 0 || !gmtime_r(&t, &tm) ||
-	    !strftime(text, sizeof(text), "\"%Y-%m-%dT%H:%M:%SZ\"", &tm))
-		snprintf(text, sizeof(text), "null");
-	ab_buf_printf(b, ",\"%s\":%s", key, text);
+	return at && gmtime_r(&t, &tm) && strftime(ret, 32, "%Y-%m-%dT%H:%M:%SZ", &tm) ? ret : NULL;
 }
 
 static void print_list_json(const struct ab_approval_list *list)
 {
 	ab_autobuf struct ab_buf b = { 0 };
+	char created[32], expires[32];
 
+	ab_buf_jsonf(&b, "[");
 	for (size_t i = 0; i < list->len; i++) {
 		const struct ab_approval *a = &list->v[i];
 
-		ab_buf_printf(&b,
-			      "%s{\"id\":\"%s\",\"answer\":\"%s\","
-			      "\"session\":%s,\"command\":",
-			      i ? "," : "", a->id, a->deny ? "no" : "yes",
-			      a->session ? "true" : "false");
-		ab_buf_json(&b, a->command);
-		ab_buf_puts(&b, ",\"cwd\":");
-		ab_buf_json(&b, a->cwd);
-		ab_buf_puts(&b, ",\"rule\":");
-		ab_buf_json(&b, a->rule);
-		add_time(&b, "created", a->created);
-		add_time(&b, "expires", a->expires);
-		ab_buf_puts(&b, "}");
+		ab_buf_jsonf(&b,
+			     ",{'id':%s,'answer':%s,'session':%hhd,'command':%s,'cwd':%s,"
+			     "'rule':%s,'created':%s,'expires':%s}",
+			     a->id, a->deny ? "no" : "yes", a->session, a->command, a->cwd, a->rule,
+			     format_utc(a->created, created), format_utc(a->expires, expires));
 	}
-	printf("[%s]\n", b.data ? b.data : "");
+	printf("%s]\n", b.data);
 }
 
-static int list_main(struct args *args)
+static int list_main(struct args *args, struct ab_error *err)
 {
-	struct ab_approval_list list;
+	ab_auto(ab_approval_list_fini) struct ab_approval_list list = { 0 };
 	struct ab_session_key session;
-	struct ab_error err = { 0 };
-	int status = check_words(args, 0, 0);
 
-	if (status >= 0)
-		return status;
 	ab_session_of_caller(&session);
-	if (ab_caller_init(&args->input, &err) < 0 ||
-	    ab_approvals_list(&args->input, &session, &list, &err) < 0)
-		return complain(args, &err);
+	if (ab_approvals_list(&args->input, &session, &list, err) < 0)
+		return -1;
 	if (given(args, ID_JSON))
 		print_list_json(&list);
 	else
 		print_list(&list);
-	ab_approval_list_fini(&list);
 	return 0;
 }
 
-static int revoke_group(struct args *args, const struct ab_session_key *session)
+static int revoke_group(struct args *args, const struct ab_session_key *session,
+			struct ab_error *err)
 {
 	enum ab_revoke where = given(args, ID_SESSION) ? AB_REVOKE_SESSION : AB_REVOKE_BOTH;
-	struct ab_error err = { 0 };
 	size_t n;
 
-	if (ab_approvals_revoke(&args->input, session, where, NULL, &n, &err) < 0)
-		return complain(args, &err);
+	if (ab_approvals_revoke(&args->input, session, where, NULL, &n, err) < 0)
+		return -1;
 	printf("%zu revoked\n", n);
 	return 0;
 }
 
-static int revoke_ids(struct args *args, const struct ab_session_key *session)
+static int revoke_ids(struct args *args, const struct ab_session_key *session, struct ab_error *err)
 {
-	struct ab_error err = { 0 };
 	int status = 0;
 
 	for (size_t i = 0; i < args->nrest; i++) {
 		size_t n;
 
 		if (ab_approvals_revoke(&args->input, session, AB_REVOKE_BOTH, args->rest[i], &n,
-					&err) < 0)
-			return complain(args, &err);
+					err) < 0)
+			return -1;
 		if (n == 0) {
 			tell("no answer with id %s (see agentbox approvals list)", args->rest[i]);
 			status = 1;
@@ -131,19 +111,16 @@ static int revoke_ids(struct args *args, const struct ab_session_key *session)
 	return status;
 }
 
-static int revoke_main(struct args *args)
+static int revoke_main(struct args *args, struct ab_error *err)
 {
 	bool all = given(args, ID_ALL), own = given(args, ID_SESSION);
 	struct ab_session_key session;
-	struct ab_error err = { 0 };
 
 	if (all + own + (args->nrest > 0) != 1)
 		return misuse(args->command, "usage: agentbox %s %s", args->command->name,
 			      args->command->usage);
 	ab_session_of_caller(&session);
-	if (ab_caller_init(&args->input, &err) < 0)
-		return complain(args, &err);
-	return args->nrest ? revoke_ids(args, &session) : revoke_group(args, &session);
+	return args->nrest ? revoke_ids(args, &session, err) : revoke_group(args, &session, err);
 }
 
 static const struct command command_list = {
@@ -161,22 +138,19 @@ static const struct command command_revoke = {
 	.usage = "ID... | --all | --session",
 	.summary = "forget answers, so that agentbox asks again",
 	.groups = OPTION_GROUPS({ NULL, options_revoke }),
+	.words = { 0, SIZE_MAX },
 	.main = revoke_main,
 };
 
+/* `approvals` alone is `approvals list`. */
 const struct command command_approvals = {
 	.name = "approvals",
-	.usage = "list|revoke",
+	.usage = "[list] | revoke ID...",
 	.summary = "list and revoke remembered approvals",
 	.more = "`agentbox run` asks about a command whose effect would leave the box or destroy\n"
 		"work. An answer for the session, or for always, applies to exactly that command\n"
 		"in that folder under that policy.",
-	.groups = groups_common,
-	.subs =
-		(const struct command *const[]){
-			&command_list,
-			&command_revoke,
-			NULL,
-		},
-	.main = sub_main,
+	.groups = groups_json,
+	.subs = SUBS(&command_list, &command_revoke),
+	.main = list_main,
 };

@@ -9,30 +9,25 @@ static void print_note(void *arg, enum ab_level level, const char *text)
 }
 
 static const struct option options_attach[] = {
-	{ "quiet", 'q', OPT_FLAG, ID_QUIET, NULL, NULL, "print only the command's output" },
+	FLAG("quiet", 'q', ID_QUIET, "print only the command's output"),
 	{ 0 },
 };
 
-static int attach_main(struct args *args)
+static int attach_main(struct args *args, struct ab_error *err)
 {
 	struct ab_request request = { .say = print_note, .arg = args };
 	ab_autostrv struct ab_strv names = { 0 };
-	struct ab_error err = { 0 };
-	int status = check_words(args, 0, 1);
+	int status;
 	const char *box;
 
-	if (status >= 0)
-		return status;
-	if (ab_caller_init(&args->input, &err) < 0)
-		return complain(args, &err);
 	request.policy = args->input;
-	status = choose_box(args, &names, &box);
+	status = choose_box(args, &names, &box, err);
 	if (status >= 0)
 		return status;
 	if (!box)
 		return misuse(args->command, "no box stays; name a run whose command has ended");
-	if (ab_attach(&request, box, &status, &err) < 0)
-		return complain(args, &err);
+	if (ab_attach(&request, box, &status, err) < 0)
+		return -1;
 	return status;
 }
 
@@ -47,5 +42,6 @@ const struct command command_attach = {
 		"its output, and exits with its status. Without NAME: the only box that stays.",
 	.groups = OPTION_GROUPS({ NULL, options_attach }),
 	.runs = true,
+	.words = { 0, 1 },
 	.main = attach_main,
 };

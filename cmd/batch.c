@@ -1,9 +1,6 @@
 #include "cmd.h"
 
-#include <errno.h>
 #include <poll.h>
-#include <string.h>
-#include <unistd.h>
 
 /*
  * Reads commands and writes verdicts in big blocks. Before it waits for input it

@@ -1,20 +1,14 @@
 #include "cmd.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
 enum { EXIT_ESCALATED = 3, EXIT_FORBIDDEN = 4 };
 
 static const struct option options_check[] = {
-	{ "command", 'c', OPT_VALUE, ID_STRING, "STRING", NULL, "judge this text" },
-	{ "stdin", 0, OPT_FLAG, ID_STDIN, NULL, NULL, "judge standard input as one script" },
-	{ "batch", 0, OPT_FLAG, ID_BATCH, NULL, NULL, "judge each line of it; print JSON lines" },
-	{ "null", '0', OPT_FLAG, ID_NULL, NULL, NULL, "with --batch: commands end with NUL" },
-	{ "json", 0, OPT_FLAG, ID_JSON, NULL, NULL, "print one line of JSON" },
-	{ "explain", 0, OPT_FLAG, ID_EXPLAIN, NULL, NULL,
-	  "show every command in it and its verdict" },
+	VALUE("command", 'c', ID_STRING, "STRING", "judge this text"),
+	FLAG("stdin", 0, ID_STDIN, "judge standard input as one script"),
+	FLAG("batch", 0, ID_BATCH, "judge each line of it; print JSON lines"),
+	FLAG("null", '0', ID_NULL, "with --batch: commands end with NUL"),
+	FLAG("json", 0, ID_JSON, "print one line of JSON"),
+	FLAG("explain", 0, ID_EXPLAIN, "show every command in it and its verdict"),
 	{ 0 },
 };
 
@@ -141,20 +135,17 @@ static int check_forms(const struct args *args)
 	return -1;
 }
 
-static int check_main(struct args *args)
+static int check_main(struct args *args, struct ab_error *err)
 {
 	ab_autostrv struct ab_strv notes = { 0 };
 	struct ab_check *check;
-	struct ab_error err = { 0 };
 	int status = check_forms(args);
 
 	if (status >= 0)
 		return status;
-	if (ab_caller_init(&args->input, &err) < 0 ||
-	    ab_check_new(&args->input, &check, &notes, &err) < 0)
-		return complain(args, &err);
-	for (size_t i = 0; i < notes.len; i++)
-		tell("%s", notes.v[i]);
+	if (ab_check_new(&args->input, &check, &notes, err) < 0)
+		return -1;
+	tell_notes(&notes);
 	status = judge_input(args, check);
 	ab_check_free(check);
 	return status;
@@ -169,5 +160,6 @@ const struct command command_check = {
 		"sandboxed, 3 for escalated, 4 for forbidden, 2 for a usage error, 1 if the\n"
 		"command could not be judged. With --batch the strictest line decides.",
 	.groups = OPTION_GROUPS({ "Judging", options_check }, { "Policy", options_policy }),
+	.words = { 0, SIZE_MAX },
 	.main = check_main,
 };

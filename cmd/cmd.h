@@ -1,5 +1,4 @@
-#ifndef AB_CMD_H
-#define AB_CMD_H
+#pragma once
 /*
  * The command line: one table of commands, each with a table of options that
  * drives parsing and --help. A command turns its arguments into a request for
@@ -33,6 +32,7 @@ enum option_id {
 	ID_PROFILE,
 	ID_CONFIG,
 	ID_WORKSPACE,
+	ID_CWD,
 	ID_FD,
 	ID_AUDIT,
 	ID_SHELL,
@@ -115,6 +115,12 @@ struct option {
 	const char *help;
 };
 
+/* clang-format off */
+#define FLAG(name, letter, id, help) { name, letter, OPT_FLAG, id, NULL, NULL, help }
+#define VALUE(name, letter, id, value, help) { name, letter, OPT_VALUE, id, value, NULL, help }
+#define SETTING(name, value, key, help) { name, 0, OPT_SETTING, ID_NONE, value, key, help }
+/* clang-format on */
+
 struct option_group {
 	const char *title;	/* NULL: "Options" */
 	const struct option *v; /* ends with an entry whose name is NULL */
@@ -128,6 +134,9 @@ struct option_group {
 
 struct args;
 
+/* The subcommands of a command. */
+#define SUBS(...) ((const struct command *const[]){ __VA_ARGS__, NULL })
+
 struct command {
 	const char *name;
 	const char *usage;		   /* after "agentbox NAME " */
@@ -135,9 +144,14 @@ struct command {
 	const char *more;		   /* paragraphs for --help, or NULL */
 	const struct option_group *groups; /* ends with an entry whose v is NULL */
 	bool runs;			   /* exits with the statuses of run */
-	/* Subcommands such as "config show"; main is then sub_main. Ends with NULL. */
+	/* Subcommands such as "config show"; main, if any, is for the command alone. */
 	const struct command *const *subs;
-	int (*main)(struct args *args);
+	struct {
+		size_t min, max;
+	} words;   /* how many arguments that are not options it takes */
+	bool bare; /* needs no caller, or calls ab_caller_init() itself */
+	/* The exit status, or -1 with the error to print. */
+	int (*main)(struct args *args, struct ab_error *err);
 };
 
 /* The parsed command line. */
@@ -149,7 +163,7 @@ struct args {
 	int counts[ID_HELP + 1];
 	int *fds;
 	size_t nfds;
-	const char *const *rest; /* the arguments that are not options */
+	const char *const *rest; /* the arguments that are not options, and NULL */
 	size_t nrest;
 	bool dashes;   /* "--" was given */
 	size_t before; /* how many of `rest` come before it */
@@ -159,6 +173,7 @@ extern const struct command *const commands[];	  /* ends with NULL */
 extern const struct option options_run[];	  /* how to run a command */
 extern const struct option options_policy[];	  /* settings of every policy layer */
 extern const struct option options_files[];	  /* which settings files are read */
+extern const struct option options_profile[];	  /* --profile */
 extern const struct option options_json[];	  /* --json */
 extern const struct option options_common[];	  /* --help */
 extern const struct option_group groups_common[]; /* --help */
@@ -178,27 +193,43 @@ int complain(const struct args *args, const struct ab_error *err);
 int misuse(const struct command *command, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* "agentbox: TEXT" on standard error; the colour is that of the name. */
-void tell(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+#define tell(...) tell_in(COLOUR_BOLD, __VA_ARGS__)
 void tell_in(enum colour colour, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Print JSON by a template of ab_buf_jsonf(). */
+void put_json(const char *pattern, ...) __attribute__((format(printf, 1, 2)));
 /* Print a continuation of the line before. */
 void tell_more(const char *text);
+/* Each note; one that begins with a blank continues the one before. */
+void tell_notes(const struct ab_strv *notes);
 
+/* Is there a person to ask? */
+bool can_ask(void);
 /* Ask on the terminal; anything except "y" counts as no. */
 bool confirm(const char *question);
+/* May it be done? Yes with --yes, or if a person says so; else `without` (nobody can be asked) or
+ * `no`, if not NULL, is told. -1, or the exit status. */
+int get_consent(const struct args *args, const char *question, const char *without, const char *no);
 
 /* Build the request of run, exec and learn. -1, or an exit status after an error
- * message. `script` holds the argv of -c and must outlive the request. */
-int run_request(struct args *args, const char *script[3], struct ab_request *ret);
+ * message. */
+int run_request(struct args *args, struct ab_request *ret);
+/* What a run says (ab_request.say); `arg` is struct args. */
+void print_said(void *arg, enum ab_level level, const char *text);
 /* Print what a run would be allowed to do; `runs`: with the statuses of run. */
-int preview_main(struct args *args, const struct ab_request *request);
+int preview_main(struct args *args, const struct ab_request *request, struct ab_error *err);
 /* Run it, also in a box that stays; returns the exit status. `box`: an existing one, or NULL. */
-int run_in_box(struct args *args, struct ab_request *request, const char *box);
+int run_in_box(struct args *args, struct ab_request *request, const char *box,
+	       struct ab_error *err);
 /* The box that is named, or the only one that stays, which is told; *ret NULL: there is none. -1, or
  * an exit status after an error message. `names` must outlive *ret. */
-int choose_box(struct args *args, struct ab_strv *names, const char **ret);
+int choose_box(struct args *args, struct ab_strv *names, const char **ret, struct ab_error *err);
 
 /* The width of the terminal; 0: standard output is not one. */
 size_t output_columns(void);
+/* Print the text that a command made, and free it; then tell the notes, if not NULL. Returns 0. */
+int print_made(char *text, const struct ab_strv *notes);
+/* Each line, escaped, with `before` in front. */
+void print_each(const char *before, const struct ab_strv *lines);
 
 /* hook.c: the policy options as given, for another command line, with absolute paths, also in
  * args->input. After ab_caller_init(). */
@@ -206,18 +237,18 @@ void collect_policy_options(struct args *args, struct ab_strv *options);
 /* Show a change of a settings file, ask, and write it. `done` and `nothing` are said
  * afterwards. */
 int apply_plan(const struct args *args, const struct ab_hook_plan *plan, const char *done,
-	       const char *nothing);
+	       const char *nothing, struct ab_error *err);
 
-/* Run the subcommand that the first argument names. */
-int sub_main(struct args *args);
+/* Check the arguments and run the command or its subcommand; returns the exit status. */
+int run_command(struct args *args);
 /* "show" of "config", or NULL after an error message. */
 const struct command *find_sub(const struct command *command, const char *word, int *ret_status);
-/* Report a usage error unless there are `min` to `max` arguments. */
+/* Report a usage error if there are more arguments than that. -1, or the exit status. */
 int check_words(const struct args *args, size_t min, size_t max);
 
-/* `allow` and `deny`; returns the exit status. */
+/* `allow` and `deny`. */
 extern const struct option options_permit[];
-int permit_main(struct args *args, bool deny);
+int permit_main(struct args *args, struct ab_error *err);
 
 /* Judge each command on standard input; returns the exit status. */
 int batch_main(struct args *args, struct ab_check *check);
@@ -250,6 +281,8 @@ void print_help(const struct command *command, bool all);
 void print_overview(void);
 /* tool.c: was the program called by another name than its own? Then *ret_status is its exit status. */
 bool tool_main(int argc, char **argv, int *ret_status);
+/* End as a command did that this signal ended, as far as possible; 0: none. Else returns the status. */
+int end_like(int status, int sig);
 /* Lines for --help, or NULL. */
 const char *get_examples(const char *command);
 /* Our own text, fitted to the terminal on standard output, if it is one. */
@@ -266,7 +299,7 @@ bool wants_colour(int fd);
 
 /* log_verify.c: `log --verify`; and what a folder of records has that was not
  * read. True: an answer from it is not complete. NULL: it was not a folder. */
-int log_verify(struct args *args, const struct ab_query *query);
+int log_verify(struct args *args, const struct ab_query *query, struct ab_error *err);
 bool tell_left_out(const struct ab_left_out *left_out);
 void add_coloured(struct ab_buf *b, int fd, enum colour colour, const char *text, size_t len);
 /* The same for a table whose rows begin with "ok", "warn" or "fail". */
@@ -299,49 +332,19 @@ bool habit_option(const char *word, char letter, struct habit *ret);
 /* An option of run, such as "--net", that hardly another program has. */
 bool is_distinct_option(const char *word);
 
-extern const struct command command_run;
-extern const struct command command_shell;
-extern const struct command command_attach;
-extern const struct command command_exec;
-extern const struct command command_learn;
-extern const struct command command_check;
-extern const struct command command_ports;
-extern const struct command command_ps;
-extern const struct command command_publish;
-extern const struct command command_serve;
-extern const struct command command_stop;
-extern const struct command command_watch;
-extern const struct command command_gc;
-extern const struct command command_completion;
-extern const struct command command_help;
-extern const struct command command_version;
-extern const struct command command_layers;
-extern const struct command command_quarantine;
-extern const struct command command_log;
-extern const struct command command_changes;
-extern const struct command command_why;
-extern const struct command command_connect;
-extern const struct command command_doctor;
-extern const struct command command_init;
-extern const struct command command_import;
-extern const struct command command_config;
-extern const struct command command_profile;
+/* Every command, in the order of the overview. */
+/* clang-format off */
+#define COMMANDS(X) \
+	X(run) X(shell) X(attach) X(exec) X(learn) X(check) X(ps) X(watch) X(stop) X(log) \
+	X(changes) X(why) X(allow) X(deny) X(apply) X(discard) X(undo) X(quarantine) \
+	X(ports) X(layers) X(gc) X(connect) X(init) X(import) X(doctor) X(config) \
+	X(profile) X(rules) X(policy) X(secrets) X(trust) X(approvals) X(hook) X(mcp) \
+	X(alias) X(completion) X(help) X(version) X(publish) X(serve)
+/* clang-format on */
+#define DECLARE_COMMAND(name) extern const struct command command_##name;
+COMMANDS(DECLARE_COMMAND)
+
 /* Subcommands of config that change a file. */
 extern const struct command config_set;
 extern const struct command config_unset;
 extern const struct command config_edit;
-extern const struct command command_policy;
-extern const struct command command_rules;
-extern const struct command command_secrets;
-extern const struct command command_trust;
-extern const struct command command_hook;
-extern const struct command command_mcp;
-extern const struct command command_alias;
-extern const struct command command_approvals;
-extern const struct command command_allow;
-extern const struct command command_deny;
-extern const struct command command_apply;
-extern const struct command command_discard;
-extern const struct command command_undo;
-
-#endif

@@ -1,11 +1,6 @@
 /* Colours: on a terminal, unless NO_COLOR or --color says otherwise. Nothing is said by a colour only. */
 #include "cmd.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 static enum { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER } when;
 
 bool set_colour(const char *value)

@@ -1,14 +1,10 @@
 #include "cmd.h"
 
-#include <stdio.h>
-
-static int completion_main(struct args *args)
+static int completion_main(struct args *args, struct ab_error *err)
 {
-	int status = check_words(args, 1, 1);
 	const char *text;
 
-	if (status >= 0)
-		return status;
+	(void)err;
 	text = find_text(texts_completions, args->rest[0]);
 	if (!text)
 		return misuse(args->command,
@@ -27,5 +23,7 @@ const struct command command_completion = {
 		"file: source <(agentbox completion bash) in ~/.bashrc, or the same with zsh in\n"
 		"~/.zshrc, after compinit.",
 	.groups = groups_common,
+	.words = { 1, 1 },
+	.bare = true,
 	.main = completion_main,
 };

@@ -1,12 +1,7 @@
 #include "cmd.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 static const struct option options_show[] = {
-	{ "all", 'a', OPT_FLAG, ID_ALL, NULL, NULL, "show every value" },
+	FLAG("all", 'a', ID_ALL, "show every value"),
 	{ 0 },
 };
 
@@ -31,7 +26,7 @@ static char *make_overview(const struct ab_policy *policy, size_t columns)
 
 static char *make_shown(const struct args *args, const struct ab_policy *policy)
 {
-	struct ab_show_part part = { .section = args->nrest ? args->rest[0] : NULL };
+	struct ab_show_part part = { .section = args->rest[0] };
 
 	if (given(args, ID_JSON) || given(args, ID_ALL) || part.section)
 		return ab_policy_show_part(policy, &part, given(args, ID_JSON));
@@ -41,7 +36,7 @@ static char *make_shown(const struct args *args, const struct ab_policy *policy)
 /* -1, or the exit status after a usage error. */
 static int check_section(const struct args *args)
 {
-	const char *section = args->nrest ? args->rest[0] : NULL, *near;
+	const char *section = args->rest[0], *near;
 
 	if (!section || ab_policy_has_section(section, &near))
 		return -1;
@@ -50,45 +45,34 @@ static int check_section(const struct args *args)
 		    : misuse(args->command, "unknown section or key %s", section);
 }
 
-static int show_main(struct args *args)
+static int show_main(struct args *args, struct ab_error *err)
 {
 	ab_autostrv struct ab_strv notes = { 0 };
 	ab_autofree char *text = NULL;
-	struct ab_policy *policy;
-	struct ab_error err = { 0 };
-	int status = check_words(args, 0, 1);
+	ab_autopolicy struct ab_policy *policy = NULL;
+	int status = check_section(args);
 
-	if (status < 0)
-		status = check_section(args);
 	if (status >= 0)
 		return status;
 	args->input.details = true;
-	if (ab_caller_init(&args->input, &err) < 0 ||
-	    ab_policy_load(&args->input, &policy, &notes, &err) < 0)
-		return complain(args, &err);
+	if (ab_policy_load(&args->input, &policy, &notes, err) < 0)
+		return -1;
 	text = make_shown(args, policy);
-	ab_policy_free(policy);
 	status = print_paged(args, text);
 	/* Print the notes after the table, even on a terminal. */
-	for (size_t i = 0; i < notes.len; i++)
-		tell("%s", notes.v[i]);
+	tell_notes(&notes);
 	return status;
 }
 
-static int get_main(struct args *args)
+static int get_main(struct args *args, struct ab_error *err)
 {
 	ab_autofree char *text = NULL;
-	struct ab_policy *policy;
-	struct ab_error err = { 0 };
-	int status = check_words(args, 1, 1);
+	ab_autopolicy struct ab_policy *policy = NULL;
+	int status;
 
-	if (status >= 0)
-		return status;
-	if (ab_caller_init(&args->input, &err) < 0 ||
-	    ab_policy_load(&args->input, &policy, NULL, &err) < 0)
-		return complain(args, &err);
+	if (ab_policy_load(&args->input, &policy, NULL, err) < 0)
+		return -1;
 	text = ab_policy_value(policy, args->rest[0], given(args, ID_JSON));
-	ab_policy_free(policy);
 	if (text) {
 		printf("%s%s", text, *text ? "\n" : "");
 		return 0;
@@ -99,12 +83,11 @@ static int get_main(struct args *args)
 				    args->rest[0], args->rest[0]);
 }
 
-static int schema_main(struct args *args)
+static int schema_main(struct args *args, struct ab_error *err)
 {
-	int status = check_words(args, 0, 0);
+	(void)err;
 
-	if (status >= 0)
-		return status;
+	(void)args;
 	fputs(ab_policy_schema, stdout);
 	return 0;
 }
@@ -140,14 +123,10 @@ static void check_policy(const struct ab_policy_input *in, const char *file,
 			 struct ab_strv *problems)
 {
 	ab_autofree char *path = strchr(file, '/') ? ab_strdup(file) : ab_printf("./%s", file);
-	struct ab_policy *policy;
+	ab_autopolicy struct ab_policy *policy = NULL;
 	struct ab_error err = { 0 };
 
-	if (ab_policy_load_one(in, path, &policy, &err) == 0) {
-		ab_policy_free(policy);
-		return;
-	}
-	if (err.code == AB_ECONFIG)
+	if (ab_policy_load_one(in, path, &policy, &err) < 0 && err.code == AB_ECONFIG)
 		add_problem(problems, err.text, err.hint);
 }
 
@@ -173,17 +152,15 @@ static int check_together(const struct ab_policy_input *in, struct ab_strv *prob
 			  struct ab_error *err)
 {
 	struct ab_policy_input here = *in;
-	struct ab_policy *policy;
+	ab_autopolicy struct ab_policy *policy = NULL;
 
 	/* The home folder is only rejected as the workspace of a run. */
 	if (!here.workspace && strcmp(here.cwd, "/") == 0)
 		return 0;
 	if (!here.workspace)
 		here.workspace = here.cwd;
-	if (ab_policy_load(&here, &policy, NULL, err) == 0) {
-		ab_policy_free(policy);
+	if (ab_policy_load(&here, &policy, NULL, err) == 0)
 		return 0;
-	}
 	if (err->code != AB_ECONFIG)
 		return -1;
 	add_problem(problems, err->text, err->hint);
@@ -203,7 +180,7 @@ static int list_files(const struct ab_policy_input *in, bool full, struct ab_str
 		      struct ab_error *err)
 {
 	ab_autostrv struct ab_strv names = { 0 };
-	struct ab_policy_paths paths;
+	ab_auto(ab_policy_paths_fini) struct ab_policy_paths paths = { 0 };
 
 	if (ab_policy_paths(in, &paths, err) < 0)
 		return -1;
@@ -223,7 +200,6 @@ static int list_files(const struct ab_policy_input *in, bool full, struct ab_str
 					     full ? ab_strdup(file) : shorten_path(in, file));
 		}
 	}
-	ab_policy_paths_fini(&paths);
 	return 0;
 }
 
@@ -252,53 +228,36 @@ static void print_valid(const struct ab_policy_input *in, const struct ab_strv *
 	}
 }
 
-static void print_problems(const struct ab_strv *problems)
-{
-	for (size_t i = 0; i < problems->len; i++)
-		print_problem(problems->v[i], "");
-}
-
 static void print_check_json(const struct ab_policy_input *in, const struct ab_strv *files,
 			     const struct ab_strv *problems)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 
-	ab_buf_printf(&b, "{\"ok\":%s,\"files\":[", problems->len ? "false" : "true");
-	for (size_t i = 0; i < files->len; i++) {
-		ab_buf_printf(&b, "%s{\"path\":", i ? "," : "");
-		ab_buf_json(&b, files->v[i]);
-		ab_buf_printf(&b, ",\"trusted\":%s}",
-			      lacks_trust(in, files->v[i]) ? "false" : "true");
-	}
-	ab_buf_puts(&b, "],\"problems\":");
-	ab_buf_json_list(&b, problems);
-	printf("%s}\n", b.data);
+	ab_buf_jsonf(&b, "{'ok':%hhd,'files':[", (bool)!problems->len);
+	for (size_t i = 0; i < files->len; i++)
+		ab_buf_jsonf(&b, ",{'path':%s,'trusted':%hhd}", files->v[i],
+			     (bool)!lacks_trust(in, files->v[i]));
+	put_json("%-s],'problems':%p}\n", b.data, ab_list(problems));
 }
 
-static int check_main(struct args *args)
+static int check_main(struct args *args, struct ab_error *err)
 {
 	const struct ab_policy_input *in = &args->input;
 	ab_autostrv struct ab_strv files = { 0 }, problems = { 0 };
-	struct ab_error err = { 0 };
-	int status = check_words(args, 0, 1);
 
-	if (status >= 0)
-		return status;
-	if (ab_caller_init(&args->input, &err) < 0)
-		return complain(args, &err);
 	if (args->nrest)
 		ab_strv_add(&files, args->rest[0]);
-	else if (list_files(in, given(args, ID_JSON), &files, &err) < 0)
-		return complain(args, &err);
+	else if (list_files(in, given(args, ID_JSON), &files, err) < 0)
+		return -1;
 	for (size_t i = 0; i < files.len; i++)
-		if (check_file(in, files.v[i], &problems, &err) < 0)
-			return complain(args, &err);
-	if (!problems.len && !args->nrest && check_together(in, &problems, &err) < 0)
-		return complain(args, &err);
+		if (check_file(in, files.v[i], &problems, err) < 0)
+			return -1;
+	if (!problems.len && !args->nrest && check_together(in, &problems, err) < 0)
+		return -1;
 	if (given(args, ID_JSON))
 		print_check_json(in, &files, &problems);
 	else if (problems.len)
-		print_problems(&problems);
+		print_each("", &problems);
 	else
 		print_valid(in, &files);
 	return problems.len ? 1 : 0;
@@ -318,37 +277,28 @@ static void print_paths_json(const struct ab_policy_paths *paths)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 
-	for (size_t i = 0; i < paths->len; i++) {
-		const struct ab_policy_path *p = &paths->v[i];
-
-		ab_buf_printf(&b, "%s{\"layer\":\"%s\",\"path\":", i ? "," : "", p->layer);
-		ab_buf_json(&b, p->path);
-		ab_buf_printf(&b, ",\"exists\":%s}", p->exists ? "true" : "false");
-	}
-	printf("[%s]\n", b.data ? b.data : "");
+	ab_buf_jsonf(&b, "[");
+	for (size_t i = 0; i < paths->len; i++)
+		ab_buf_jsonf(&b, ",{'layer':%s,'path':%s,'exists':%hhd}", paths->v[i].layer,
+			     paths->v[i].path, paths->v[i].exists);
+	printf("%s]\n", b.data);
 }
 
-static int path_main(struct args *args)
+static int path_main(struct args *args, struct ab_error *err)
 {
-	struct ab_policy_paths paths;
-	struct ab_error err = { 0 };
-	int status = check_words(args, 0, 0);
+	ab_auto(ab_policy_paths_fini) struct ab_policy_paths paths = { 0 };
 
-	if (status >= 0)
-		return status;
-	if (ab_caller_init(&args->input, &err) < 0 ||
-	    ab_policy_paths(&args->input, &paths, &err) < 0)
-		return complain(args, &err);
+	if (ab_policy_paths(&args->input, &paths, err) < 0)
+		return -1;
 	if (given(args, ID_JSON))
 		print_paths_json(&paths);
 	else
 		print_paths(&paths);
-	ab_policy_paths_fini(&paths);
 	return 0;
 }
 
 static const struct option options_reload[] = {
-	{ "cut", 0, OPT_FLAG, ID_CUT, NULL, NULL, "also close connections no longer allowed" },
+	FLAG("cut", 0, ID_CUT, "also close connections no longer allowed"),
 	{ 0 },
 };
 
@@ -371,25 +321,18 @@ static void print_reloaded(const struct ab_reloaded *r)
 		tell("%s: %s", r->run, r->notes.v[i]);
 }
 
-static int reload_main(struct args *args)
+static int reload_main(struct args *args, struct ab_error *err)
 {
-	const char *run = args->nrest ? args->rest[0] : NULL;
-	struct ab_error err = { 0 };
-	struct ab_reloads reloads;
-	int status = check_words(args, 0, 1);
+	ab_auto(ab_reloads_fini) struct ab_reloads reloads = { 0 };
+	int status = 0;
 
-	if (status >= 0)
-		return status;
-	if (ab_caller_init(&args->input, &err) < 0 ||
-	    ab_reload(&args->input, run, given(args, ID_CUT), &reloads, &err) < 0)
-		return complain(args, &err);
-	status = 0;
+	if (ab_reload(&args->input, args->rest[0], given(args, ID_CUT), &reloads, err) < 0)
+		return -1;
 	for (size_t i = 0; i < reloads.len; i++) {
 		print_reloaded(&reloads.v[i]);
 		if (reloads.v[i].error.code != AB_ENONE)
 			status = 1;
 	}
-	ab_reloads_fini(&reloads);
 	return status;
 }
 
@@ -403,6 +346,7 @@ static const struct command command_show = {
 		"run with them would have. --json prints all values, or those of SECTION.",
 	.groups = OPTION_GROUPS({ NULL, options_show }, { "Policy", options_policy },
 				{ NULL, options_json }),
+	.words = { 0, 1 },
 	.main = show_main,
 };
 
@@ -414,6 +358,7 @@ static const struct command command_get = {
 		"\n"
 		"    agentbox config get network.allow",
 	.groups = OPTION_GROUPS({ "Policy", options_policy }, { NULL, options_json }),
+	.words = { 1, 1 },
 	.main = get_main,
 };
 
@@ -423,6 +368,7 @@ static const struct command command_schema = {
 	.summary = "print the JSON Schema of settings files",
 	.more = "Save it and name it in \"$schema\", so that an editor completes and checks keys.",
 	.groups = groups_common,
+	.bare = true,
 	.main = schema_main,
 };
 
@@ -433,6 +379,7 @@ static const struct command config_check = {
 	.more = "Prints one line per mistake: file, line, key, what is wrong, what is valid. The\n"
 		"exit status is 1 if there are any.",
 	.groups = OPTION_GROUPS({ NULL, options_files }, { NULL, options_json }),
+	.words = { 0, 1 },
 	.main = check_main,
 };
 
@@ -452,6 +399,7 @@ static const struct command command_reload = {
 		"run is active. An invalid file changes nothing, and the exit status is 1. A run\n"
 		"also reloads a settings file by itself when the file changes.",
 	.groups = OPTION_GROUPS({ NULL, options_reload }),
+	.words = { 0, 1 },
 	.main = reload_main,
 };
 
@@ -461,18 +409,6 @@ const struct command command_config = {
 	.summary = "show and change settings",
 	.more = "agentbox.json(5) describes the settings files.",
 	.groups = groups_common,
-	.subs =
-		(const struct command *const[]){
-			&command_show,
-			&command_get,
-			&config_set,
-			&config_unset,
-			&config_edit,
-			&config_check,
-			&command_path,
-			&command_reload,
-			&command_schema,
-			NULL,
-		},
-	.main = sub_main,
+	.subs = SUBS(&command_show, &command_get, &config_set, &config_unset, &config_edit,
+		     &config_check, &command_path, &command_reload, &command_schema),
 };

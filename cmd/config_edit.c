@@ -1,22 +1,17 @@
 #include "cmd.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static const struct option options_place[] = {
-	{ "user", 0, OPT_FLAG, ID_USER, NULL, NULL, "your settings file (the default)" },
-	{ "project", 0, OPT_FLAG, ID_PROJECT, NULL, NULL, "the project's .agentbox.json" },
+	FLAG("user", 0, ID_USER, "your settings file (the default)"),
+	FLAG("project", 0, ID_PROJECT, "the project's .agentbox.json"),
 	{ 0 },
 };
 
 /* -1, or the exit status after a usage error. */
-static int check_edit(const struct args *args, size_t min, size_t max)
+static int check_place(const struct args *args)
 {
-	int status = check_words(args, min, max);
-
-	return status < 0 && given(args, ID_USER) && given(args, ID_PROJECT)
+	return given(args, ID_USER) && given(args, ID_PROJECT)
 		       ? misuse(args->command, "--user and --project cannot be combined")
-		       : status;
+		       : -1;
 }
 
 static void print_changed(const struct ab_settings_changed *changed)
@@ -30,8 +25,7 @@ static void print_changed(const struct ab_settings_changed *changed)
 	for (size_t i = 0; i < changed->diff.len; i++)
 		printf("%s\n", changed->diff.v[i]);
 	fflush(stdout);
-	for (size_t i = 0; i < changed->notes.len; i++)
-		tell("%s", changed->notes.v[i]);
+	tell_notes(&changed->notes);
 }
 
 /* A run reloads its host lists when a settings file changes, and nothing else. */
@@ -40,7 +34,7 @@ static void note_active_runs(const struct args *args, const char *key)
 	static const char *const reloaded[] = { "network.allow", "network.allowPrivate",
 						"network.deny", "network.unknown" };
 	ab_autostrv struct ab_strv notes = { 0 };
-	struct ab_run_list list = { 0 };
+	ab_auto(ab_run_list_fini) struct ab_run_list list = { 0 };
 	struct ab_error ignored = { 0 };
 
 	for (size_t i = 0; i < AB_COUNT(reloaded); i++)
@@ -49,39 +43,27 @@ static void note_active_runs(const struct args *args, const char *key)
 	if (ab_runs_list(&args->input, &list, &notes, &ignored) == 0 && list.len)
 		tell("%s applies from the next run on: active runs keep what they started with",
 		     key);
-	ab_run_list_fini(&list);
 }
 
-static int change_key(struct args *args, bool unset)
+/* Sets or unsets a key. */
+static int change_main(struct args *args, struct ab_error *err)
 {
+	bool unset = args->command == &config_unset;
 	struct ab_settings_change change = { .project = given(args, ID_PROJECT), .unset = unset };
-	struct ab_settings_changed changed;
-	struct ab_error err = { 0 };
-	int status = check_edit(args, unset ? 1 : 2, unset ? 1 : SIZE_MAX);
+	ab_auto(ab_settings_changed_fini) struct ab_settings_changed changed = { 0 };
+	int status = check_place(args);
 
 	if (status >= 0)
 		return status;
 	change.key = args->rest[0];
 	change.values = args->rest + 1;
 	change.nvalues = args->nrest - 1;
-	if (ab_caller_init(&args->input, &err) < 0 ||
-	    ab_settings_change(&args->input, &change, &changed, &err) < 0)
-		return complain(args, &err);
+	if (ab_settings_change(&args->input, &change, &changed, err) < 0)
+		return -1;
 	print_changed(&changed);
 	if (changed.diff.len)
 		note_active_runs(args, change.key);
-	ab_settings_changed_fini(&changed);
 	return 0;
-}
-
-static int set_main(struct args *args)
-{
-	return change_key(args, false);
-}
-
-static int unset_main(struct args *args)
-{
-	return change_key(args, true);
 }
 
 /* Until the copy is right, or the person gives up. */
@@ -107,17 +89,15 @@ static int edit_until_right(struct args *args, struct ab_settings_editing *editi
 	return 0;
 }
 
-static int edit_main(struct args *args)
+static int edit_main(struct args *args, struct ab_error *err)
 {
 	struct ab_settings_editing editing;
-	struct ab_error err = { 0 };
-	int status = check_edit(args, 0, 0);
+	int status = check_place(args);
 
 	if (status >= 0)
 		return status;
-	if (ab_caller_init(&args->input, &err) < 0 ||
-	    ab_settings_edit_begin(&args->input, given(args, ID_PROJECT), &editing, &err) < 0)
-		return complain(args, &err);
+	if (ab_settings_edit_begin(&args->input, given(args, ID_PROJECT), &editing, err) < 0)
+		return -1;
 	status = edit_until_right(args, &editing);
 	ab_settings_edit_end(&editing);
 	return status;
@@ -135,7 +115,8 @@ const struct command config_set = {
 		"    agentbox config set --project network.allow github.com @npm\n"
 		"    agentbox config set env.set.CI 1",
 	.groups = OPTION_GROUPS({ NULL, options_place }, { NULL, options_files }),
-	.main = set_main,
+	.words = { 2, SIZE_MAX },
+	.main = change_main,
 };
 
 const struct command config_unset = {
@@ -146,7 +127,8 @@ const struct command config_unset = {
 		"\n"
 		"    agentbox config unset limits.timeout",
 	.groups = OPTION_GROUPS({ NULL, options_place }, { NULL, options_files }),
-	.main = unset_main,
+	.words = { 1, 1 },
+	.main = change_main,
 };
 
 const struct command config_edit = {

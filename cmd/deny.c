@@ -1,10 +1,5 @@
 #include "cmd.h"
 
-static int deny_main(struct args *args)
-{
-	return permit_main(args, true);
-}
-
 const struct command command_deny = {
 	.name = "deny",
 	.usage = "[OPTIONS] ID|DOMAIN",
@@ -13,5 +8,6 @@ const struct command command_deny = {
 		"it, and denies new requests and those that are waiting for an answer. Deny rules\n"
 		"override allow rules.",
 	.groups = OPTION_GROUPS({ NULL, options_permit }, { NULL, options_json }),
-	.main = deny_main,
+	.words = { 1, 1 },
+	.main = permit_main,
 };

@@ -1,18 +1,13 @@
 #include "cmd.h"
 
-#include <stdio.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 static const struct option options_diff[] = {
-	{ "stat", 0, OPT_FLAG, ID_STATS, NULL, NULL, "one line per change, with its labels" },
-	{ "json", 0, OPT_FLAG, ID_JSON, NULL, NULL, "print the changes as JSON" },
-	{ "hunks", 0, OPT_FLAG, ID_HUNKS, NULL, NULL, "with --json: also the changed lines" },
-	{ "html", 0, OPT_VALUE, ID_HTML, "FILE", NULL, "write an HTML page with the changes" },
-	{ "home", 0, OPT_FLAG, ID_HOME, NULL, NULL, "the layer above your home folder" },
-	{ "labelled", 0, OPT_FLAG, ID_LABELLED, NULL, NULL, "only changes that want a look" },
-	{ "safe", 0, OPT_FLAG, ID_SAFE, NULL, NULL, "only changes without a label" },
+	FLAG("stat", 0, ID_STATS, "one line per change, with its labels"),
+	FLAG("json", 0, ID_JSON, "print the changes as JSON"),
+	FLAG("hunks", 0, ID_HUNKS, "with --json: also the changed lines"),
+	VALUE("html", 0, ID_HTML, "FILE", "write an HTML page with the changes"),
+	FLAG("home", 0, ID_HOME, "the layer above your home folder"),
+	FLAG("labelled", 0, ID_LABELLED, "only changes that want a look"),
+	FLAG("safe", 0, ID_SAFE, "only changes without a label"),
 	{ 0 },
 };
 
@@ -30,19 +25,6 @@ static int check_options(const struct args *args)
 	if (args->dashes && args->before > 1)
 		return misuse(command, "unexpected argument \"%s\"", args->rest[1]);
 	return -1;
-}
-
-static struct ab_show_style get_style(void)
-{
-	bool terminal = isatty(STDOUT_FILENO);
-	struct ab_show_style style = { .colour = wants_colour(STDOUT_FILENO) };
-	struct winsize size;
-
-	if (terminal)
-		style.columns = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col
-					? size.ws_col
-					: 80;
-	return style;
 }
 
 static struct ab_diff_request get_request(const struct args *args)
@@ -63,15 +45,14 @@ static struct ab_diff_request get_request(const struct args *args)
 			: given(args, ID_SAFE)	 ? AB_DIFF_SAFE
 						 : AB_DIFF_ALL,
 		.hunks = given(args, ID_HUNKS),
-		.style = get_style(),
+		.style = { .colour = wants_colour(STDOUT_FILENO), .columns = output_columns() },
 	};
 }
 
-static int diff_main(struct args *args)
+static int diff_main(struct args *args, struct ab_error *err)
 {
 	struct ab_diff_request request;
-	struct ab_diff_report report = { 0 };
-	struct ab_error err = { 0 };
+	ab_auto(ab_diff_report_fini) struct ab_diff_report report = { 0 };
 	struct ab_pager pager;
 	const char *file = args->values[ID_HTML];
 	bool save = given(args, ID_HTML) && strcmp(file, "-") != 0;
@@ -79,23 +60,19 @@ static int diff_main(struct args *args)
 
 	if (status >= 0)
 		return status;
-	if (ab_caller_init(&args->input, &err) < 0)
-		return complain(args, &err);
 	request = get_request(args);
 	ab_pager_init(&pager, request.style.columns && request.form <= AB_DIFF_STAT, &args->input,
 		      &report.roots);
 	if (save)
-		result = ab_diff_save(&args->input, &request, file, &report, &err);
+		result = ab_diff_save(&args->input, &request, file, &report, err);
 	else
-		result = ab_diff(&args->input, &request, ab_pager_put, &pager, &report, &err);
+		result = ab_diff(&args->input, &request, ab_pager_put, &pager, &report, err);
 	ab_pager_close(&pager);
 	if (pager.refused.code != AB_ENONE)
 		tell("no pager: %s", pager.refused.text);
-	for (size_t i = 0; i < report.notes.len; i++)
-		tell("%s", report.notes.v[i]);
-	ab_diff_report_fini(&report);
+	tell_notes(&report.notes);
 	if (result < 0)
-		return complain(args, &err);
+		return -1;
 	if (pager.errnum) {
 		tell("cannot write the changes: %s", strerror(pager.errnum));
 		return 1;
@@ -115,5 +92,6 @@ const struct command command_changes = {
 		"\n"
 		"For a run without --review it lists files that changed while the run was active.",
 	.groups = OPTION_GROUPS({ NULL, options_diff }),
+	.words = { 0, SIZE_MAX },
 	.main = diff_main,
 };

@@ -1,11 +1,8 @@
 #include "cmd.h"
 
-#include <stdio.h>
-#include <unistd.h>
-
 static const struct option options_discard[] = {
-	{ "home", 0, OPT_FLAG, ID_HOME, NULL, NULL, "the layer above your home folder" },
-	{ "yes", 'y', OPT_FLAG, ID_YES, NULL, NULL, "do not ask" },
+	FLAG("home", 0, ID_HOME, "the layer above your home folder"),
+	FLAG("yes", 'y', ID_YES, "do not ask"),
 	{ 0 },
 };
 
@@ -14,8 +11,7 @@ static bool may_discard(const struct args *args, const char *key, size_t n)
 {
 	ab_autofree char *question = NULL;
 
-	if (given(args, ID_YES) || given(args, ID_JSON) || n == 0 || !isatty(STDIN_FILENO) ||
-	    !isatty(STDOUT_FILENO))
+	if (given(args, ID_YES) || given(args, ID_JSON) || n == 0 || !can_ask())
 		return true;
 	question =
 		ab_printf("Discard %zu %s of %s for good?", n, n == 1 ? "change" : "changes", key);
@@ -34,13 +30,9 @@ static size_t count_picked(const struct ab_apply *apply)
 static int print_discarded(const struct args *args, const struct ab_layer_command *command,
 			   const struct ab_apply *apply, size_t n)
 {
-	if (given(args, ID_JSON)) {
-		ab_autofree char *json = ab_layer_command_json(command, apply, "discarded");
-
-		fputs(json, stdout);
-	} else {
-		printf("%zu %s discarded\n", n, n == 1 ? "change" : "changes");
-	}
+	if (given(args, ID_JSON))
+		return print_made(ab_layer_command_json(command, apply, "discarded"), NULL);
+	printf("%zu %s discarded\n", n, n == 1 ? "change" : "changes");
 	return 0;
 }
 
@@ -48,10 +40,10 @@ static int print_discarded(const struct args *args, const struct ab_layer_comman
 static int discard_unseen(struct args *args, struct ab_layer_command *command, struct ab_error *err)
 {
 	if (!given(args, ID_YES))
-		return complain(args, err);
+		return -1;
 	*err = (struct ab_error){ 0 };
 	if (ab_layer_discard(&command->store, &command->set, given(args, ID_HOME), err) < 0)
-		return complain(args, err);
+		return -1;
 	printf("the layer of %s was removed\n", command->set.key);
 	return 0;
 }
@@ -66,36 +58,33 @@ static int discard_changes(struct args *args, struct ab_layer_command *command,
 
 	if (ab_apply_open(&command->set, given(args, ID_HOME), &command->claim.guard, &apply,
 			  &command->notes, err) < 0)
-		return whole && err->code == AB_EREFUSED ? discard_unseen(args, command, err)
-							 : complain(args, err);
+		return whole && err->code == AB_EREFUSED ? discard_unseen(args, command, err) : -1;
 	if (whole)
 		ab_apply_pick_all(&apply);
 	else if (ab_layer_command_pick(command, &apply, err) < 0)
-		return complain(args, err);
+		return -1;
 	n = count_picked(&apply);
 	if (!may_discard(args, command->set.key, n))
 		return 1;
 	rc = whole ? ab_layer_discard(&command->store, &command->set, apply.home, err)
 		   : ab_apply_discard(&apply, err);
 	if (rc < 0)
-		return complain(args, err);
+		return -1;
 	for (size_t i = 0; i < apply.changes.len; i++)
 		apply.picks[i].done = apply.picks[i].take;
 	return print_discarded(args, command, &apply, n);
 }
 
-static int discard_main(struct args *args)
+static int discard_main(struct args *args, struct ab_error *err)
 {
 	ab_autolayercommand struct ab_layer_command command = AB_LAYER_COMMAND_NONE;
 	struct ab_layer_words words = layer_words(args);
-	struct ab_error err = { 0 };
 
-	if (ab_caller_init(&args->input, &err) < 0 ||
-	    ab_layer_command_open(&args->input, &words, AB_LAYER_DROPPED, given(args, ID_HOME),
-				  &command, &err) < 0)
-		return complain(args, &err);
+	if (ab_layer_command_open(&args->input, &words, AB_LAYER_DROPPED, given(args, ID_HOME),
+				  &command, err) < 0)
+		return -1;
 	tell_layer_notes(args, &command, "changes");
-	return discard_changes(args, &command, &err);
+	return discard_changes(args, &command, err);
 }
 
 const struct command command_discard = {
@@ -105,5 +94,6 @@ const struct command command_discard = {
 	.more = "Without a path, all changes. The host's files stay as they are. Discarded\n"
 		"changes cannot be brought back; on a terminal agentbox asks first.",
 	.groups = OPTION_GROUPS({ NULL, options_discard }, { NULL, options_json }),
+	.words = { 0, SIZE_MAX },
 	.main = discard_main,
 };

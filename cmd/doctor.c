@@ -1,25 +1,20 @@
 #include "cmd.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 static const struct option options_doctor[] = {
-	{ "json", 0, OPT_FLAG, ID_JSON, NULL, NULL, "print JSON" },
-	{ "fix", 0, OPT_FLAG, ID_FIX, NULL, NULL, "print an AppArmor profile for this program" },
-	{ "attack", 0, OPT_FLAG, ID_ATTACK, NULL, NULL, "attack a box from inside and report" },
+	FLAG("json", 0, ID_JSON, "print JSON"),
+	FLAG("fix", 0, ID_FIX, "print an AppArmor profile for this program"),
+	FLAG("attack", 0, ID_ATTACK, "attack a box from inside and report"),
 	{ 0 },
 };
 
-static int print_profile(struct args *args)
+static int print_profile(struct ab_error *err)
 {
-	struct ab_error err = { 0 };
-	char *profile, *file;
+	ab_autofree char *profile = NULL, *file = NULL;
 	bool needed;
 
-	if (ab_doctor_apparmor(&profile, &file, &needed, &err) < 0)
-		return complain(args, &err);
+	if (ab_doctor_apparmor(&profile, &file, &needed, err) < 0)
+		return -1;
 	fputs(profile, stdout);
-	free(profile);
 	if (needed) {
 		tell("install this profile once, as root:");
 		fprintf(stderr,
@@ -29,64 +24,50 @@ static int print_profile(struct args *args)
 	} else {
 		tell("not needed here: AppArmor does not stop agentbox from using user namespaces");
 	}
-	free(file);
 	return 0;
 }
 
-static int run_attack(struct args *args, const struct ab_policy_input *input)
+static void print_report(const struct args *args, const char *text)
 {
-	struct ab_error err = { 0 };
-	struct ab_attack report;
-	bool broken;
-	char *text;
+	if (given(args, ID_JSON))
+		fputs(text, stdout);
+	else
+		print_rows(text);
+}
 
-	if (ab_attack(input, &report, &err) < 0)
-		return complain(args, &err);
+static int run_attack(struct args *args, struct ab_error *err)
+{
+	ab_autofree char *text = NULL;
+	ab_auto(ab_attack_fini) struct ab_attack report = { 0 };
+
+	if (ab_attack(&args->input, &report, err) < 0)
+		return -1;
 	text = given(args, ID_JSON) ? ab_attack_json(&report) : ab_attack_text(&report);
-	broken = report.broken;
-	if (given(args, ID_JSON))
-		fputs(text, stdout);
-	else
-		print_rows(text);
-	free(text);
-	ab_attack_fini(&report);
-	return broken;
+	print_report(args, text);
+	return report.broken;
 }
 
-static int run_diagnosis(struct args *args, const struct ab_policy_input *input)
+static int run_diagnosis(struct args *args, struct ab_error *err)
 {
-	struct ab_diagnosis diagnosis;
-	struct ab_error err = { 0 };
-	bool failed;
-	char *text;
+	ab_autofree char *text = NULL;
+	ab_auto(ab_diagnosis_fini) struct ab_diagnosis diagnosis = { 0 };
 
-	if (ab_doctor(input, &diagnosis, &err) < 0)
-		return complain(args, &err);
+	if (ab_doctor(&args->input, &diagnosis, err) < 0)
+		return -1;
 	text = given(args, ID_JSON) ? ab_diagnosis_json(&diagnosis) : ab_diagnosis_text(&diagnosis);
-	failed = diagnosis.failed;
-	if (given(args, ID_JSON))
-		fputs(text, stdout);
-	else
-		print_rows(text);
-	free(text);
-	ab_diagnosis_fini(&diagnosis);
-	return failed;
+	print_report(args, text);
+	return diagnosis.failed;
 }
 
-static int doctor_main(struct args *args)
+static int doctor_main(struct args *args, struct ab_error *err)
 {
-	struct ab_policy_input input = args->input;
-	struct ab_error err = { 0 };
-
-	if (args->nrest > 0)
-		return misuse(args->command, "unexpected argument \"%s\"", args->rest[0]);
 	if (given(args, ID_FIX) && (given(args, ID_ATTACK) || given(args, ID_JSON)))
 		return misuse(args->command, "--fix cannot be combined with --attack or --json");
 	if (given(args, ID_FIX))
-		return print_profile(args);
-	if (ab_caller_init(&input, &err) < 0)
-		return complain(args, &err);
-	return given(args, ID_ATTACK) ? run_attack(args, &input) : run_diagnosis(args, &input);
+		return print_profile(err);
+	if (ab_caller_init(&args->input, err) < 0)
+		return -1;
+	return given(args, ID_ATTACK) ? run_attack(args, err) : run_diagnosis(args, err);
 }
 
 const struct command command_doctor = {
@@ -97,5 +78,6 @@ const struct command command_doctor = {
 		"if nothing failed, else 1. --attack starts a box, attacks every wall from inside\n"
 		"and then checks whether anything outside has changed.",
 	.groups = OPTION_GROUPS({ "Doctor", options_doctor }),
+	.bare = true,
 	.main = doctor_main,
 };

@@ -4,8 +4,6 @@
  */
 #include "cmd.h"
 
-#include <string.h>
-
 static const struct {
 	char command[20], lines[240];
 } examples[] = {

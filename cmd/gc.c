@@ -1,16 +1,11 @@
 #include "cmd.h"
 
-#include <stdio.h>
-
 static const struct option options_gc[] = {
-	{ "older", 0, OPT_VALUE, ID_OLDER, "DURATION", NULL,
-	  "remove runs that ended longer ago (30d)" },
-	{ "keep", 0, OPT_VALUE, ID_KEEP, "N", NULL, "keep this many of the newest runs (1000)" },
-	{ "quarantine", 0, OPT_FLAG, ID_QUARANTINE, NULL, NULL,
-	  "also remove runs with quarantined files" },
-	{ "layers", 0, OPT_FLAG, ID_LAYERS, NULL, NULL,
-	  "also remove layers with changes to apply" },
-	{ "dry-run", 0, OPT_FLAG, ID_DRY, NULL, NULL, "only list what would be removed" },
+	VALUE("older", 0, ID_OLDER, "DURATION", "remove runs that ended longer ago (30d)"),
+	VALUE("keep", 0, ID_KEEP, "N", "keep this many of the newest runs (1000)"),
+	FLAG("quarantine", 0, ID_QUARANTINE, "also remove runs with quarantined files"),
+	FLAG("layers", 0, ID_LAYERS, "also remove layers with changes to apply"),
+	FLAG("dry-run", 0, ID_DRY, "only list what would be removed"),
 	{ 0 },
 };
 
@@ -23,21 +18,13 @@ static void print_json(const struct ab_gc_done *done, bool dry)
 {
 	const struct ab_gc_report *runs = &done->runs;
 	const struct ab_gc_layers_report *layers = &done->layers;
-	ab_autobuf struct ab_buf b = { 0 };
 
-	ab_buf_puts(&b, "{\"removed\":");
-	ab_buf_json_list(&b, &runs->removed);
-	ab_buf_printf(&b,
-		      ",\"kept\":%zu,\"quarantined\":%zu,\"failed\":%zu,"
-		      "\"dry_run\":%s,\"layers\":{\"removed\":",
-		      runs->kept, runs->quarantined, runs->failed, dry ? "true" : "false");
-	ab_buf_json_list(&b, &layers->removed);
-	ab_buf_puts(&b, ",\"waiting\":");
-	ab_buf_json_list(&b, &layers->waiting);
-	ab_buf_printf(&b, ",\"kept\":%zu,\"failed\":%zu,\"freed\":%llu,\"bytes\":%llu}}\n",
-		      layers->kept, layers->failed, (unsigned long long)layers->freed,
-		      (unsigned long long)layers->left);
-	fputs(b.data, stdout);
+	put_json("{'removed':%p,'kept':%zu,'quarantined':%zu,'failed':%zu,'dry_run':%hhd,"
+		 "'layers':{'removed':%p,'waiting':%p,'kept':%zu,'failed':%zu,'freed':%ju,"
+		 "'bytes':%ju}}\n",
+		 ab_list(&runs->removed), runs->kept, runs->quarantined, runs->failed, dry,
+		 ab_list(&layers->removed), ab_list(&layers->waiting), layers->kept, layers->failed,
+		 layers->freed, layers->left);
 }
 
 static void print_runs(const struct ab_gc_report *report, bool dry)
@@ -71,7 +58,7 @@ static void print_layers(const struct ab_gc_layers_report *report, bool dry)
 		       dry ? "would be freed" : "freed", ab_round_size(report->left, left));
 }
 
-static int gc_main(struct args *args)
+static int gc_main(struct args *args, struct ab_error *err)
 {
 	ab_autostrv struct ab_strv notes = { 0 };
 	struct ab_gc_request request = {
@@ -81,17 +68,11 @@ static int gc_main(struct args *args)
 		.layers = given(args, ID_LAYERS),
 		.dry = given(args, ID_DRY),
 	};
-	struct ab_gc_done done;
-	struct ab_error err = { 0 };
-	int status = check_words(args, 0, 0);
+	ab_auto(ab_gc_done_fini) struct ab_gc_done done = { 0 };
 
-	if (status >= 0)
-		return status;
-	if (ab_caller_init(&args->input, &err) < 0 ||
-	    ab_gc_run(&args->input, &request, &done, &notes, &err) < 0)
-		return complain(args, &err);
-	for (size_t i = 0; i < notes.len; i++)
-		tell("%s", notes.v[i]);
+	if (ab_gc_run(&args->input, &request, &done, &notes, err) < 0)
+		return -1;
+	tell_notes(&notes);
 	if (given(args, ID_JSON)) {
 		print_json(&done, request.dry);
 	} else {
@@ -103,9 +84,7 @@ static int gc_main(struct args *args)
 		     pluralize_run(done.runs.failed));
 	if (done.layers.failed)
 		tell("%zu layers could not be removed", done.layers.failed);
-	status = done.runs.failed + done.layers.failed ? 1 : 0;
-	ab_gc_done_fini(&done);
-	return status;
+	return done.runs.failed + done.layers.failed ? 1 : 0;
 }
 
 const struct command command_gc = {

@@ -6,8 +6,6 @@
  */
 #include "cmd.h"
 
-#include <string.h>
-
 static const struct {
 	char word[12], command[24];
 } known_commands[] = {

@@ -1,10 +1,5 @@
 #include "cmd.h"
 
-#include <stdio.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 /*
  * The sections of the overview, in order. A command that is in none of them is in the last one, so
  * that every command is listed. The texts are arrays: a pointer is a relocation at every start.
@@ -41,22 +36,6 @@ static const struct {
 
 enum { WIDE = 80, NARROWEST = 30, LEFT = 34 };
 
-/* The end of the first word of a list. */
-static size_t word_length(const char *list)
-{
-	return strcspn(list, " ");
-}
-
-static bool has_word(const char *list, const char *word)
-{
-	for (size_t n; *list; list += n + (list[n] == ' ')) {
-		n = word_length(list);
-		if (strlen(word) == n && strncmp(list, word, n) == 0)
-			return true;
-	}
-	return false;
-}
-
 static const char *find_common(const struct command *command)
 {
 	for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++)
@@ -68,11 +47,9 @@ static const char *find_common(const struct command *command)
 /* The columns of a terminal; 0: it is not one, or too narrow for any text. */
 static size_t columns_of(int fd)
 {
-	struct winsize size;
+	size_t columns = isatty(fd) ? ab_tty_columns(fd, 0) : 0;
 
-	if (!isatty(fd) || ioctl(fd, TIOCGWINSZ, &size) < 0 || size.ws_col < NARROWEST)
-		return 0;
-	return size.ws_col;
+	return columns < NARROWEST ? 0 : columns;
 }
 
 static size_t get_columns(void)
@@ -173,12 +150,12 @@ static void add_all_options(struct ab_buf *b, const struct command *command, boo
 static void add_common_options(struct ab_buf *b, const struct command *command, const char *names,
 			       bool narrow)
 {
-	ab_buf_puts(b, "\nCommon options:\n");
-	for (size_t n; *names; names += n + (names[n] == ' ')) {
-		const struct option *o;
+	const char *name;
 
-		n = word_length(names);
-		o = find_option(command, names, n, 0);
+	ab_buf_puts(b, "\nCommon options:\n");
+	for (size_t n; (name = ab_word_next(&names, &n));) {
+		const struct option *o = find_option(command, name, n, 0);
+
 		if (o)
 			add_option(b, o, narrow);
 	}
@@ -227,20 +204,19 @@ static void add_command(struct ab_buf *b, const struct command *command)
 static bool is_in_section(const char *name)
 {
 	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
-		if (has_word(sections[i].names, name))
+		if (ab_word_listed(sections[i].names, name, strlen(name)))
 			return true;
 	return false;
 }
 
 static void add_section(struct ab_buf *b, const char *names)
 {
-	for (size_t n; *names; names += n + (names[n] == ' ')) {
-		ab_autofree char *name = NULL;
-		const struct command *command;
+	const char *word;
 
-		n = word_length(names);
-		name = ab_strndup(names, n);
-		command = find_command(name);
+	for (size_t n; (word = ab_word_next(&names, &n));) {
+		ab_autofree char *name = ab_strndup(word, n);
+		const struct command *command = find_command(name);
+
 		if (command)
 			add_command(b, command);
 	}
@@ -271,18 +247,17 @@ void print_overview(void)
 }
 
 static const struct option options_help[] = {
-	{ "man", 0, OPT_FLAG, ID_MAN, NULL, NULL, "print the page of the manual" },
+	FLAG("man", 0, ID_MAN, "print the page of the manual"),
 	{ 0 },
 };
 
 /* "run", "agentbox-run" and "agentbox-run(1)" are the same page. */
-static int print_page(struct args *args)
+static int print_page(struct args *args, struct ab_error *err)
 {
 	static const char prefix[] = "agentbox-";
 	const char *word = args->nrest ? args->rest[0] : "agentbox";
 	size_t len = strcspn(word, "(");
 	ab_autofree char *name = NULL;
-	struct ab_error err = { 0 };
 	const char *text;
 
 	if (strncmp(word, prefix, strlen(prefix)) == 0 && len > strlen(prefix)) {
@@ -296,20 +271,18 @@ static int print_page(struct args *args)
 			      "the manual has no page '%s'; its pages are those of the commands, "
 			      "agentbox and agentbox.json",
 			      args->rest[0]);
-	if (ab_caller_init(&args->input, &err) < 0)
-		return complain(args, &err);
+	if (ab_caller_init(&args->input, err) < 0)
+		return -1;
 	return print_paged(args, text);
 }
 
-static int help_main(struct args *args)
+static int help_main(struct args *args, struct ab_error *err)
 {
 	const struct command *command = args->nrest ? find_command(args->rest[0]) : NULL;
-	int status = check_words(args, 0, 2);
+	int status;
 
-	if (status >= 0)
-		return status;
 	if (given(args, ID_MAN))
-		return print_page(args);
+		return print_page(args, err);
 	if (args->nrest && !command)
 		return report_unknown_command(args->rest[0]);
 	if (args->nrest == 2)
@@ -330,5 +303,7 @@ const struct command command_help = {
 	.more = "The manual is part of the program: --man needs no other file. Besides the\n"
 		"commands it has the pages agentbox and agentbox.json, the settings files.",
 	.groups = OPTION_GROUPS({ NULL, options_help }),
+	.words = { 0, 2 },
+	.bare = true,
 	.main = help_main,
 };

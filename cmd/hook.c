@@ -1,44 +1,17 @@
 #include "cmd.h"
 
-#include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 enum { EVENT_MAX = 8 << 20 };
 
 static const struct option options_hook[] = {
-	{ "no-box", 0, OPT_FLAG, ID_NO_BOX, NULL, NULL,
-	  "judge only; do not rewrite to agentbox run" },
-	{ "approver", 0, OPT_VALUE, ID_APPROVER, "COMMAND", NULL,
-	  "ask this program first (agentbox-run(1))" },
+	FLAG("no-box", 0, ID_NO_BOX, "judge only; do not rewrite to agentbox run"),
+	VALUE("approver", 0, ID_APPROVER, "COMMAND", "ask this program first (agentbox-run(1))"),
 	{ 0 },
 };
 
 static const struct option options_install[] = {
-	{ "no-box", 0, OPT_FLAG, ID_NO_BOX, NULL, NULL,
-	  "judge only; do not rewrite to agentbox run" },
-	{ "approver", 0, OPT_VALUE, ID_APPROVER, "COMMAND", NULL,
-	  "ask this program first (agentbox-run(1))" },
-	{ "project", 0, OPT_FLAG, ID_PROJECT, NULL, NULL,
-	  "use the project's settings, not the user's" },
-	{ "yes", 'y', OPT_FLAG, ID_YES, NULL, NULL, "write without asking" },
-	{ "json", 0, OPT_FLAG, ID_JSON, NULL, NULL, "print JSON, and do not ask" },
-	{ 0 },
-};
-
-static const struct option options_uninstall[] = {
-	{ "project", 0, OPT_FLAG, ID_PROJECT, NULL, NULL,
-	  "use the project's settings, not the user's" },
-	{ "yes", 'y', OPT_FLAG, ID_YES, NULL, NULL, "write without asking" },
-	{ "json", 0, OPT_FLAG, ID_JSON, NULL, NULL, "print JSON, and do not ask" },
-	{ 0 },
-};
-
-static const struct option options_survey[] = {
-	{ "json", 0, OPT_FLAG, ID_JSON, NULL, NULL, "print JSON" },
+	FLAG("project", 0, ID_PROJECT, "use the project's settings, not the user's"),
+	FLAG("yes", 'y', ID_YES, "write without asking"),
+	FLAG("json", 0, ID_JSON, "print JSON, and do not ask"),
 	{ 0 },
 };
 
@@ -137,96 +110,72 @@ static int print_reply(const struct ab_hook_reply *reply)
 	return reply->status;
 }
 
-static int hook_main(struct args *args)
+static void fill_request(struct args *args, const char *agent, struct ab_strv *options,
+			 struct ab_hook_request *ret)
+{
+	collect_policy_options(args, options);
+	ret->policy = args->input;
+	ret->agent = agent;
+	ret->options = (const char *const *)options->v;
+	ret->noptions = options->len;
+	ret->approver = args->values[ID_APPROVER];
+}
+
+static int hook_main(struct args *args, struct ab_error *err)
 {
 	ab_autostrv struct ab_strv options = { 0 };
 	struct ab_hook_request request = { .no_box = given(args, ID_NO_BOX) };
-	struct ab_hook_reply reply;
-	struct ab_error err = { 0 };
+	ab_auto(ab_hook_reply_fini) struct ab_hook_reply reply = { 0 };
 	ab_autofree char *event = NULL;
-	int status;
 
-	status = check_words(args, 0, 0);
-	if (status >= 0)
-		return status;
 	begin_deadline();
-	if (ab_caller_init(&args->input, &err) < 0)
-		return block_command(args, &err);
-	collect_policy_options(args, &options);
-	request.policy = args->input;
-	request.agent = strchr(args->command->name, ' ') + 1;
-	request.options = (const char *const *)options.v;
-	request.noptions = options.len;
-	request.approver = args->values[ID_APPROVER];
+	if (ab_caller_init(&args->input, err) < 0)
+		return block_command(args, err);
+	fill_request(args, strchr(args->command->name, ' ') + 1, &options, &request);
 	event = read_event(&request.event_len);
 	request.event = event;
 	if (request.event_len > EVENT_MAX) {
 		tell("the event is longer than %d MiB", EVENT_MAX >> 20);
 		return EXIT_USAGE;
 	}
-	if (ab_hook(&request, &reply, &err) < 0)
-		return block_command(args, &err);
-	status = print_reply(&reply);
-	ab_hook_reply_fini(&reply);
-	return status;
-}
-
-static bool may_write(const struct args *args)
-{
-	if (given(args, ID_YES))
-		return true;
-	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
-		tell("nothing was written: there is no terminal to ask on; "
-		     "to write this change, add --yes");
-		return false;
-	}
-	if (confirm("Write this?"))
-		return true;
-	tell("nothing was written");
-	return false;
+	if (ab_hook(&request, &reply, err) < 0)
+		return block_command(args, err);
+	return print_reply(&reply);
 }
 
 /* What a script needs to ask a person itself, and then --yes. */
-static int apply_plan_json(const struct args *args, const struct ab_hook_plan *plan)
+static int apply_plan_json(const struct args *args, const struct ab_hook_plan *plan,
+			   struct ab_error *err)
 {
-	ab_autobuf struct ab_buf b = { 0 };
-	struct ab_error err = { 0 };
 	bool write = plan->after && given(args, ID_YES);
 
-	if (write && ab_hook_apply(&args->input, plan, &err) < 0)
-		return complain(args, &err);
-	ab_buf_puts(&b, "{\"file\":");
-	ab_buf_json(&b, plan->path);
-	ab_buf_puts(&b, ",\"diff\":");
-	ab_buf_json_list(&b, &plan->diff);
-	ab_buf_printf(&b, ",\"written\":%s,\"needs\":", write ? "true" : "false");
-	if (plan->needs)
-		ab_buf_json(&b, plan->needs);
-	else
-		ab_buf_puts(&b, "null");
-	printf("%s}\n", b.data);
+	if (write && ab_hook_apply(&args->input, plan, err) < 0)
+		return -1;
+	put_json("{'file':%s,'diff':%p,'written':%hhd,'needs':%s}\n", plan->path,
+		 ab_list(&plan->diff), write, plan->needs);
 	return plan->after && !write ? 1 : 0;
 }
 
 int apply_plan(const struct args *args, const struct ab_hook_plan *plan, const char *done,
-	       const char *nothing)
+	       const char *nothing, struct ab_error *err)
 {
 	ab_autofree char *path = ab_escape(plan->path);
-	struct ab_error err = { 0 };
 
 	if (given(args, ID_JSON))
-		return apply_plan_json(args, plan);
+		return apply_plan_json(args, plan, err);
 	if (!plan->after) {
 		printf("%s %s\n", path, nothing);
 	} else {
 		printf("%s\n", path);
 		for (size_t i = 0; i < plan->diff.len; i++)
 			printf("  %s\n", plan->diff.v[i]);
-		fflush(stdout);
-		if (!may_write(args))
+		if (get_consent(args, "Write this?",
+				"nothing was written: there is no terminal to ask on; to write "
+				"this change, add --yes",
+				"nothing was written") >= 0)
 			return 1;
-		if (ab_hook_apply(&args->input, plan, &err) < 0)
-			return complain(args, &err);
+		if (ab_hook_apply(&args->input, plan, err) < 0)
+			return -1;
 		printf("%s\n", done);
 	}
 	if (plan->needs)
@@ -234,51 +183,21 @@ int apply_plan(const struct args *args, const struct ab_hook_plan *plan, const c
 	return 0;
 }
 
-static int install_main(struct args *args)
+/* Of `hook install` and `hook uninstall`, which has fewer options. */
+static int install_main(struct args *args, struct ab_error *err)
 {
+	bool remove = strcmp(args->command->name, "hook uninstall") == 0;
 	ab_autostrv struct ab_strv options = { 0 };
 	struct ab_hook_request request = { .no_box = given(args, ID_NO_BOX) };
-	struct ab_hook_plan plan;
-	struct ab_error err = { 0 };
-	int status = check_words(args, 1, 1);
+	ab_auto(ab_hook_plan_fini) struct ab_hook_plan plan = { 0 };
 
-	if (status >= 0)
-		return status;
-	if (ab_caller_init(&args->input, &err) < 0)
-		return complain(args, &err);
-	collect_policy_options(args, &options);
-	request.policy = args->input;
-	request.agent = args->rest[0];
-	request.options = (const char *const *)options.v;
-	request.noptions = options.len;
-	request.approver = args->values[ID_APPROVER];
-	if (ab_hook_plan(&request, given(args, ID_PROJECT), false, &plan, &err) < 0)
-		return complain(args, &err);
-	status = apply_plan(args, &plan, "written; takes effect when the agent restarts",
-			    "already has the hook");
-	ab_hook_plan_fini(&plan);
-	return status;
-}
-
-static int uninstall_main(struct args *args)
-{
-	struct ab_hook_request request = { 0 };
-	struct ab_hook_plan plan;
-	struct ab_error err = { 0 };
-	int status = check_words(args, 1, 1);
-
-	if (status >= 0)
-		return status;
-	if (ab_caller_init(&args->input, &err) < 0)
-		return complain(args, &err);
-	request.policy = args->input;
-	request.agent = args->rest[0];
-	if (ab_hook_plan(&request, given(args, ID_PROJECT), true, &plan, &err) < 0)
-		return complain(args, &err);
-	status = apply_plan(args, &plan, "removed; takes effect when the agent restarts",
-			    "does not have the hook");
-	ab_hook_plan_fini(&plan);
-	return status;
+	fill_request(args, args->rest[0], &options, &request);
+	if (ab_hook_plan(&request, given(args, ID_PROJECT), remove, &plan, err) < 0)
+		return -1;
+	return remove ? apply_plan(args, &plan, "removed; takes effect when the agent restarts",
+				   "does not have the hook", err)
+		      : apply_plan(args, &plan, "written; takes effect when the agent restarts",
+				   "already has the hook", err);
 }
 
 /* The mark of an item is in front of the margin of its text. */
@@ -299,10 +218,11 @@ static void print_lines(const struct ab_strv *lines, const char *mark)
 /* The command must do no harm if nothing stops it. */
 static void print_unproved(const char *title)
 {
-	ab_autofree char *text = ab_printf("Not proved: that %s calls it. Ask the agent to run \"rm "
-					   "--help -rf /\", which deletes nothing: the hook must deny "
-					   "it.",
-					   title);
+	ab_autofree char *text =
+		ab_printf("Not proved: that %s calls it. Ask the agent to run \"rm "
+			  "--help -rf /\", which deletes nothing: the hook must deny "
+			  "it.",
+			  title);
 
 	print_item("?", text);
 }
@@ -349,72 +269,37 @@ static int print_status(const struct ab_hook_states *states)
 	return bad || !found;
 }
 
-static void add_lines(struct ab_buf *b, const char *name, const struct ab_strv *lines)
-{
-	ab_buf_printf(b, ",\"%s\":[", name);
-	for (size_t i = 0; i < lines->len; i++) {
-		ab_buf_puts(b, i ? "," : "");
-		ab_buf_json(b, lines->v[i]);
-	}
-	ab_buf_puts(b, "]");
-}
-
 static void print_json(const struct ab_hook_states *states)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 
-	ab_buf_puts(&b, "{\"hooks\":[");
+	ab_buf_jsonf(&b, "{'hooks':[");
 	for (size_t i = 0; i < states->len; i++) {
 		const struct ab_hook_state *s = &states->v[i];
 
-		ab_buf_printf(&b, "%s{\"agent\":\"%s\",\"installed\":%s,\"project\":%s,\"path\":",
-			      i ? "," : "", s->agent, s->installed ? "true" : "false",
-			      s->project ? "true" : "false");
-		ab_buf_json(&b, s->path);
-		add_lines(&b, "proved", &s->proved);
-		add_lines(&b, "lacking", &s->lacking);
-		ab_buf_puts(&b, "}");
+		ab_buf_jsonf(&b,
+			     ",{'agent':%s,'installed':%hhd,'project':%hhd,'path':%s,'proved':%p,"
+			     "'lacking':%p}",
+			     s->agent, s->installed, s->project, s->path, ab_list(&s->proved),
+			     ab_list(&s->lacking));
 	}
-	ab_buf_puts(&b, "]}\n");
-	fputs(b.data, stdout);
+	printf("%s]}\n", b.data);
 }
 
-static int survey_main(struct args *args)
+static int survey_main(struct args *args, struct ab_error *err)
 {
 	bool test = strcmp(args->command->name, "hook status") == 0;
-	struct ab_hook_states states;
-	struct ab_error err = { 0 };
-	int status = check_words(args, 0, test);
+	ab_auto(ab_hook_states_fini) struct ab_hook_states states = { 0 };
 
-	if (status >= 0)
-		return status;
-	if (ab_caller_init(&args->input, &err) < 0 ||
-	    ab_hook_survey(&args->input, args->nrest ? args->rest[0] : NULL, test, &states, &err) <
-		    0)
-		return complain(args, &err);
-	status = 0;
+	if (ab_hook_survey(&args->input, args->rest[0], test, &states, err) < 0)
+		return -1;
+	if (!given(args, ID_JSON) && test)
+		return print_status(&states);
 	if (given(args, ID_JSON))
 		print_json(&states);
-	else if (test)
-		status = print_status(&states);
 	else
 		print_list(&states);
-	ab_hook_states_fini(&states);
-	return status;
-}
-
-/* An agent may be called by its other name: "claude" is "claude-code". */
-static int hook_entry(struct args *args)
-{
-	const char *name = args->nrest ? ab_hook_agent(args->rest[0]) : NULL;
-	const char *words[64];
-
-	if (!name || args->nrest > AB_COUNT(words))
-		return sub_main(args);
-	memcpy(words, args->rest, args->nrest * sizeof(*words));
-	words[0] = name;
-	args->rest = words;
-	return sub_main(args);
+	return 0;
 }
 
 static const struct command hook_install = {
@@ -425,7 +310,9 @@ static const struct command hook_install = {
 		"hook's command line keeps the policy options.\n"
 		"\n"
 		"Example: agentbox hook install claude",
-	.groups = OPTION_GROUPS({ NULL, options_install }, { "Policy", options_policy }),
+	.groups = OPTION_GROUPS({ NULL, options_hook }, { NULL, options_install },
+				{ "Policy", options_policy }),
+	.words = { 1, 1 },
 	.main = install_main,
 };
 
@@ -434,15 +321,16 @@ static const struct command hook_uninstall = {
 	.usage = "[OPTIONS] AGENT",
 	.summary = "remove the hook from an agent's settings (shows the change first)",
 	.more = "Example: agentbox hook uninstall claude",
-	.groups = OPTION_GROUPS({ NULL, options_uninstall }),
-	.main = uninstall_main,
+	.groups = OPTION_GROUPS({ NULL, options_install }),
+	.words = { 1, 1 },
+	.main = install_main,
 };
 
 static const struct command hook_list = {
 	.name = "hook list",
 	.usage = "[--json]",
 	.summary = "show which agents have the hook, and where",
-	.groups = OPTION_GROUPS({ NULL, options_survey }),
+	.groups = groups_json,
 	.main = survey_main,
 };
 
@@ -453,7 +341,8 @@ static const struct command hook_status = {
 	.more = "Compares each hook with the one that hook install writes, and judges an event\n"
 		"that must be denied. Starts nothing. Whether the agent calls the hook, only the\n"
 		"agent knows.",
-	.groups = OPTION_GROUPS({ NULL, options_survey }),
+	.groups = groups_json,
+	.words = { 0, 1 },
 	.main = survey_main,
 };
 
@@ -464,6 +353,7 @@ static const struct command hook_status = {
 		.usage = "[OPTIONS] < EVENT",                                                  \
 		.summary = "reply to an event of " title,                                      \
 		.groups = OPTION_GROUPS({ NULL, options_hook }, { "Policy", options_policy }), \
+		.bare = true,                                                                  \
 		.main = hook_main,                                                             \
 	}
 
@@ -483,19 +373,6 @@ const struct command command_hook = {
 		"are rewritten to run in the box if the agent lets a hook do that. The agent's\n"
 		"own file tools are judged by path, other tools by name (commands.tools).",
 	.groups = groups_common,
-	.subs =
-		(const struct command *const[]){
-			&hook_install,
-			&hook_uninstall,
-			&hook_list,
-			&hook_status,
-			&hook_claude_code,
-			&hook_codex,
-			&hook_copilot,
-			&hook_cursor,
-			&hook_gemini,
-			&hook_windsurf,
-			NULL,
-		},
-	.main = hook_entry,
+	.subs = SUBS(&hook_install, &hook_uninstall, &hook_list, &hook_status, &hook_claude_code,
+		     &hook_codex, &hook_copilot, &hook_cursor, &hook_gemini, &hook_windsurf),
 };

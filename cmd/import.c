@@ -1,16 +1,9 @@
 #include "cmd.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const struct option options_import[] = {
-	{ "write", 0, OPT_FLAG, ID_WRITE, NULL, NULL,
-	  "write them to the project's .agentbox.json" },
-	{ "json", 0, OPT_FLAG, ID_JSON, NULL, NULL, "print JSON" },
-	{ "workspace", 0, OPT_VALUE, ID_WORKSPACE, "DIR", NULL,
-	  "project folder (default: current folder)" },
+	FLAG("write", 0, ID_WRITE, "write them to the project's .agentbox.json"),
+	FLAG("json", 0, ID_JSON, "print JSON"),
+	VALUE("workspace", 0, ID_WORKSPACE, "DIR", "project folder (default: current folder)"),
 	{ 0 },
 };
 
@@ -44,13 +37,8 @@ static void print_json(const struct ab_import *import, const char *written)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 
-	ab_buf_printf(&b, "{\"settings\":%s,\"left\":", import->settings);
-	ab_buf_json_list(&b, &import->left);
-	ab_buf_puts(&b, ",\"written\":");
-	if (written)
-		ab_buf_json(&b, written);
-	else
-		ab_buf_puts(&b, "null");
+	ab_buf_jsonf(&b, "{'settings':%-s,'left':%p,'written':%s", import->settings,
+		     ab_list(&import->left), written);
 	/* The settings have line breaks; the answer is one line. */
 	for (size_t i = 0; i < b.len; i++)
 		if (b.data[i] == '\n')
@@ -58,17 +46,16 @@ static void print_json(const struct ab_import *import, const char *written)
 	printf("%s}\n", b.data);
 }
 
-static int print_import(struct args *args, const char *name, const struct ab_import *import)
+static int print_import(struct args *args, const char *name, const struct ab_import *import,
+			struct ab_error *err)
 {
 	ab_autofree char *path = NULL;
-	struct ab_error err = { 0 };
 
 	if (ab_policy_check_text(&args->input, name, import->settings, strlen(import->settings),
-				 &err) < 0)
-		return complain(args, &err);
-	if (given(args, ID_WRITE) &&
-	    ab_init_create(&args->input, import->settings, &path, &err) < 0)
-		return complain(args, &err);
+				 err) < 0)
+		return -1;
+	if (given(args, ID_WRITE) && ab_init_create(&args->input, import->settings, &path, err) < 0)
+		return -1;
 	if (given(args, ID_JSON)) {
 		print_json(import, path);
 		return 0;
@@ -82,26 +69,19 @@ static int print_import(struct args *args, const char *name, const struct ab_imp
 	return 0;
 }
 
-static int import_main(struct args *args)
+static int import_main(struct args *args, struct ab_error *err)
 {
 	ab_autobuf struct ab_buf text = { 0 };
-	struct ab_error err = { 0 };
-	struct ab_import import;
-	int status = check_words(args, 2, 2);
+	ab_auto(ab_import_fini) struct ab_import import = { 0 };
+	int status;
 
-	if (status >= 0)
-		return status;
-	if (ab_caller_init(&args->input, &err) < 0)
-		return complain(args, &err);
 	status = read_text(args->rest[1], &text);
 	if (status >= 0)
 		return status;
 	if (ab_import_read(args->rest[0], args->rest[1], text.data ? text.data : "", text.len,
-			   &import, &err) < 0)
-		return complain(args, &err);
-	status = print_import(args, args->rest[1], &import);
-	ab_import_fini(&import);
-	return status;
+			   &import, err) < 0)
+		return -1;
+	return print_import(args, args->rest[1], &import, err);
 }
 
 const struct command command_import = {
@@ -112,5 +92,6 @@ const struct command command_import = {
 		"FILE as settings of agentbox, and says on standard error, line by line, what\n"
 		"could not be carried over. FILE - is standard input.",
 	.groups = OPTION_GROUPS({ NULL, options_import }),
+	.words = { 2, 2 },
 	.main = import_main,
 };

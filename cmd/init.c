@@ -1,15 +1,10 @@
 #include "cmd.h"
 
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
 static const struct option options_init[] = {
-	{ "yes", 'y', OPT_FLAG, ID_YES, NULL, NULL, "write and trust the file without asking" },
-	{ "print", 0, OPT_FLAG, ID_PRINT, NULL, NULL, "print the file; write nothing" },
-	{ "json", 0, OPT_FLAG, ID_JSON, NULL, NULL, "print what was detected and done as JSON" },
-	{ "workspace", 0, OPT_VALUE, ID_WORKSPACE, "DIR", NULL,
-	  "project folder (default: current folder)" },
+	FLAG("yes", 'y', ID_YES, "write and trust the file without asking"),
+	FLAG("print", 0, ID_PRINT, "print the file; write nothing"),
+	FLAG("json", 0, ID_JSON, "print what was detected and done as JSON"),
+	VALUE("workspace", 0, ID_WORKSPACE, "DIR", "project folder (default: current folder)"),
 	{ 0 },
 };
 
@@ -40,30 +35,22 @@ static void print_plan(const struct ab_init_plan *plan)
 }
 
 /* -1: write it; else the exit status. */
-static int get_consent(const struct args *args, const struct ab_init_plan *plan)
+static int ask_to_write(const struct args *args, const struct ab_init_plan *plan)
 {
-	const char *what = ab_init_trusts(plan) ? "write and trust" : "write";
+	ab_autofree char *without =
+		ab_printf("nothing was written: there is no terminal to ask on; to %s this: "
+			  "agentbox init --yes",
+			  ab_init_trusts(plan) ? "write and trust" : "write");
 
-	if (given(args, ID_YES))
-		return -1;
-	fflush(stdout);
-	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
-		tell("nothing was written: there is no terminal to ask on; to %s "
-		     "this: agentbox init --yes",
-		     what);
-		return 1;
-	}
-	if (confirm(ab_init_trusts(plan) ? "Write this and trust it?" : "Write this?"))
-		return -1;
-	tell("nothing was written");
-	return 1;
+	return get_consent(args, ab_init_trusts(plan) ? "Write this and trust it?" : "Write this?",
+			   without, "nothing was written");
 }
 
 static void offer_hook(struct args *args, const char *agent, const char *hook)
 {
 	struct ab_hook_request request = { .policy = args->input, .agent = hook };
 	struct ab_error err = { 0 };
-	struct ab_hook_plan plan;
+	ab_auto(ab_hook_plan_fini) struct ab_hook_plan plan = { 0 };
 
 	if (ab_hook_plan(&request, false, false, &plan, &err) < 0) {
 		complain(args, &err);
@@ -71,7 +58,7 @@ static void offer_hook(struct args *args, const char *agent, const char *hook)
 	}
 	if (!plan.after) {
 		printf("%s: its hook is installed\n", agent);
-	} else if (given(args, ID_YES) || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+	} else if (given(args, ID_YES) || !can_ask()) {
 		ab_autofree char *line = ab_printf(
 			"%s: to run each of its commands in the box: agentbox hook install %s",
 			agent, hook);
@@ -92,7 +79,6 @@ static void offer_hook(struct args *args, const char *agent, const char *hook)
 		if (plan.needs)
 			print_messages(plan.needs);
 	}
-	ab_hook_plan_fini(&plan);
 }
 
 static void offer_agents(struct args *args, const struct ab_init_plan *plan)
@@ -100,9 +86,10 @@ static void offer_agents(struct args *args, const struct ab_init_plan *plan)
 	for (size_t i = 0; i < plan->agents.len; i++) {
 		const char *agent = plan->agents.v[i];
 
-		ab_autofree char *line = ab_printf("%s: to run it in the box: agentbox %s; to always "
-						   "do that: agentbox alias --install %s",
-						   agent, agent, agent);
+		ab_autofree char *line =
+			ab_printf("%s: to run it in the box: agentbox %s; to always "
+				  "do that: agentbox alias --install %s",
+				  agent, agent, agent);
 
 		print_messages(line);
 		if (plan->hooks.v[i][0])
@@ -116,7 +103,7 @@ static void print_doctor(struct args *args)
 	static const char *const marks[] = { "ok", "warn", "fail", "skip" };
 	ab_autostrv struct ab_strv rows = { 0 };
 	ab_autobuf struct ab_buf text = { 0 };
-	struct ab_diagnosis d;
+	ab_auto(ab_diagnosis_fini) struct ab_diagnosis d = { 0 };
 	struct ab_error err = { 0 };
 
 	if (ab_doctor(&args->input, &d, &err) < 0) {
@@ -136,35 +123,33 @@ static void print_doctor(struct args *args)
 	if (d.failed)
 		printf("for the remedies: agentbox doctor\n");
 	else
-		print_messages("to run a command in the box: agentbox COMMAND, as in agentbox npm test");
-	ab_diagnosis_fini(&d);
+		print_messages(
+			"to run a command in the box: agentbox COMMAND, as in agentbox npm test");
 }
 
-static int print_json(struct args *args, const struct ab_init_plan *plan)
+static int print_json(struct args *args, const struct ab_init_plan *plan, struct ab_error *err)
 {
 	ab_autofree char *members = ab_init_json(plan);
 	bool write = plan->after && given(args, ID_YES);
-	struct ab_error err = { 0 };
 
-	if (write && ab_init_write(&args->input, plan, &err) < 0)
-		return complain(args, &err);
-	printf("{%s,\"written\":%s}\n", members, write ? "true" : "false");
+	if (write && ab_init_write(&args->input, plan, err) < 0)
+		return -1;
+	put_json("{%-s,'written':%hhd}\n", members, write);
 	return 0;
 }
 
-static int write_plan(struct args *args, const struct ab_init_plan *plan)
+static int write_plan(struct args *args, const struct ab_init_plan *plan, struct ab_error *err)
 {
 	ab_autofree char *path = ab_escape(plan->path);
-	struct ab_error err = { 0 };
 	int status;
 
 	print_plan(plan);
 	if (plan->after) {
-		status = get_consent(args, plan);
+		status = ask_to_write(args, plan);
 		if (status >= 0)
 			return status;
-		if (ab_init_write(&args->input, plan, &err) < 0)
-			return complain(args, &err);
+		if (ab_init_write(&args->input, plan, err) < 0)
+			return -1;
 		print_about(path, ab_init_trusts(plan)
 					  ? "is written, and trusted until it changes"
 					  : "is written; to review and trust it: agentbox trust");
@@ -174,28 +159,21 @@ static int write_plan(struct args *args, const struct ab_init_plan *plan)
 	return 0;
 }
 
-static int init_main(struct args *args)
+static int init_main(struct args *args, struct ab_error *err)
 {
-	struct ab_init_plan plan;
-	struct ab_error err = { 0 };
-	int status = check_words(args, 0, 0);
+	ab_auto(ab_init_plan_fini) struct ab_init_plan plan = { 0 };
 
-	if (status >= 0)
-		return status;
 	if (given(args, ID_PRINT) && (given(args, ID_YES) || given(args, ID_JSON)))
 		return misuse(args->command, "--print cannot be combined with --yes or --json");
-	if (ab_caller_init(&args->input, &err) < 0 || ab_init_look(&args->input, &plan, &err) < 0)
-		return complain(args, &err);
+	if (ab_init_look(&args->input, &plan, err) < 0)
+		return -1;
 	if (given(args, ID_PRINT)) {
 		const char *text = plan.after ? plan.after : plan.before;
 
 		fputs(text ? text : "{}\n", stdout);
-		status = 0;
-	} else {
-		status = given(args, ID_JSON) ? print_json(args, &plan) : write_plan(args, &plan);
+		return 0;
 	}
-	ab_init_plan_fini(&plan);
-	return status;
+	return given(args, ID_JSON) ? print_json(args, &plan, err) : write_plan(args, &plan, err);
 }
 
 const struct command command_init = {

@@ -1,12 +1,8 @@
 #include "cmd.h"
 
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
 static const struct option options_learn[] = {
-	{ "json", 0, OPT_FLAG, ID_JSON, NULL, NULL, "print one object: policy, notes, status" },
-	{ "save", 0, OPT_VALUE, ID_SAVE, "NAME", NULL, "save it as a profile, or add it to one" },
+	FLAG("json", 0, ID_JSON, "print one object: policy, notes, status"),
+	VALUE("save", 0, ID_SAVE, "NAME", "save it as a profile, or add it to one"),
 	{ 0 },
 };
 
@@ -38,7 +34,7 @@ static int ask_consent(const struct args *args)
 {
 	if (given(args, ID_YES))
 		return -1;
-	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+	if (!can_ask()) {
 		tell("not started: learn lets the command reach any public host, "
 		     "and there is no terminal to ask on");
 		tell_more("          to accept that, add --yes");
@@ -49,15 +45,6 @@ static int ask_consent(const struct args *args)
 		return -1;
 	tell("not started");
 	return EXIT_REFUSED;
-}
-
-static void tell_notes(const struct ab_strv *notes)
-{
-	for (size_t i = 0; i < notes->len; i++)
-		if (notes->v[i][0] == ' ')
-			tell_more(notes->v[i]);
-		else
-			tell("%s", notes->v[i]);
 }
 
 static void tell_indented(const struct ab_strv *lines)
@@ -73,12 +60,11 @@ static int save_profile(const struct args *args, const struct ab_policy_input *i
 			const struct ab_lesson *lesson, struct ab_error *err)
 {
 	const char *name = args->values[ID_SAVE];
-	struct ab_learn_saved saved = { 0 };
+	ab_auto(ab_learn_saved_fini) struct ab_learn_saved saved = { 0 };
 
 	if (!name)
 		return 0;
 	if (ab_learn_save(input, name, given(args, ID_YES), lesson, &saved, err) < 0) {
-		ab_learn_saved_fini(&saved);
 		return -1;
 	}
 	if (saved.existed)
@@ -91,7 +77,6 @@ static int save_profile(const struct args *args, const struct ab_policy_input *i
 	if (saved.lacking.len)
 		tell("a settings file or variable overrides this part of the profile:");
 	tell_indented(&saved.lacking);
-	ab_learn_saved_fini(&saved);
 	return 0;
 }
 
@@ -110,20 +95,17 @@ static void print_lesson_json(const struct ab_lesson *lesson, int status)
 		if (quoted || !strchr(" \n\t", *p))
 			ab_buf_add(&b, p, 1);
 	}
-	ab_buf_puts(&b, ",\"notes\":");
-	ab_buf_json_list(&b, &lesson->notes);
-	printf("%s,\"status\":%d}\n", b.data, status);
+	put_json("%-s,'notes':%p,'status':%d}\n", b.data, ab_list(&lesson->notes), status);
 }
 
 /* Print what was learned. Returns the command's status unless this fails. */
 static int print_lesson(const struct args *args, const struct ab_policy_input *input,
-			const char *result, int status)
+			const char *result, int status, struct ab_error *err)
 {
-	struct ab_error err = { 0 };
-	struct ab_lesson lesson;
+	ab_auto(ab_lesson_fini) struct ab_lesson lesson = { 0 };
 
-	if (ab_learn(input, result, &lesson, &err) < 0)
-		return complain(args, &err);
+	if (ab_learn(input, result, &lesson, err) < 0)
+		return -1;
 	if (!given(args, ID_QUIET) && !given(args, ID_JSON))
 		tell_notes(&lesson.notes);
 	if (status)
@@ -132,9 +114,8 @@ static int print_lesson(const struct args *args, const struct ab_policy_input *i
 		print_lesson_json(&lesson, status);
 	else
 		fputs(lesson.policy, stdout);
-	if (save_profile(args, input, &lesson, &err) < 0)
-		status = complain(args, &err);
-	ab_lesson_fini(&lesson);
+	if (save_profile(args, input, &lesson, err) < 0)
+		status = complain(args, err);
 	return status;
 }
 
@@ -153,26 +134,23 @@ static int run_recorded(struct args *args, struct ab_request *request, struct ab
 	return status;
 }
 
-static int learn_main(struct args *args)
+static int learn_main(struct args *args, struct ab_error *err)
 {
-	const char *script[3];
 	struct ab_request request;
-	struct ab_error err = { 0 };
 	struct ab_child_run apart;
-	int status = run_request(args, script, &request), ended = 0;
+	int status = run_request(args, &request), ended = 0;
 
 	if (status >= 0)
 		return status;
-	if (ab_caller_init(&request.policy, &err) < 0 ||
-	    (given(args, ID_SAVE) &&
-	     ab_learn_place(&request.policy, args->values[ID_SAVE], given(args, ID_YES), &err) < 0))
-		return complain(args, &err);
+	if (given(args, ID_SAVE) &&
+	    ab_learn_place(&request.policy, args->values[ID_SAVE], given(args, ID_YES), err) < 0)
+		return -1;
 	request.learn = true;
 	request.trace_denials = true;
 	status = run_recorded(args, &request, &apart, &ended);
 	if (status >= 0)
 		return status;
-	status = print_lesson(args, &request.policy, apart.result, ended);
+	status = print_lesson(args, &request.policy, apart.result, ended, err);
 	ab_child_run_fini(&apart);
 	return status;
 }
@@ -190,5 +168,6 @@ const struct command command_learn = {
 	.groups = OPTION_GROUPS({ "Learning", options_learn }, { "Running", options_run },
 				{ "Policy", options_policy }),
 	.runs = true,
+	.words = { 0, SIZE_MAX },
 	.main = learn_main,
 };

@@ -1,29 +1,21 @@
 #include "cmd.h"
 
-#include <stdio.h>
-#include <sys/ioctl.h>
-#include <time.h>
-#include <unistd.h>
-
 static const struct option options_log[] = {
-	{ "follow", 'f', OPT_FLAG, ID_FOLLOW, NULL, NULL, "keep printing until the run ends" },
-	{ "lines", 'n', OPT_VALUE, ID_LINES, "N", NULL, "only the last N lines, or runs" },
-	{ "all", 0, OPT_FLAG, ID_ALL, NULL, NULL, "every run, oldest first" },
-	{ "list", 'l', OPT_FLAG, ID_LIST, NULL, NULL, "list the runs, newest first" },
-	{ "dir", 0, OPT_VALUE, ID_FOLDER, "FOLDER", NULL, "every record below this folder" },
-	{ "denied", 0, OPT_FLAG, ID_DENIED, NULL, NULL, "only what was denied" },
-	{ "allowed", 0, OPT_FLAG, ID_ALLOWED, NULL, NULL, "only what was allowed" },
-	{ "host", 0, OPT_VALUE, ID_HOST, "HOST|*.DOMAIN", NULL,
-	  "only this host, or hosts of this domain" },
-	{ "since", 0, OPT_VALUE, ID_SINCE, "TIME", NULL, "from this time on" },
-	{ "until", 0, OPT_VALUE, ID_UNTIL, "TIME", NULL, "before this time" },
-	{ "json", 0, OPT_FLAG, ID_JSON, NULL, NULL, "print the records, one per line" },
-	{ "stats", 0, OPT_FLAG, ID_STATS, NULL, NULL, "summarize hosts, bytes and denials" },
-	{ "html", 0, OPT_VALUE, ID_HTML, "FILE", NULL, "write an HTML page about the run" },
-	{ "verify", 0, OPT_FLAG, ID_VERIFY, NULL, NULL,
-	  "check that nobody changed the record" },
-	{ "key", 0, OPT_VALUE, ID_KEYS, "FILE", NULL,
-	  "with --verify: also know these public keys" },
+	FLAG("follow", 'f', ID_FOLLOW, "keep printing until the run ends"),
+	VALUE("lines", 'n', ID_LINES, "N", "only the last N lines, or runs"),
+	FLAG("all", 0, ID_ALL, "every run, oldest first"),
+	FLAG("list", 'l', ID_LIST, "list the runs, newest first"),
+	VALUE("dir", 0, ID_FOLDER, "FOLDER", "every record below this folder"),
+	FLAG("denied", 0, ID_DENIED, "only what was denied"),
+	FLAG("allowed", 0, ID_ALLOWED, "only what was allowed"),
+	VALUE("host", 0, ID_HOST, "HOST|*.DOMAIN", "only this host, or hosts of this domain"),
+	VALUE("since", 0, ID_SINCE, "TIME", "from this time on"),
+	VALUE("until", 0, ID_UNTIL, "TIME", "before this time"),
+	FLAG("json", 0, ID_JSON, "print the records, one per line"),
+	FLAG("stats", 0, ID_STATS, "summarize hosts, bytes and denials"),
+	VALUE("html", 0, ID_HTML, "FILE", "write an HTML page about the run"),
+	FLAG("verify", 0, ID_VERIFY, "check that nobody changed the record"),
+	VALUE("key", 0, ID_KEYS, "FILE", "with --verify: also know these public keys"),
 	{ 0 },
 };
 
@@ -119,7 +111,7 @@ static int check_options(const struct args *args)
 				       "--host");
 	if (given(args, ID_LINES) && (stats || html))
 		return misuse(command, "-n cannot be combined with --stats or --html");
-	return check_words(args, 0, 1);
+	return -1;
 }
 
 static int read_most(const struct args *args, size_t *ret)
@@ -134,13 +126,6 @@ static int read_most(const struct args *args, size_t *ret)
 			      MOST_LINES);
 	*ret = (size_t)n;
 	return -1;
-}
-
-static size_t screen_width(void)
-{
-	struct winsize size;
-
-	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
 }
 
 /* The next record that matches the query. */
@@ -269,7 +254,7 @@ static int print_stats(struct view *v, struct ab_error *err)
 	} else if (more == 0) {
 		uint64_t records;
 
-		ab_stats_text(stats, screen_width(), &b);
+		ab_stats_text(stats, ab_tty_columns(STDOUT_FILENO, 80), &b);
 		ab_records_path(v->records, &records);
 		if (given(v->args, ID_FOLDER))
 			ab_buf_printf(&b, "%llu record%s read\n", (unsigned long long)records,
@@ -294,8 +279,7 @@ static int print_runs(struct view *v, struct ab_error *err)
 	if (more == 0) {
 		text = given(v->args, ID_JSON)
 			       ? ab_history_json(history, v->most)
-			       : ab_history_text(history, v->most,
-						 isatty(STDOUT_FILENO) ? screen_width() : 0);
+			       : ab_history_text(history, v->most, output_columns());
 		fputs(text, stdout);
 	}
 	ab_history_free(history);
@@ -334,14 +318,13 @@ static int open_records(struct view *v, struct ab_error *err)
 		return ab_records_open_folder(args->values[ID_FOLDER], &v->records, err);
 	if (ab_caller_init(&args->input, err) < 0)
 		return -1;
-	return ab_records_open(&args->input, args->nrest ? args->rest[0] : NULL,
+	return ab_records_open(&args->input, args->rest[0],
 			       given(args, ID_ALL) || given(args, ID_LIST), &v->records, err);
 }
 
-static int log_main(struct args *args)
+static int log_main(struct args *args, struct ab_error *err)
 {
 	struct view v = { .args = args };
-	struct ab_error err = { 0 };
 	bool partial;
 	uint64_t lost;
 	int result, status = check_options(args);
@@ -353,24 +336,24 @@ static int log_main(struct args *args)
 	if (status >= 0)
 		return status;
 	if (given(args, ID_VERIFY))
-		return log_verify(args, &v.query);
-	if (open_records(&v, &err) < 0)
-		return complain(args, &err);
+		return log_verify(args, &v.query, err);
+	if (open_records(&v, err) < 0)
+		return -1;
 	v.style.colour = wants_colour(STDOUT_FILENO);
 	v.style.run = given(args, ID_ALL) || given(args, ID_FOLDER);
 	if (given(args, ID_HTML))
-		result = write_page(&v, &err);
+		result = write_page(&v, err);
 	else if (given(args, ID_STATS))
-		result = print_stats(&v, &err);
+		result = print_stats(&v, err);
 	else if (given(args, ID_LIST))
-		result = print_runs(&v, &err);
+		result = print_runs(&v, err);
 	else
-		result = print_lines(&v, &err);
+		result = print_lines(&v, err);
 	lost = count_lost(&v);
 	partial = tell_left_out(ab_records_left_out(v.records));
 	ab_records_close(v.records);
 	if (result < 0)
-		return complain(args, &err);
+		return -1;
 	if (lost)
 		tell("skipped %llu damaged or overlong line%s of the record",
 		     (unsigned long long)lost, lost == 1 ? "" : "s");
@@ -388,5 +371,7 @@ const struct command command_log = {
 		"TIME is a duration counted back from now (10m), a local time\n"
 		"(\"2026-01-31 12:00\"), or a time with its zone (2026-01-31T12:00:00Z).",
 	.groups = OPTION_GROUPS({ NULL, options_log }),
+	.words = { 0, 1 },
+	.bare = true,
 	.main = log_main,
 };

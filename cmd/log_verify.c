@@ -1,7 +1,5 @@
 #include "cmd.h"
 
-#include <stdio.h>
-
 struct view {
 	bool json;
 	bool many; /* only those that are not whole are listed */
@@ -33,40 +31,20 @@ bool tell_left_out(const struct ab_left_out *left_out)
 	return left_out && (left_out->deep || left_out->full || left_out->closed);
 }
 
-static void add_key(struct ab_buf *b, const struct ab_chain_verdict *v)
-{
-	char text[AB_CHAIN_KEY_ROOM];
-
-	ab_chain_key(v, text);
-	ab_buf_puts(b, text);
-}
-
 static void add_json(struct ab_buf *b, const char *path, const struct ab_chain_verdict *v)
 {
-	ab_buf_puts(b, "{\"run\":");
-	ab_buf_json(b, v->run);
-	ab_buf_puts(b, ",\"path\":");
-	if (path)
-		ab_buf_json(b, path);
-	else
-		ab_buf_puts(b, "null");
-	ab_buf_printf(b, ",\"state\":\"%s\",\"lines\":%llu", ab_chain_state_names[v->state],
-		      (unsigned long long)v->lines);
-	if (v->state == AB_CHAIN_BROKEN) {
-		ab_buf_puts(b, ",\"file\":");
-		ab_buf_json(b, v->file);
-		ab_buf_printf(b, ",\"line\":%llu,\"why\":", (unsigned long long)v->line);
-		ab_buf_json(b, v->why);
-	}
-	if (v->keyed) {
-		ab_buf_puts(b, ",\"key\":\"");
-		add_key(b, v);
-		ab_buf_puts(b, "\"");
-	}
+	char key[AB_CHAIN_KEY_ROOM];
+
+	ab_chain_key(v, key);
+	ab_buf_jsonf(b, "{'run':%s,'path':%s,'state':%s,'lines':%ju", v->run, path,
+		     ab_chain_state_names[v->state], v->lines);
+	if (v->state == AB_CHAIN_BROKEN)
+		ab_buf_jsonf(b, ",'file':%s,'line':%ju,'why':%s", v->file, v->line, v->why);
+	if (v->keyed)
+		ab_buf_jsonf(b, ",'key':%s", key);
 	if (v->unswept)
-		ab_buf_puts(b, ",\"swept\":false");
-	ab_buf_printf(b, ",\"removed_files\":%llu,\"torn_lines\":%llu}\n",
-		      (unsigned long long)v->removed, (unsigned long long)v->torn);
+		ab_buf_jsonf(b, ",'swept':false");
+	ab_buf_jsonf(b, ",'removed_files':%ju,'torn_lines':%ju}\n", v->removed, v->torn);
 }
 
 static void add_broken(struct ab_buf *b, const struct ab_chain_verdict *v)
@@ -89,14 +67,16 @@ static void add_sentence(struct ab_buf *b, const struct ab_chain_verdict *v)
 		[AB_CHAIN_UNCHAINED] = "has no chain: an older version wrote it, or the chain "
 				       "was removed",
 	};
+	char key[AB_CHAIN_KEY_ROOM];
 
 	if (v->state == AB_CHAIN_BROKEN) {
 		add_broken(b, v);
 		return;
 	}
 	ab_buf_puts(b, sentences[v->state]);
+	ab_chain_key(v, key);
 	if (v->state == AB_CHAIN_UNKNOWN)
-		add_key(b, v);
+		ab_buf_puts(b, key);
 	ab_buf_printf(b, " (%llu line%s", (unsigned long long)v->lines, v->lines == 1 ? "" : "s");
 	if (v->removed)
 		ab_buf_printf(b, "; the run removed %llu full file%s",
@@ -153,26 +133,25 @@ static int check_options(const struct args *args, const struct ab_query *query)
 	return -1;
 }
 
-int log_verify(struct args *args, const struct ab_query *query)
+int log_verify(struct args *args, const struct ab_query *query, struct ab_error *err)
 {
 	struct view view = { .json = given(args, ID_JSON),
 			     .many = given(args, ID_ALL) || given(args, ID_FOLDER) };
-	struct ab_verify_request request = { .what = args->nrest ? args->rest[0] : NULL,
+	struct ab_verify_request request = { .what = args->rest[0],
 					     .all = given(args, ID_ALL),
 					     .folder = args->values[ID_FOLDER],
 					     .keys = args->values[ID_KEYS],
 					     .fn = show_verdict,
 					     .arg = &view };
 	struct ab_left_out left_out;
-	struct ab_error err = { 0 };
 	int status = check_options(args, query);
 	bool partial;
 
 	if (status >= 0)
 		return status;
-	if (ab_caller_init(&args->input, &err) < 0 ||
-	    ab_records_verify(&args->input, &request, &left_out, &err) < 0)
-		return complain(args, &err);
+	if (ab_caller_init(&args->input, err) < 0 ||
+	    ab_records_verify(&args->input, &request, &left_out, err) < 0)
+		return -1;
 	partial = tell_left_out(&left_out);
 	if (view.many && !view.json)
 		printf("%llu of %llu record%s whole\n", (unsigned long long)view.fine,

@@ -1,27 +1,11 @@
 #include "cmd.h"
 
 #include <malloc.h>
-#include <signal.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/ioctl.h>
 #include <termios.h>
-#include <unistd.h>
 
-const struct command *const commands[] = {
-	&command_run,	 &command_shell,      &command_attach,	&command_exec,
-	&command_learn,	 &command_check,      &command_ps,	&command_watch,
-	&command_stop,	 &command_log,	      &command_changes, &command_why,
-	&command_allow,	 &command_deny,	      &command_apply,	&command_discard,
-	&command_undo,	 &command_quarantine, &command_ports,	&command_layers,
-	&command_gc,	 &command_connect,    &command_init,	&command_import,
-	&command_doctor, &command_config,     &command_profile, &command_rules,
-	&command_policy, &command_secrets,    &command_trust,	&command_approvals,
-	&command_hook,	 &command_mcp,	      &command_alias,	&command_completion,
-	&command_help,	 &command_version,    &command_publish, &command_serve,
-	NULL,
-};
+#define ADDRESS(name) &command_##name,
+const struct command *const commands[] = { COMMANDS(ADDRESS) NULL };
 
 /* A terminal that a run has set to raw mode needs "\r" before "\n". */
 static bool is_raw(void)
@@ -63,15 +47,15 @@ static void tell_text(enum colour colour, const char *text)
 	print_stderr(before.data, fitted.data ? fitted.data : "");
 }
 
-void tell(const char *fmt, ...)
+void put_json(const char *pattern, ...)
 {
-	char text[4096];
+	ab_autobuf struct ab_buf b = { 0 };
 	va_list ap;
 
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	va_start(ap, pattern);
+	ab_buf_vjsonf(&b, pattern, ap);
 	va_end(ap);
-	tell_text(COLOUR_BOLD, text);
+	fputs(b.data, stdout);
 }
 
 void tell_in(enum colour colour, const char *fmt, ...)
@@ -101,13 +85,57 @@ void tell_more(const char *text)
 	print_stderr("", fitted.data ? fitted.data : "");
 }
 
+void tell_notes(const struct ab_strv *notes)
+{
+	for (size_t i = 0; i < notes->len; i++)
+		if (notes->v[i][0] == ' ')
+			tell_more(notes->v[i]);
+		else
+			tell("%s", notes->v[i]);
+}
+
 size_t output_columns(void)
 {
-	struct winsize size;
+	return isatty(STDOUT_FILENO) ? ab_tty_columns(STDOUT_FILENO, 80) : 0;
+}
 
-	if (!isatty(STDOUT_FILENO))
-		return 0;
-	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
+int print_made(char *text, const struct ab_strv *notes)
+{
+	fputs(text, stdout);
+	free(text);
+	if (notes) {
+		fflush(stdout);
+		tell_notes(notes);
+	}
+	return 0;
+}
+
+void print_each(const char *before, const struct ab_strv *lines)
+{
+	for (size_t i = 0; i < lines->len; i++) {
+		ab_autofree char *safe = ab_escape(lines->v[i]);
+
+		printf("%s%s\n", before, safe);
+	}
+}
+
+bool can_ask(void)
+{
+	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+}
+
+int get_consent(const struct args *args, const char *question, const char *without, const char *no)
+{
+	if (given(args, ID_YES))
+		return -1;
+	fflush(stdout);
+	if (can_ask() && confirm(question))
+		return -1;
+	if (!can_ask())
+		tell("%s", without);
+	else if (no)
+		tell("%s", no);
+	return 1;
 }
 
 bool confirm(const char *question)
@@ -300,7 +328,7 @@ int main(int argc, char **argv)
 		status = args_parse(&args, command, argc - first, argv + first);
 	if (status >= 0)
 		return status;
-	status = command->main(&args);
+	status = run_command(&args);
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		tell("cannot write the result: %m");
 		return command->runs ? EXIT_OURS : 1;

@@ -1,39 +1,27 @@
 #include "cmd.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static const struct option options_wrap[] = {
-	{ "undo", 0, OPT_FLAG, ID_UNDO, NULL, NULL, "restore the servers' own commands" },
-	{ "yes", 'y', OPT_FLAG, ID_YES, NULL, NULL, "write without asking" },
+	FLAG("undo", 0, ID_UNDO, "restore the servers' own commands"),
+	FLAG("yes", 'y', ID_YES, "write without asking"),
 	{ 0 },
 };
 
-static int wrap_main(struct args *args)
+static int wrap_main(struct args *args, struct ab_error *err)
 {
 	ab_autostrv struct ab_strv options = { 0 }, notes = { 0 };
 	struct ab_mcp_wrap wrap = { .undo = given(args, ID_UNDO) };
-	struct ab_hook_plan plan;
-	struct ab_error err = { 0 };
-	int status = check_words(args, 1, 1);
+	ab_auto(ab_hook_plan_fini) struct ab_hook_plan plan = { 0 };
 
-	if (status >= 0)
-		return status;
-	if (ab_caller_init(&args->input, &err) < 0)
-		return complain(args, &err);
 	collect_policy_options(args, &options);
 	wrap.path = args->rest[0];
 	wrap.options = (const char *const *)options.v;
 	wrap.noptions = options.len;
-	if (ab_mcp_wrap_plan(&wrap, &plan, &notes, &err) < 0)
-		return complain(args, &err);
-	for (size_t i = 0; i < notes.len; i++)
-		tell("%s", notes.v[i]);
-	status = apply_plan(args, &plan, "written; takes effect when the agent restarts",
-			    wrap.undo ? "has no server that runs in a box"
-				      : "has no server left to wrap");
-	ab_hook_plan_fini(&plan);
-	return status;
+	if (ab_mcp_wrap_plan(&wrap, &plan, &notes, err) < 0)
+		return -1;
+	tell_notes(&notes);
+	return apply_plan(
+		args, &plan, "written; takes effect when the agent restarts",
+		wrap.undo ? "has no server that runs in a box" : "has no server left to wrap", err);
 }
 
 /* "mcp wrap FILE"; everything else is the server's. */
@@ -46,19 +34,13 @@ static const struct command mcp_wrap = {
 		"\n"
 		"Example: agentbox mcp wrap --allow @github .mcp.json",
 	.groups = OPTION_GROUPS({ NULL, options_wrap }, { "Policy", options_policy }),
+	.words = { 1, 1 },
 	.main = wrap_main,
 };
 
-static int serve_main(struct args *args)
+static int serve_main(struct args *args, struct ab_error *err)
 {
-	struct ab_error err = { 0 };
-	int status = check_words(args, 0, 0);
-
-	if (status >= 0)
-		return status;
-	if (ab_caller_init(&args->input, &err) < 0 || ab_mcp_serve(&args->input, &err) < 0)
-		return complain(args, &err);
-	return 0;
+	return ab_mcp_serve(&args->input, err);
 }
 
 static const struct command mcp_serve = {
@@ -74,22 +56,12 @@ static const struct command mcp_serve = {
 };
 
 /* Without a subcommand: the server, as most clients are configured. */
-static int mcp_main(struct args *args)
-{
-	return args->nrest ? sub_main(args) : serve_main(args);
-}
-
 const struct command command_mcp = {
 	.name = "mcp",
 	.usage = "[serve | wrap]",
 	.summary = "let any agent use the box over the Model Context Protocol",
 	.more = "Without a subcommand: mcp serve.",
 	.groups = groups_common,
-	.subs =
-		(const struct command *const[]){
-			&mcp_serve,
-			&mcp_wrap,
-			NULL,
-		},
-	.main = mcp_main,
+	.subs = SUBS(&mcp_serve, &mcp_wrap),
+	.main = serve_main,
 };

@@ -1,38 +1,28 @@
 #include "cmd.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
-int preview_main(struct args *args, const struct ab_request *request)
+int preview_main(struct args *args, const struct ab_request *request, struct ab_error *err)
 {
-	struct ab_request own = *request;
-	ab_autofree char *text = NULL;
 	struct ab_preview preview;
-	struct ab_error err = { 0 };
 
-	if (ab_caller_init(&own.policy, &err) < 0 ||
-	    ab_preview_open(&own, !args->command->runs, &preview, &err) < 0)
-		return complain(args, &err);
-	text = given(args, ID_JSON)
-		       ? ab_preview_json(&own, &preview)
-		       : ab_preview_text(&own, &preview, given(args, ID_VERBOSE), output_columns());
-	fputs(text, stdout);
-	fflush(stdout);
-	for (size_t i = 0; i < preview.notes.len && !given(args, ID_JSON); i++)
-		if (!given(args, ID_QUIET))
-			tell("%s", preview.notes.v[i]);
+	if (ab_preview_open(request, !args->command->runs, &preview, err) < 0)
+		return -1;
+	print_made(given(args, ID_JSON)
+			   ? ab_preview_json(request, &preview)
+			   : ab_preview_text(request, &preview, given(args, ID_VERBOSE),
+					     output_columns()),
+		   given(args, ID_JSON) || given(args, ID_QUIET) ? NULL : &preview.notes);
 	ab_preview_fini(&preview);
 	return 0;
 }
 
 static const struct option options_explain[] = {
-	{ "command", 'c', OPT_VALUE, ID_STRING, "STRING", NULL, "judge this text" },
-	{ "verbose", 'v', OPT_FLAG, ID_VERBOSE, NULL, NULL, "list each hidden and protected path" },
-	{ "json", 0, OPT_FLAG, ID_JSON, NULL, NULL, "print JSON" },
+	VALUE("command", 'c', ID_STRING, "STRING", "judge this text"),
+	FLAG("verbose", 'v', ID_VERBOSE, "list each hidden and protected path"),
+	FLAG("json", 0, ID_JSON, "print JSON"),
 	{ 0 },
 };
 
-static int explain_main(struct args *args)
+static int explain_main(struct args *args, struct ab_error *err)
 {
 	const char *script[] = { "/bin/sh", "-c", args->values[ID_STRING] };
 	struct ab_request request = { .policy = args->input,
@@ -47,7 +37,7 @@ static int explain_main(struct args *args)
 		request.argv = script;
 		request.argc = AB_COUNT(script);
 	}
-	return preview_main(args, &request);
+	return preview_main(args, &request, err);
 }
 
 static const struct command command_explain = {
@@ -60,30 +50,19 @@ static const struct command command_explain = {
 		"\n"
 		"    agentbox policy explain --profile claude -- npm test",
 	.groups = OPTION_GROUPS({ NULL, options_explain }, { "Policy", options_policy }),
+	.words = { 0, SIZE_MAX },
 	.main = explain_main,
 };
 
-static int test_main(struct args *args)
+static int test_main(struct args *args, struct ab_error *err)
 {
 	struct ab_policy_tested tested;
-	struct ab_error err = { 0 };
-	int status = check_words(args, 1, 1);
 
-	if (status >= 0)
-		return status;
-	if (ab_caller_init(&args->input, &err) < 0 ||
-	    ab_policy_test(&args->input, args->rest[0], given(args, ID_JSON), &tested, &err) < 0)
-		return complain(args, &err);
-	fputs(tested.text, stdout);
-	free(tested.text);
+	if (ab_policy_test(&args->input, args->rest[0], given(args, ID_JSON), &tested, err) < 0)
+		return -1;
+	print_made(tested.text, NULL);
 	return tested.failed ? 1 : 0;
 }
-
-static const struct option options_profile[] = {
-	{ "profile", 0, OPT_VALUE, ID_PROFILE, "NAME", NULL,
-	  "start from this profile (profile list)" },
-	{ 0 },
-};
 
 static const struct command command_test = {
 	.name = "policy test",
@@ -97,29 +76,19 @@ static const struct command command_test = {
 		"                 { \"run\": \"git push\", \"expect\": \"ask\" } ] }",
 	.groups = OPTION_GROUPS({ NULL, options_json }, { NULL, options_profile },
 				{ NULL, options_files }),
+	.words = { 1, 1 },
 	.main = test_main,
 };
 
-static int diff_main(struct args *args)
+static int diff_main(struct args *args, struct ab_error *err)
 {
-	struct ab_policy *a = NULL, *b = NULL;
-	ab_autofree char *text = NULL;
-	struct ab_error err = { 0 };
-	int status = check_words(args, 2, 2);
+	ab_autopolicy struct ab_policy *a = NULL, *b = NULL;
 
-	if (status >= 0)
-		return status;
-	if (ab_caller_init(&args->input, &err) < 0 ||
-	    ab_policy_load_one(&args->input, args->rest[0], &a, &err) < 0 ||
-	    ab_policy_load_one(&args->input, args->rest[1], &b, &err) < 0) {
-		ab_policy_free(a);
-		return complain(args, &err);
-	}
-	text = ab_policy_diff(a, args->rest[0], b, args->rest[1], given(args, ID_JSON));
-	ab_policy_free(a);
-	ab_policy_free(b);
-	fputs(text, stdout);
-	return 0;
+	if (ab_policy_load_one(&args->input, args->rest[0], &a, err) < 0 ||
+	    ab_policy_load_one(&args->input, args->rest[1], &b, err) < 0)
+		return -1;
+	return print_made(ab_policy_diff(a, args->rest[0], b, args->rest[1], given(args, ID_JSON)),
+			  NULL);
 }
 
 static const struct command command_diff = {
@@ -129,6 +98,7 @@ static const struct command command_diff = {
 	.more = "A and B are profiles or files; a name with a slash or with .json at its end is a\n"
 		"file. When in doubt, diff reports a difference.",
 	.groups = groups_json,
+	.words = { 2, 2 },
 	.main = diff_main,
 };
 
@@ -137,7 +107,5 @@ const struct command command_policy = {
 	.usage = "diff|explain|test",
 	.summary = "explain, compare and test policies",
 	.groups = groups_common,
-	.subs = (const struct command *const[]){ &command_diff, &command_explain, &command_test,
-						 NULL },
-	.main = sub_main,
+	.subs = SUBS(&command_diff, &command_explain, &command_test),
 };

@@ -1,49 +1,40 @@
 #include "cmd.h"
 
-#include <stdio.h>
-
 static void add_json(struct ab_buf *b, const struct ab_servers *servers)
 {
 	for (size_t i = 0; i < servers->len; i++) {
 		const struct ab_server *s = &servers->v[i];
 
-		ab_buf_printf(b,
-			      "%s{\"run\":\"%s\",\"port\":%u,\"program\":", b->len > 1 ? "," : "",
-			      servers->run, s->port);
-		ab_buf_json(b, s->program);
-		ab_buf_printf(b, ",\"pid\":%d,\"published\":", s->pid);
-		if (s->published)
-			ab_buf_printf(b, "%u}", s->published);
-		else
-			ab_buf_puts(b, "null}");
+		ab_buf_jsonf(b, ",{'run':%s,'port':%u,'program':%s,'pid':%d", servers->run, s->port,
+			     s->program, s->pid);
+		ab_buf_json_number(b, "published", s->published, s->published);
+		ab_buf_puts(b, "}");
 	}
 }
 
 /* The ports of this run, or of all active runs. */
-static int print_json(struct args *args, const char *run)
+static int print_json(struct args *args, const char *run, struct ab_error *err)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 	ab_autostrv struct ab_strv notes = { 0 };
-	struct ab_run_list list = { 0 };
-	struct ab_error err = { 0 };
+	ab_auto(ab_run_list_fini) struct ab_run_list list = { 0 };
 	struct ab_servers servers;
 	int result = 0;
 
 	ab_buf_puts(&b, "[");
 	if (run)
-		result = ab_run_ports(&args->input, run, &servers, &err);
+		result = ab_run_ports(&args->input, run, &servers, err);
 	else
-		result = ab_runs_list(&args->input, &list, &notes, &err);
+		result = ab_runs_list(&args->input, &list, &notes, err);
 	if (result < 0)
-		return complain(args, &err);
+		return -1;
 	for (size_t i = 0; run ? i < 1 : i < list.len; i++) {
 		/* A run may end meanwhile, or share the network of this machine. */
-		if (!run && ab_run_ports(&args->input, list.v[i].id, &servers, &err) < 0)
+		if (!run && ab_run_ports(&args->input, list.v[i].id, &servers, err) < 0)
 			continue;
 		add_json(&b, &servers);
 		ab_servers_fini(&servers);
 	}
-	ab_run_list_fini(&list);
 	printf("%s]\n", b.data);
 	return 0;
 }
@@ -63,21 +54,15 @@ static void print_server(const struct ab_server *s, const struct ab_servers *of)
 		       s->port);
 }
 
-static int ports_main(struct args *args)
+static int ports_main(struct args *args, struct ab_error *err)
 {
-	const char *run = args->nrest ? args->rest[0] : NULL;
+	const char *run = args->rest[0];
 	struct ab_servers servers;
-	struct ab_error err = { 0 };
-	int status = check_words(args, 0, 1);
 
-	if (status >= 0)
-		return status;
-	if (ab_caller_init(&args->input, &err) < 0)
-		return complain(args, &err);
 	if (given(args, ID_JSON))
-		return print_json(args, run);
-	if (ab_run_ports(&args->input, run, &servers, &err) < 0)
-		return complain(args, &err);
+		return print_json(args, run, err);
+	if (ab_run_ports(&args->input, run, &servers, err) < 0)
+		return -1;
 	if (servers.len == 0)
 		puts("no listening ports");
 	for (size_t i = 0; i < servers.len; i++)
@@ -94,5 +79,6 @@ const struct command command_ports = {
 		"program, and whether the host can reach it. RUN may be omitted if only one run\n"
 		"is active; with --json, all active runs are listed then.",
 	.groups = groups_json,
+	.words = { 0, 1 },
 	.main = ports_main,
 };

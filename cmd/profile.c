@@ -1,7 +1,5 @@
 #include "cmd.h"
 
-#include <stdio.h>
-
 static void print_list(const struct ab_strv *names, const struct ab_strv *docs)
 {
 	for (size_t i = 0; i < names->len; i++) {
@@ -16,27 +14,17 @@ static void print_list_json(const struct ab_strv *names, const struct ab_strv *d
 {
 	ab_autobuf struct ab_buf b = { 0 };
 
-	for (size_t i = 0; i < names->len; i++) {
-		ab_buf_puts(&b, i ? "," : "");
-		ab_buf_puts(&b, "{\"name\":");
-		ab_buf_json(&b, names->v[i]);
-		ab_buf_puts(&b, ",\"about\":");
-		ab_buf_json(&b, docs->v[i]);
-		ab_buf_puts(&b, "}");
-	}
-	printf("[%s]\n", b.data ? b.data : "");
+	ab_buf_jsonf(&b, "[");
+	for (size_t i = 0; i < names->len; i++)
+		ab_buf_jsonf(&b, ",{'name':%s,'about':%s}", names->v[i], docs->v[i]);
+	printf("%s]\n", b.data);
 }
 
-static int list_main(struct args *args)
+static int list_main(struct args *args, struct ab_error *err)
 {
 	ab_autostrv struct ab_strv names = { 0 }, docs = { 0 };
-	struct ab_error err = { 0 };
-	int status = check_words(args, 0, 0);
 
-	if (status >= 0)
-		return status;
-	if (ab_caller_init(&args->input, &err) < 0)
-		return complain(args, &err);
+	(void)err;
 	ab_policy_profiles(&args->input, &names, &docs);
 	if (given(args, ID_JSON))
 		print_list_json(&names, &docs);
@@ -45,22 +33,13 @@ static int list_main(struct args *args)
 	return 0;
 }
 
-static int show_main(struct args *args)
+static int show_main(struct args *args, struct ab_error *err)
 {
-	ab_autofree char *text = NULL;
-	struct ab_policy *policy;
-	struct ab_error err = { 0 };
-	int status = check_words(args, 1, 1);
+	ab_autopolicy struct ab_policy *policy = NULL;
 
-	if (status >= 0)
-		return status;
-	if (ab_caller_init(&args->input, &err) < 0 ||
-	    ab_policy_load_one(&args->input, args->rest[0], &policy, &err) < 0)
-		return complain(args, &err);
-	text = ab_policy_show(policy, given(args, ID_JSON));
-	ab_policy_free(policy);
-	fputs(text, stdout);
-	return 0;
+	if (ab_policy_load_one(&args->input, args->rest[0], &policy, err) < 0)
+		return -1;
+	return print_made(ab_policy_show(policy, given(args, ID_JSON)), NULL);
 }
 
 static void print_presets(const struct ab_strv *found)
@@ -78,11 +57,9 @@ static void put_list(struct ab_buf *b, const char *name, const char *list)
 {
 	char word[AB_TOOLCHAIN_WORD];
 
-	ab_buf_printf(b, ",\"%s\":[", name);
-	for (size_t i = 0; ab_toolchain_next(&list, word); i++) {
-		ab_buf_puts(b, i ? "," : "");
-		ab_buf_json(b, word);
-	}
+	ab_buf_jsonf(b, ",%s:[", name);
+	while (ab_toolchain_next(&list, word))
+		ab_buf_jsonf(b, ",%s", word);
 	ab_buf_puts(b, "]");
 }
 
@@ -90,27 +67,24 @@ static void print_presets_json(const struct ab_strv *found)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 
+	ab_buf_jsonf(&b, "[");
 	for (size_t i = 0; i < ab_toolchain_count; i++) {
 		const struct ab_toolchain *t = &ab_toolchains[i];
 
-		ab_buf_printf(&b, "%s{\"name\":\"%s\",\"about\":", i ? "," : "", t->name);
-		ab_buf_json(&b, t->doc);
+		ab_buf_jsonf(&b, ",{'name':%s,'about':%s", t->name, t->doc);
 		put_list(&b, "hosts", t->hosts);
 		put_list(&b, "env", t->env);
 		put_list(&b, "files", t->files);
-		ab_buf_printf(&b, ",\"detected\":%s}",
-			      ab_strv_has(found, t->name) ? "true" : "false");
+		ab_buf_jsonf(&b, ",'detected':%hhd}", ab_strv_has(found, t->name));
 	}
-	printf("[%s]\n", b.data);
+	printf("%s]\n", b.data);
 }
 
-static int presets_main(struct args *args)
+static int presets_main(struct args *args, struct ab_error *err)
 {
 	ab_autostrv struct ab_strv found = { 0 };
-	int status = check_words(args, 0, 0);
 
-	if (status >= 0)
-		return status;
+	(void)err;
 	ab_toolchains_detect(".", &found, NULL);
 	if (given(args, ID_JSON))
 		print_presets_json(&found);
@@ -133,6 +107,7 @@ static const struct command command_show = {
 	.summary = "show what a profile sets here, without other layers",
 	.more = "A NAME that contains a slash or ends in .json is a file.",
 	.groups = groups_json,
+	.words = { 1, 1 },
 	.main = show_main,
 };
 
@@ -142,6 +117,7 @@ static const struct command command_presets = {
 	.summary = "list the presets of --with, and what each brings",
 	.more = "Example: agentbox run --with node,python -- npm test",
 	.groups = groups_json,
+	.bare = true,
 	.main = presets_main,
 };
 
@@ -152,12 +128,5 @@ const struct command command_profile = {
 	.more = "Your own profiles are files named NAME.json in the folder that `agentbox config\n"
 		"path` shows. They are written like any settings file: agentbox.json(5).",
 	.groups = groups_common,
-	.subs =
-		(const struct command *const[]){
-			&command_list,
-			&command_show,
-			&command_presets,
-			NULL,
-		},
-	.main = sub_main,
+	.subs = SUBS(&command_list, &command_show, &command_presets),
 };

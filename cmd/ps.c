@@ -1,36 +1,24 @@
 #include "cmd.h"
 
-#include <stdio.h>
-#include <sys/ioctl.h>
-#include <time.h>
-#include <unistd.h>
-
-static size_t terminal_columns(void)
-{
-	struct winsize size;
-
-	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-}
-
 static const struct option options_ps[] = {
-	{ "all", 'a', OPT_FLAG, ID_ALL, NULL, NULL, "also runs with changes to apply" },
+	FLAG("all", 'a', ID_ALL, "also runs with changes to apply"),
 	{ 0 },
 };
 
 static void print_active(const struct args *args, const struct ab_run_list *list)
 {
-	ab_autofree char *text = given(args, ID_JSON) ? ab_run_list_json(list)
-						      : ab_run_list_text(list, terminal_columns());
-
-	fputs(text, stdout);
+	print_made(given(args, ID_JSON) ? ab_run_list_json(list)
+					: ab_run_list_text(list, ab_tty_columns(STDOUT_FILENO, 0)),
+		   NULL);
 }
 
 static void print_waiting(const struct args *args, const struct ab_layer_infos *waiting)
 {
 	int64_t now = (int64_t)time(NULL) * 1000;
-	ab_autofree char *text = given(args, ID_JSON)
-					 ? ab_layers_waiting_json(waiting)
-					 : ab_layers_waiting_text(waiting, now, terminal_columns());
+	ab_autofree char *text =
+		given(args, ID_JSON)
+			? ab_layers_waiting_json(waiting)
+			: ab_layers_waiting_text(waiting, now, ab_tty_columns(STDOUT_FILENO, 0));
 
 	if (*text && !given(args, ID_JSON))
 		puts("");
@@ -44,17 +32,15 @@ static bool has_waiting(const struct ab_layer_infos *waiting)
 	return *text != '\0';
 }
 
-static int print_all(const struct args *args, const struct ab_run_list *list)
+static int print_all(const struct args *args, const struct ab_run_list *list, struct ab_error *err)
 {
 	bool json = given(args, ID_JSON);
-	struct ab_layer_infos waiting;
-	struct ab_error err = { 0 };
+	ab_auto(ab_layer_infos_fini) struct ab_layer_infos waiting = { 0 };
 
-	if (ab_layer_infos_get(&args->input, false, &waiting, &err) < 0)
-		return complain(args, &err);
+	if (ab_layer_infos_get(&args->input, false, &waiting, err) < 0)
+		return -1;
 	if (!json && !list->len && !has_waiting(&waiting)) {
 		puts("no active runs, no changes waiting; runs that have ended: agentbox log --list");
-		ab_layer_infos_fini(&waiting);
 		return 0;
 	}
 	fputs(json ? "{\"runs\":" : "", stdout);
@@ -62,31 +48,21 @@ static int print_all(const struct args *args, const struct ab_run_list *list)
 	fputs(json ? ",\"waiting\":" : "", stdout);
 	print_waiting(args, &waiting);
 	fputs(json ? "}\n" : "", stdout);
-	ab_layer_infos_fini(&waiting);
 	return 0;
 }
 
-static int ps_main(struct args *args)
+static int ps_main(struct args *args, struct ab_error *err)
 {
 	ab_autostrv struct ab_strv notes = { 0 };
-	struct ab_error err = { 0 };
-	struct ab_run_list list;
-	int status = check_words(args, 0, 0);
+	ab_auto(ab_run_list_fini) struct ab_run_list list = { 0 };
 
-	if (status >= 0)
-		return status;
-	if (ab_caller_init(&args->input, &err) < 0 ||
-	    ab_runs_list(&args->input, &list, &notes, &err) < 0)
-		return complain(args, &err);
-	for (size_t i = 0; i < notes.len; i++)
-		tell("%s", notes.v[i]);
-	status = 0;
+	if (ab_runs_list(&args->input, &list, &notes, err) < 0)
+		return -1;
+	tell_notes(&notes);
 	if (given(args, ID_ALL))
-		status = print_all(args, &list);
-	else
-		print_active(args, &list);
-	ab_run_list_fini(&list);
-	return status;
+		return print_all(args, &list, err);
+	print_active(args, &list);
+	return 0;
 }
 
 const struct command command_ps = {

@@ -1,7 +1,5 @@
 #include "cmd.h"
 
-#include <stdio.h>
-
 /* Does a program in the box listen on it by now? If that is not known, nothing is said. */
 static bool is_listening(const struct args *args, const char *run, uint16_t port)
 {
@@ -17,26 +15,21 @@ static bool is_listening(const struct args *args, const char *run, uint16_t port
 	return found;
 }
 
-static int publish_main(struct args *args)
+static int publish_main(struct args *args, struct ab_error *err)
 {
 	bool named = args->nrest == 2, listening;
 	const char *what;
-	struct ab_error err = { 0 };
 	uint16_t host, port;
 	char run[8];
-	int status = check_words(args, 1, 2);
 
-	if (status >= 0)
-		return status;
 	what = args->rest[named];
-	if (ab_caller_init(&args->input, &err) < 0 ||
-	    ab_run_publish(&args->input, named ? args->rest[0] : NULL, what, &host, &port, run,
-			   &err) < 0)
-		return complain(args, &err);
+	if (ab_run_publish(&args->input, named ? args->rest[0] : NULL, what, &host, &port, run,
+			   err) < 0)
+		return -1;
 	listening = is_listening(args, run, port);
 	if (given(args, ID_JSON)) {
-		printf("{\"run\":\"%s\",\"port\":%u,\"published\":%u,\"listening\":%s}\n", run,
-		       port, host, listening ? "true" : "false");
+		put_json("{'run':%s,'port':%u,'published':%u,'listening':%hhd}\n", run, port, host,
+			 listening);
 		return 0;
 	}
 	printf("port %u of %s is on 127.0.0.1:%u until the run ends\n", port, run, host);
@@ -53,5 +46,6 @@ const struct command command_publish = {
 		"run ends; HOSTPORT is PORT unless it is given. The same for a run that is yet to\n"
 		"start: run --publish. RUN may be omitted if only one run is active.",
 	.groups = groups_json,
+	.words = { 1, 2 },
 	.main = publish_main,
 };

@@ -1,34 +1,14 @@
 #include "cmd.h"
 
-#include <stdio.h>
-
-static const struct option options_profile[] = {
-	{ "profile", 0, OPT_VALUE, ID_PROFILE, "NAME", NULL,
-	  "start from this profile (profile list)" },
-	{ 0 },
-};
-
-static int list_main(struct args *args)
+static int list_main(struct args *args, struct ab_error *err)
 {
 	ab_autostrv struct ab_strv notes = { 0 };
-	ab_autofree char *text = NULL;
-	struct ab_policy *policy;
-	struct ab_error err = { 0 };
-	int status = check_words(args, 0, 0);
+	ab_autopolicy struct ab_policy *policy = NULL;
 
-	if (status >= 0)
-		return status;
 	args->input.judging = true;
-	if (ab_caller_init(&args->input, &err) < 0 ||
-	    ab_policy_load(&args->input, &policy, &notes, &err) < 0)
-		return complain(args, &err);
-	text = ab_policy_rules(policy, given(args, ID_JSON));
-	ab_policy_free(policy);
-	fputs(text, stdout);
-	fflush(stdout);
-	for (size_t i = 0; i < notes.len; i++)
-		tell("%s", notes.v[i]);
-	return 0;
+	if (ab_policy_load(&args->input, &policy, &notes, err) < 0)
+		return -1;
+	return print_made(ab_policy_rules(policy, given(args, ID_JSON)), &notes);
 }
 
 static const struct command command_list = {
@@ -48,6 +28,5 @@ const struct command command_rules = {
 	.summary = "list the rules that commands are judged by",
 	.more = "To add or change rules, see commands in agentbox.json(5).",
 	.groups = groups_common,
-	.subs = (const struct command *const[]){ &command_list, NULL },
-	.main = sub_main,
+	.subs = SUBS(&command_list),
 };

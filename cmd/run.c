@@ -1,54 +1,43 @@
 #include "cmd.h"
 
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 const struct option options_run[] = {
-	{ "command", 'c', OPT_VALUE, ID_STRING, "STRING", NULL, "run this text with a shell" },
-	{ "shell", 0, OPT_VALUE, ID_SHELL, "PATH", NULL, "shell for -c (default: /bin/sh)" },
-	{ "yes", 0, OPT_FLAG, ID_YES, NULL, NULL, "approve everything that would be asked" },
-	{ "approver", 0, OPT_VALUE, ID_APPROVER, "COMMAND", NULL,
-	  "ask this program instead of a person" },
-	{ "require-covered", 0, OPT_FLAG, ID_COVERED, NULL, NULL,
-	  "refuse to start if credentials are exposed" },
-	{ "fd", 0, OPT_VALUE, ID_FD, "N", NULL, "keep this file descriptor open in the box" },
-	{ "name", 0, OPT_VALUE, ID_NAME, "NAME", NULL, "name the run and keep its home layer" },
-	{ "audit", 0, OPT_VALUE, ID_AUDIT, "FILE|FD|-|otlp:URL", NULL,
-	  "also write the record of the run here" },
-	{ "on-violation", 0, OPT_VALUE, ID_ON_VIOLATION, "COMMAND", NULL,
-	  "run this program for every denial" },
-	{ "trace-denials", 0, OPT_FLAG, ID_TRACE, NULL, NULL,
-	  "also record denied files and system calls" },
-	{ "verbose", 'v', OPT_FLAG, ID_VERBOSE, NULL, NULL,
-	  "show guarantees in force; -vv adds timings" },
-	{ "quiet", 'q', OPT_FLAG, ID_QUIET, NULL, NULL, "print only errors" },
+	VALUE("command", 'c', ID_STRING, "STRING", "run this text with a shell"),
+	VALUE("shell", 0, ID_SHELL, "PATH", "shell for -c (default: /bin/sh)"),
+	FLAG("yes", 0, ID_YES, "approve everything that would be asked"),
+	VALUE("approver", 0, ID_APPROVER, "COMMAND", "ask this program instead of a person"),
+	FLAG("require-covered", 0, ID_COVERED, "refuse to start if credentials are exposed"),
+	VALUE("fd", 0, ID_FD, "N", "keep this file descriptor open in the box"),
+	VALUE("cwd", 0, ID_CWD, "DIR", "start the command in this folder"),
+	VALUE("name", 0, ID_NAME, "NAME", "name the run and keep its home layer"),
+	VALUE("audit", 0, ID_AUDIT, "FILE|FD|-|otlp:URL", "also write the record of the run here"),
+	VALUE("on-violation", 0, ID_ON_VIOLATION, "COMMAND", "run this program for every denial"),
+	FLAG("trace-denials", 0, ID_TRACE, "also record denied files and system calls"),
+	FLAG("verbose", 'v', ID_VERBOSE, "show guarantees in force; -vv adds timings"),
+	FLAG("quiet", 'q', ID_QUIET, "print only errors"),
 	{ 0 },
 };
 
 /* For run only: exec prints the result, learn reads it. */
 static const struct option options_result[] = {
-	{ "result", 0, OPT_VALUE, ID_RESULT, "FILE|FD", NULL,
-	  "write the result of the run here, as JSON" },
+	VALUE("result", 0, ID_RESULT, "FILE|FD", "write the result of the run here, as JSON"),
 	{ 0 },
 };
 
 static const struct option options_dry[] = {
-	{ "dry-run", 0, OPT_FLAG, ID_DRY, NULL, NULL, "show what it may do, and start nothing" },
-	{ "json", 0, OPT_FLAG, ID_JSON, NULL, NULL, "with --dry-run: print JSON" },
+	FLAG("dry-run", 0, ID_DRY, "show what it may do, and start nothing"),
+	FLAG("json", 0, ID_JSON, "with --dry-run: print JSON"),
 	{ 0 },
 };
 
 static const struct option options_stay[] = {
-	{ "keep", 0, OPT_FLAG, ID_KEEP, NULL, NULL, "keep the box after the command; see stop" },
-	{ "idle", 0, OPT_VALUE, ID_IDLE, "DURATION", NULL, "end a kept box idle for this long" },
-	{ "in", 0, OPT_VALUE, ID_IN, "NAME", NULL, "run the command in this kept box" },
-	{ "detach", 'd', OPT_FLAG, ID_DETACH, NULL, NULL, "run it in the background; see attach" },
+	FLAG("keep", 0, ID_KEEP, "keep the box after the command; see stop"),
+	VALUE("idle", 0, ID_IDLE, "DURATION", "end a kept box idle for this long"),
+	VALUE("in", 0, ID_IN, "NAME", "run the command in this kept box"),
+	FLAG("detach", 'd', ID_DETACH, "run it in the background; see attach"),
 	{ 0 },
 };
 
-static void print_message(void *arg, enum ab_level level, const char *text)
+void print_said(void *arg, enum ab_level level, const char *text)
 {
 	const struct args *args = arg;
 
@@ -62,9 +51,40 @@ static void print_message(void *arg, enum ab_level level, const char *text)
 		tell_in(level == AB_SAY_WARNING ? COLOUR_YELLOW : COLOUR_BOLD, "%s", text);
 }
 
-int run_request(struct args *args, const char *script[3], struct ab_request *ret)
+/* As for a shell: what follows the text are its $0, $1, ... Without them the text is shown and judged alone. */
+static void take_script(struct args *args, struct ab_request *request)
 {
-	const char *shell = args->values[ID_SHELL];
+	const char *shell = args->values[ID_SHELL], **argv = calloc(args->nrest + 3, sizeof(*argv));
+
+	if (!argv)
+		abort();
+	argv[0] = shell ? shell : "/bin/sh";
+	argv[1] = "-c";
+	argv[2] = args->values[ID_STRING];
+	for (size_t i = 0; i < args->nrest; i++)
+		argv[3 + i] = args->rest[i];
+	request->argv = argv;
+	request->argc = args->nrest + 3;
+	if (args->nrest)
+		request->script = NULL;
+}
+
+/* -1, or an exit status after an error message. */
+static int take_folder(struct args *args, struct ab_request *request)
+{
+	const char *folder = args->values[ID_CWD];
+	struct stat st;
+
+	if (!folder)
+		return -1;
+	request->start = realpath(folder, NULL);
+	if (!request->start || stat(request->start, &st) < 0 || !S_ISDIR(st.st_mode))
+		return misuse(args->command, "--cwd: there is no folder %s", folder);
+	return -1;
+}
+
+int run_request(struct args *args, struct ab_request *ret)
+{
 	struct ab_request request = { .policy = args->input,
 				      .argv = args->rest,
 				      .argc = args->nrest,
@@ -80,19 +100,15 @@ int run_request(struct args *args, const char *script[3], struct ab_request *ret
 				      .name = args->values[ID_NAME],
 				      .trace_denials = given(args, ID_TRACE),
 				      .verbose = args->counts[ID_VERBOSE],
-				      .say = print_message,
+				      .say = print_said,
 				      .arg = args };
+	int status;
 
-	if (given(args, ID_STRING) && args->nrest > 0)
-		return misuse(args->command, "unexpected argument \"%s\" after -c STRING",
-			      args->rest[0]);
-	if (given(args, ID_STRING)) {
-		script[0] = shell ? shell : "/bin/sh";
-		script[1] = "-c";
-		script[2] = args->values[ID_STRING];
-		request.argv = script;
-		request.argc = 3;
-	}
+	if (given(args, ID_STRING))
+		take_script(args, &request);
+	status = take_folder(args, &request);
+	if (status >= 0)
+		return status;
 	if (request.audit && strcmp(request.audit, "-") == 0 && args->command != &command_run)
 		return misuse(args->command, "--audit - is for run: %s prints its own result there",
 			      args->command->name);
@@ -117,6 +133,7 @@ static int refuse_box_options(const struct args *args)
 		{ ID_PROFILE, "--profile" },
 		{ ID_CONFIG, "--config" },
 		{ ID_WORKSPACE, "--workspace" },
+		{ ID_CWD, "--cwd" },
 		{ ID_APPROVER, "--approver" },
 		{ ID_COVERED, "--require-covered" },
 		{ ID_FD, "--fd" },
@@ -166,56 +183,39 @@ static void tell_stays(const struct args *args, const char *name)
 		     name);
 }
 
-static int run_staying(struct args *args, struct ab_request *request)
+static int run_staying(struct args *args, struct ab_request *request, struct ab_error *err)
 {
-	struct ab_error err = { 0 };
 	struct ab_stayed stayed;
 	const char *name;
 	int status = 0;
 
-	if (ab_run_stay(request, &stayed, &err) < 0)
-		return complain(args, &err);
+	if (ab_run_stay(request, &stayed, err) < 0)
+		return complain(args, err);
 	name = request->name ? request->name : stayed.id;
 	if (request->detach) {
 		puts(name);
 		return 0;
 	}
 	tell_stays(args, name);
-	if (ab_enter(request, stayed.id, stayed.approved, &status, &err) < 0)
-		return complain(args, &err);
+	if (ab_enter(request, stayed.id, stayed.approved, &status, err) < 0)
+		return complain(args, err);
 	return status;
 }
 
-/* A shell ends its loop only if we end as the command did. If that is not possible, the exit status
- * says the same. */
-static void die_of_interrupt(void)
+int run_in_box(struct args *args, struct ab_request *request, const char *box, struct ab_error *err)
 {
-	sigset_t interrupt;
-
-	fflush(stdout);
-	signal(SIGINT, SIG_DFL);
-	sigemptyset(&interrupt);
-	sigaddset(&interrupt, SIGINT);
-	sigprocmask(SIG_UNBLOCK, &interrupt, NULL);
-	raise(SIGINT);
-}
-
-int run_in_box(struct args *args, struct ab_request *request, const char *box)
-{
-	struct ab_error err = { 0 };
 	bool interrupted = false;
 	int status = 0;
 
 	request->interrupted = &interrupted;
-
 	if (request->keep || request->detach)
-		return run_staying(args, request);
-	if (box ? ab_enter(request, box, NULL, &status, &err) < 0
-		: ab_run(request, &status, &err) < 0)
-		return complain(args, &err);
-	if (interrupted)
-		die_of_interrupt();
-	return status;
+		return run_staying(args, request, err);
+	if (box ? ab_enter(request, box, NULL, &status, err) < 0
+		: ab_run(request, &status, err) < 0)
+		return complain(args, err);
+	/* A shell ends its loop only if we end as the command did. If that is not possible, the exit
+	 * status says the same. */
+	return end_like(status, interrupted ? SIGINT : 0);
 }
 
 /* Nothing was run: the options that say how have no meaning. */
@@ -244,12 +244,10 @@ static void point_at_option(const struct args *args, int status)
 		}
 }
 
-static int run_main(struct args *args)
+static int run_main(struct args *args, struct ab_error *err)
 {
-	const char *script[3];
 	struct ab_request request;
-	struct ab_error err = { 0 };
-	int status = run_request(args, script, &request);
+	int status = run_request(args, &request);
 
 	if (status >= 0)
 		return status;
@@ -258,11 +256,9 @@ static int run_main(struct args *args)
 		return status;
 	if (given(args, ID_DRY) || given(args, ID_JSON)) {
 		status = check_dry(args);
-		return status >= 0 ? status : preview_main(args, &request);
+		return status >= 0 ? status : preview_main(args, &request, err);
 	}
-	if (ab_caller_init(&request.policy, &err) < 0)
-		return complain(args, &err);
-	status = run_in_box(args, &request, args->values[ID_IN]);
+	status = run_in_box(args, &request, args->values[ID_IN], err);
 	point_at_option(args, status);
 	return status;
 }
@@ -280,5 +276,6 @@ const struct command command_run = {
 				{ "Boxes that stay", options_stay }, { "Result", options_result },
 				{ "Policy", options_policy }),
 	.runs = true,
+	.words = { 0, SIZE_MAX },
 	.main = run_main,
 };

@@ -1,70 +1,41 @@
 #include "cmd.h"
 
-#include <stdio.h>
-
-/* The result first, then the notes about the policy. */
-static void print_result(const char *text, const struct ab_strv *notes)
-{
-	fputs(text, stdout);
-	fflush(stdout);
-	for (size_t i = 0; i < notes->len; i++)
-		tell("%s", notes->v[i]);
-}
-
-static int list_main(struct args *args)
+static int list_main(struct args *args, struct ab_error *err)
 {
 	ab_autostrv struct ab_strv notes = { 0 };
-	ab_autofree char *text = NULL;
-	struct ab_secrets_report report;
-	struct ab_error err = { 0 };
-	int status = check_words(args, 0, 0);
+	ab_auto(ab_secrets_report_fini) struct ab_secrets_report report = { 0 };
 
-	if (status >= 0)
-		return status;
-	if (ab_caller_init(&args->input, &err) < 0 ||
-	    ab_secrets_report_list(&args->input, &report, &notes, &err) < 0)
-		return complain(args, &err);
-	text = given(args, ID_JSON) ? ab_secrets_report_list_json(&report)
-				    : ab_secrets_report_list_text(&report);
-	ab_secrets_report_fini(&report);
-	print_result(text, &notes);
-	return 0;
+	if (ab_secrets_report_list(&args->input, &report, &notes, err) < 0)
+		return -1;
+	return print_made(given(args, ID_JSON) ? ab_secrets_report_list_json(&report)
+					       : ab_secrets_report_list_text(&report),
+			  &notes);
 }
 
-static int providers_main(struct args *args)
+static int providers_main(struct args *args, struct ab_error *err)
 {
 	ab_autofree char *text = NULL;
-	int status = check_words(args, 0, 0);
 
-	if (status >= 0)
-		return status;
-	text = given(args, ID_JSON) ? ab_secrets_report_providers_json()
-				    : ab_secrets_report_providers_text();
+	(void)err;
 	if (given(args, ID_JSON))
-		fputs(text, stdout);
-	else
-		print_text(text);
+		return print_made(ab_secrets_report_providers_json(), NULL);
+	text = ab_secrets_report_providers_text();
+	print_text(text);
 	return 0;
 }
 
-static int check_main(struct args *args)
+static int check_main(struct args *args, struct ab_error *err)
 {
 	ab_autostrv struct ab_strv notes = { 0 };
-	ab_autofree char *text = NULL;
-	struct ab_secrets_report report;
-	struct ab_error err = { 0 };
-	bool failed;
+	ab_auto(ab_secrets_report_fini) struct ab_secrets_report report = { 0 };
 
-	if (ab_caller_init(&args->input, &err) < 0 ||
-	    ab_secrets_report_check(&args->input, args->rest, args->nrest, &report, &notes, &err) <
-		    0)
-		return complain(args, &err);
-	text = given(args, ID_JSON) ? ab_secrets_report_check_json(&report)
-				    : ab_secrets_report_check_text(&report);
-	failed = report.failed;
-	ab_secrets_report_fini(&report);
-	print_result(text, &notes);
-	return failed;
+	if (ab_secrets_report_check(&args->input, args->rest, args->nrest, &report, &notes, err) <
+	    0)
+		return -1;
+	print_made(given(args, ID_JSON) ? ab_secrets_report_check_json(&report)
+					: ab_secrets_report_check_text(&report),
+		   &notes);
+	return report.failed;
 }
 
 static const struct command command_list = {
@@ -85,6 +56,7 @@ static const struct command command_providers = {
 	.more = "For these, `agentbox run --secret NAME` is enough. GATEWAY is the variable in\n"
 		"which the service's libraries look for another URL.",
 	.groups = groups_json,
+	.bare = true,
 	.main = providers_main,
 };
 
@@ -96,6 +68,7 @@ static const struct command command_secrets_check = {
 		"prints a value. A NAME that is not in the policy is treated as with --secret.\n"
 		"The exit status is 0 if all of them work, else 1.",
 	.groups = OPTION_GROUPS({ NULL, options_json }, { "Policy", options_policy }),
+	.words = { 0, SIZE_MAX },
 	.main = check_main,
 };
 
@@ -108,7 +81,5 @@ const struct command command_secrets = {
 		"\n"
 		"  agentbox run --secret OPENAI_API_KEY -- python3 ask.py",
 	.groups = groups_common,
-	.subs = (const struct command *const[]){ &command_list, &command_providers,
-						 &command_secrets_check, NULL },
-	.main = sub_main,
+	.subs = SUBS(&command_list, &command_providers, &command_secrets_check),
 };

@@ -1,13 +1,7 @@
 #include "cmd.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
 static const struct option options_serve[] = {
-	{ "fd", 0, OPT_VALUE, ID_FD, "N", NULL, "use this Unix socket, not stdin and stdout" },
+	VALUE("fd", 0, ID_FD, "N", "use this Unix socket, not stdin and stdout"),
 	{ 0 },
 };
 
@@ -33,14 +27,11 @@ static const char *find_setting(const char *key)
 	return NULL;
 }
 
-static int serve_main(struct args *args)
+static int serve_main(struct args *args, struct ab_error *err)
 {
 	struct ab_serve_setup setup = { .build = build_id, .option_of = find_setting };
-	struct ab_error err = { 0 };
-	int status = check_words(args, 0, 0);
+	int status = -1;
 
-	if (status >= 0)
-		return status;
 	if (given(args, ID_FD) && (args->nfds != 1 || fcntl(args->fds[0], F_GETFD) < 0))
 		return misuse(args->command,
 			      "--fd %s: use the number of one open descriptor above 2",
@@ -51,7 +42,7 @@ static int serve_main(struct args *args)
 		status = take_streams(args, &setup);
 	if (status >= 0)
 		return status;
-	return ab_serve(&setup, &err) < 0 ? complain(args, &err) : 0;
+	return ab_serve(&setup, err);
 }
 
 const struct command command_serve = {
@@ -61,5 +52,6 @@ const struct command command_serve = {
 	.more = "Reads requests and writes replies and events, one JSON object per line; the\n"
 		"library and the bindings use it. Every run ends when the channel does.",
 	.groups = OPTION_GROUPS({ "Channel", options_serve }),
+	.bare = true,
 	.main = serve_main,
 };

@@ -1,10 +1,5 @@
 #include "cmd.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 /* The user's, or one that most systems have. */
 static const char *choose_shell(void)
 {
@@ -58,16 +53,15 @@ static void pop_title(void)
 	fflush(stdout);
 }
 
-int choose_box(struct args *args, struct ab_strv *names, const char **ret)
+int choose_box(struct args *args, struct ab_strv *names, const char **ret, struct ab_error *err)
 {
 	ab_autobuf struct ab_buf list = { 0 };
-	struct ab_error err = { 0 };
 
-	*ret = args->nrest ? args->rest[0] : NULL;
+	*ret = args->rest[0];
 	if (*ret)
 		return -1;
-	if (ab_kept_boxes(&args->input, names, &err) < 0)
-		return complain(args, &err);
+	if (ab_kept_boxes(&args->input, names, err) < 0)
+		return complain(args, err);
 	/* A setting is for a new box. */
 	if (names->len == 0 || args->input.nsettings)
 		return -1;
@@ -81,42 +75,42 @@ int choose_box(struct args *args, struct ab_strv *names, const char **ret)
 	return -1;
 }
 
-static int shell_main(struct args *args)
+static int shell_main(struct args *args, struct ab_error *err)
 {
 	ab_autostrv struct ab_strv names = { 0 };
 	const char *const argv[] = { choose_shell(), "-C", fish_prompt };
-	const char *script[3], *box;
+	const char *box;
 	struct ab_request request;
-	struct ab_error err = { 0 };
 	struct args with;
 	bool titled;
-	int status = check_words(args, 0, 1);
+	int status;
 
-	if (status >= 0)
-		return status;
-	if (ab_caller_init(&args->input, &err) < 0)
-		return complain(args, &err);
-	status = choose_box(args, &names, &box);
+	status = choose_box(args, &names, &box, err);
 	if (status >= 0)
 		return status;
 	with = *args;
 	with.rest = argv;
 	with.nrest = is_fish(argv[0]) ? 3 : 1;
-	status = run_request(&with, script, &request);
+	status = run_request(&with, &request);
 	if (status >= 0)
 		return status;
-	if (box && (args->input.nsettings || args->input.profile))
+	if (box && (args->input.nsettings || args->input.profile || given(args, ID_CWD)))
 		return misuse(args->command,
 			      "box %s exists already; its settings cannot be changed", box);
 	request.mark_shell = true;
 	titled = has_title();
 	if (titled)
 		push_title(args, box);
-	status = run_in_box(&with, &request, box);
+	status = run_in_box(&with, &request, box, err);
 	if (titled)
 		pop_title();
 	return status;
 }
+
+static const struct option options_start[] = {
+	VALUE("cwd", 0, ID_CWD, "DIR", "start the shell in this folder"),
+	{ 0 },
+};
 
 const struct command command_shell = {
 	.name = "shell",
@@ -125,7 +119,9 @@ const struct command command_shell = {
 	.more = "Starts your shell in the kept box NAME (agentbox run --keep). Without NAME it\n"
 		"uses the only kept box, or else a new box in this folder that ends with it.\n"
 		"The prompt begins with the id of the box, which is AGENTBOX inside.",
-	.groups = OPTION_GROUPS({ "Policy of a new box", options_policy }),
+	.groups = OPTION_GROUPS({ "Start of a new box", options_start },
+				{ "Policy of a new box", options_policy }),
 	.runs = true,
+	.words = { 0, 1 },
 	.main = shell_main,
 };

@@ -1,9 +1,6 @@
 /* Texts that the program carries: the manual and the completions (scripts/embed). */
 #include "cmd.h"
 
-#include <stdio.h>
-#include <string.h>
-
 const char *find_text(const char *texts, const char *name)
 {
 	while (*texts) {

@@ -4,20 +4,15 @@
  */
 #include "cmd.h"
 
-#include <errno.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 static const struct command tool = { .name = "tool", .runs = true };
 
-/* End as the program did, as far as possible. */
-static int end_like(int status, int sig)
+int end_like(int status, int sig)
 {
 	sigset_t set;
 
 	if (!sig)
 		return status;
+	fflush(stdout);
 	signal(sig, SIG_DFL);
 	sigemptyset(&set);
 	sigaddset(&set, sig);
@@ -36,28 +31,18 @@ static int call_tool(const char *name, int argc, char **argv)
 	return status < 0 ? complain(&args, &err) : end_like(status, sig);
 }
 
-static void print_message(void *arg, enum ab_level level, const char *text)
-{
-	(void)arg;
-	if (level == AB_SAY_DETAIL)
-		return;
-	if (text[0] == ' ')
-		tell_more(text);
-	else
-		tell_in(level == AB_SAY_WARNING ? COLOUR_YELLOW : COLOUR_BOLD, "%s", text);
-}
-
 /* argv: our name, the descriptor of the settings, the workspace, the run whose box called, the program
  * and its words. */
 static int run_tool(int argc, char **argv)
 {
-	const struct args args = { .command = &tool };
+	struct args args = { .command = &tool };
 	struct ab_request request = { .policy = { .workspace = argv[2], .no_project = true },
 				      .argv = (const char *const *)argv + 4,
 				      .argc = (size_t)argc - 4,
 				      .yes = true,
 				      .tool_of = argv[3],
-				      .say = print_message };
+				      .say = print_said,
+				      .arg = &args };
 	struct ab_error err = { 0 };
 	bool interrupted = false;
 	ab_autostrv struct ab_strv variables = { 0 };

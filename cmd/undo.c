@@ -1,10 +1,8 @@
 #include "cmd.h"
 
-#include <stdio.h>
-
 static const struct option options_changed[] = {
-	{ "theirs", 0, OPT_FLAG, ID_THEIRS, NULL, NULL, "also take back what changed since" },
-	{ "ours", 0, OPT_FLAG, ID_OURS, NULL, NULL, "leave what changed since the apply" },
+	FLAG("theirs", 0, ID_THEIRS, "also take back what changed since"),
+	FLAG("ours", 0, ID_OURS, "leave what changed since the apply"),
 	{ 0 },
 };
 
@@ -12,29 +10,34 @@ static void print_paths(const char *title, const struct ab_strv *paths)
 {
 	if (paths->len)
 		printf("%s\n", title);
-	for (size_t i = 0; i < paths->len; i++) {
-		ab_autofree char *path = ab_escape(paths->v[i]);
-
-		printf("  %s\n", path);
-	}
+	print_each("  ", paths);
 }
 
 static void print_json(const struct ab_layer_command *command, const struct ab_undone *undone,
 		       bool done)
 {
 	static const struct ab_strv none;
-	ab_autobuf struct ab_buf b = { 0 };
 
-	ab_buf_puts(&b, "{\"set\":");
-	ab_buf_json(&b, command->set.key);
-	ab_buf_puts(&b, ",\"undone\":");
-	ab_buf_json_list(&b, done ? undone->paths : &none);
-	ab_buf_puts(&b, ",\"changed\":");
-	ab_buf_json_list(&b, undone->changed);
-	ab_buf_puts(&b, ",\"held\":");
-	ab_buf_json_list(&b, undone->held);
-	ab_buf_puts(&b, "}\n");
-	fputs(b.data, stdout);
+	put_json("{'set':%s,'undone':%p,'changes':%zu,'changed':%p,'held':%p,'left':%zu}\n",
+		 command->set.key, ab_list(done ? undone->paths : &none),
+		 done ? undone->changes : 0, ab_list(undone->changed), ab_list(undone->held),
+		 undone->left);
+}
+
+static void print_undone(const struct ab_undone *undone)
+{
+	bool one = undone->changes == 1;
+
+	printf("%zu %s taken back; ", undone->changes, one ? "change" : "changes");
+	if (undone->gone)
+		printf("the layer was discarded, so %s not in it again",
+		       one ? "it is" : "they are");
+	else
+		printf("%s in the layer again", one ? "it is" : "they are");
+	if (undone->left)
+		printf("; %zu earlier %s can be taken back", undone->left,
+		       undone->left == 1 ? "apply" : "applies");
+	printf("\n");
 }
 
 static int undo_apply(struct args *args, struct ab_layer_command *command,
@@ -51,39 +54,32 @@ static int undo_apply(struct args *args, struct ab_layer_command *command,
 	if (given(args, ID_JSON) && (rc == 0 || changed.len))
 		print_json(command, &undone, rc == 0);
 	else if (rc == 0)
-		printf("%zu %s taken back; %s in the layer again\n", paths.len,
-		       paths.len == 1 ? "change" : "changes",
-		       paths.len == 1 ? "it is" : "they are");
+		print_undone(&undone);
 	if (!given(args, ID_JSON)) {
 		if (rc < 0 || conflict == AB_APPLY_OURS)
 			print_paths("changed since the apply:", &changed);
 		print_paths("left as well, because their repository changed:", &held);
 	}
 	if (rc < 0)
-		return complain(args, err);
+		return -1;
 	return conflict == AB_APPLY_OURS && changed.len ? 1 : 0;
 }
 
-static int undo_main(struct args *args)
+static int undo_main(struct args *args, struct ab_error *err)
 {
 	ab_autolayercommand struct ab_layer_command command = AB_LAYER_COMMAND_NONE;
 	struct ab_layer_words words = layer_words(args);
 	enum ab_apply_conflict conflict = AB_APPLY_LEAVE;
-	struct ab_error err = { 0 };
-	int status = check_words(args, 0, 1);
+	int status = get_conflict(args, &conflict);
 
-	if (status < 0)
-		status = get_conflict(args, &conflict);
 	if (status >= 0)
 		return status;
 	words.dashes = true; /* the word can only be a name */
 	words.before = words.n;
-	if (ab_caller_init(&args->input, &err) < 0 ||
-	    ab_layer_command_open(&args->input, &words, AB_LAYER_APPLIED, false, &command, &err) <
-		    0)
-		return complain(args, &err);
+	if (ab_layer_command_open(&args->input, &words, AB_LAYER_APPLIED, false, &command, err) < 0)
+		return -1;
 	tell_layer_notes(args, &command, "last apply");
-	return undo_apply(args, &command, conflict, &err);
+	return undo_apply(args, &command, conflict, err);
 }
 
 const struct command command_undo = {
@@ -91,8 +87,10 @@ const struct command command_undo = {
 	.usage = "[--theirs|--ours] [--json] [RUN|NAME]",
 	.summary = "take the last apply back",
 	.more = "The host's files become what they were before the apply, and the changes wait in\n"
-		"the layer again. If a file changed since the apply, nothing is taken back unless\n"
-		"you decide: --theirs takes it back and loses the later change, --ours leaves it.",
+		"the layer again. Then the apply before it can be taken back, up to 16. If a file\n"
+		"changed since the apply, nothing is taken back unless you decide: --theirs takes\n"
+		"it back and loses the later change, --ours leaves it.",
 	.groups = OPTION_GROUPS({ NULL, options_changed }, { NULL, options_json }),
+	.words = { 0, 1 },
 	.main = undo_main,
 };

@@ -1,13 +1,9 @@
 #include "cmd.h"
 
-#include <stdio.h>
-
-static int version_main(struct args *args)
+static int version_main(struct args *args, struct ab_error *err)
 {
-	int status = check_words(args, 0, 0);
+	(void)err;
 
-	if (status >= 0)
-		return status;
 	if (given(args, ID_JSON))
 		printf("{\"version\":\"%s\",\"build\":\"%s\"}\n", AB_VERSION, build_id);
 	else
@@ -22,5 +18,6 @@ const struct command command_version = {
 	.more = "The build is the commit that the program was made from; name both in a report\n"
 		"of a problem. The same: agentbox --version, agentbox -V.",
 	.groups = groups_json,
+	.bare = true,
 	.main = version_main,
 };

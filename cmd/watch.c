@@ -1,19 +1,8 @@
 #include "cmd.h"
 
-#include <unistd.h>
-
-static int watch_main(struct args *args)
+static int watch_main(struct args *args, struct ab_error *err)
 {
-	struct ab_error err = { 0 };
-	int status = check_words(args, 0, 1);
-
-	if (status >= 0)
-		return status;
-	if (ab_caller_init(&args->input, &err) < 0 ||
-	    ab_watch(&args->input, args->nrest ? args->rest[0] : NULL, wants_colour(STDOUT_FILENO),
-		     &err) < 0)
-		return complain(args, &err);
-	return 0;
+	return ab_watch(&args->input, args->rest[0], wants_colour(STDOUT_FILENO), err);
 }
 
 const struct command command_watch = {
@@ -25,5 +14,6 @@ const struct command command_watch = {
 		"n no. RUN is an id or a name; without it, watch shows the only active run, or\n"
 		"the next one to start. q quits; the run continues.",
 	.groups = groups_common,
+	.words = { 0, 1 },
 	.main = watch_main,
 };

@@ -1,20 +1,17 @@
 #include "cmd.h"
 
-#include <stdio.h>
-
 static const struct option options_why[] = {
-	{ "read", 0, OPT_FLAG, ID_READ, NULL, NULL, "only: may a run read this path?" },
-	{ "write", 0, OPT_FLAG, ID_WRITE, NULL, NULL, "only: may a run write it?" },
-	{ "json", 0, OPT_FLAG, ID_JSON, NULL, NULL, "print JSON" },
-	{ "profile", 0, OPT_VALUE, ID_PROFILE, "NAME", NULL,
-	  "start from this profile (profile list)" },
+	FLAG("read", 0, ID_READ, "only: may a run read this path?"),
+	FLAG("write", 0, ID_WRITE, "only: may a run write it?"),
+	FLAG("json", 0, ID_JSON, "print JSON"),
+	VALUE("profile", 0, ID_PROFILE, "NAME", "start from this profile (profile list)"),
 	{ 0 },
 };
 
 static int explain(const struct args *args, char **ret, struct ab_error *err)
 {
 	const struct ab_policy_input *in = &args->input;
-	const char *what = args->nrest ? args->rest[0] : NULL;
+	const char *what = args->rest[0];
 	bool read = given(args, ID_READ), write = given(args, ID_WRITE);
 	bool json = given(args, ID_JSON);
 
@@ -25,11 +22,10 @@ static int explain(const struct args *args, char **ret, struct ab_error *err)
 	return ab_why(in, what, json, ret, err);
 }
 
-static int why_main(struct args *args)
+static int why_main(struct args *args, struct ab_error *err)
 {
 	bool path = given(args, ID_READ) || given(args, ID_WRITE);
 	ab_autofree char *text = NULL;
-	struct ab_error err = { 0 };
 
 	if (args->dashes && (args->before || path))
 		return misuse(args->command, "-- COMMAND cannot be combined with %s",
@@ -40,8 +36,8 @@ static int why_main(struct args *args)
 			      args->rest[1]);
 	if (path && !args->nrest)
 		return misuse(args->command, "--read and --write need a path");
-	if (ab_caller_init(&args->input, &err) < 0 || explain(args, &text, &err) < 0)
-		return complain(args, &err);
+	if (explain(args, &text, err) < 0)
+		return -1;
 	if (given(args, ID_JSON))
 		fputs(text, stdout);
 	else
@@ -65,5 +61,6 @@ const struct command command_why = {
 		"    agentbox why ~/.npmrc\n"
 		"    agentbox why -- git push",
 	.groups = OPTION_GROUPS({ NULL, options_why }, { NULL, options_files }),
+	.words = { 0, SIZE_MAX },
 	.main = why_main,
 };

@@ -10,13 +10,13 @@ _agentbox_options()
 		--upstream= --secret= --ssh= --env= --pass-env= --timeout= --memory=
 		--processes= --files= --require= --fallback= --engine=
 		--terminal='
-	local running='--command= -c= --shell= --yes --approver= --require-covered
+	local running='--command= -c= --shell= --cwd= --yes --approver= --require-covered
 		--fd= --audit= --name= --on-violation= --trace-denials
 		--verbose -v --quiet -q'
 
 	case $1 in
 	run) echo "$running --dry-run --json --keep --idle= --in= --detach -d --result= $policy" ;;
-	shell) echo "$policy" ;;
+	shell) echo "--cwd= $policy" ;;
 	attach) echo '--quiet -q' ;;
 	exec) echo "--json $running $policy" ;;
 	learn) echo "--json --save= $running $policy" ;;
@@ -29,8 +29,9 @@ _agentbox_options()
 	stop) echo '--all --json --grace=' ;;
 	gc) echo '--older= --keep= --quarantine --layers --dry-run --json' ;;
 	layers | 'layers list' | 'layers refresh') echo '--json' ;;
+	approvals) echo '--json' ;;
 	'layers rm') echo '--yes -y' ;;
-	quarantine | 'quarantine list' | 'quarantine show') echo '--json' ;;
+	quarantine | 'quarantine list' | 'quarantine show' | 'quarantine scan') echo '--json' ;;
 	'quarantine restore') echo '--to= --force --yes -y --json' ;;
 	init) echo '--yes -y --print --json --workspace=' ;;
 	import) echo '--write --json --workspace=' ;;
@@ -48,7 +49,8 @@ _agentbox_options()
 	'secrets list' | 'secrets check') echo "--json $policy" ;;
 	'secrets providers') echo '--json' ;;
 	trust) echo '--yes -y --json --revoke' ;;
-	allow | deny) echo '--run= --always --project --user --undo --for= --json' ;;
+	allow) echo '--run= --always --project --user --undo --for= --yes -y --json' ;;
+	deny) echo '--run= --always --project --user --undo --for= --json' ;;
 	apply) echo '--all --safe --patch -p --home --theirs --ours --json' ;;
 	discard) echo '--home --yes -y --json' ;;
 	undo) echo '--theirs --ours --json' ;;
@@ -82,17 +84,26 @@ _agentbox_words()
 	layers) echo 'list rm refresh' ;;
 	secrets) echo 'list providers check' ;;
 	approvals) echo 'list revoke' ;;
-	quarantine) echo 'list show restore' ;;
+	quarantine) echo 'list show restore scan' ;;
 	mcp) echo 'serve wrap' ;;
 	import) echo 'srt claude-code codex nono' ;;
 	hook) echo 'install uninstall list status claude-code codex copilot cursor gemini windsurf' ;;
 	esac
 }
 
+# Run the installed program: never a file of the current folder, which may be hostile.
+_agentbox_ask()
+{
+	local program
+
+	program=$(type -P agentbox) && [[ $program == /* && ! ${program%/*}/ -ef . ]] &&
+		command "$program" "$@" 2>/dev/null
+}
+
 _agentbox_profiles()
 {
 	# Each line begins with a name.
-	"${COMP_WORDS[0]}" profile list 2>/dev/null | while read -r name _; do
+	_agentbox_ask profile list | while read -r name _; do
 		echo "$name"
 	done
 }
@@ -105,7 +116,7 @@ _agentbox_presets()
 
 _agentbox_keys()
 {
-	"${COMP_WORDS[0]}" config show --all --workspace / 2>/dev/null | grep -oE '^[a-z]+(\.[a-zA-Z]+)?'
+	_agentbox_ask config show --all --workspace / | grep -oE '^[a-z]+(\.[a-zA-Z]+)?'
 }
 
 # The active runs.
@@ -135,7 +146,7 @@ _agentbox_layers()
 # The remembered answers: each line begins with an id.
 _agentbox_approvals()
 {
-	"${COMP_WORDS[0]}" approvals list 2>/dev/null | while read -r name _; do
+	_agentbox_ask approvals list | while read -r name _; do
 		[[ $name != [as][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f] ]] ||
 			echo "$name"
 	done
@@ -147,14 +158,14 @@ _agentbox_denials()
 	local key=id
 
 	[ "${1-}" != hosts ] || key=domain
-	"${COMP_WORDS[0]}" log --denied --json 2>/dev/null |
+	_agentbox_ask log --denied --json |
 		grep -oE "\"$key\":\"[^\"]+\"" | cut -d '"' -f 4 | sort -u
 }
 
 # The files in quarantine: each begins a line with its id.
 _agentbox_quarantined()
 {
-	"${COMP_WORDS[0]}" quarantine list 2>/dev/null | grep -oE '^[a-z0-9]{5}-q[0-9]+'
+	_agentbox_ask quarantine list | grep -oE '^[a-z0-9]{5}-q[0-9]+'
 }
 
 # The variables of known services.
@@ -177,7 +188,7 @@ _agentbox_secrets()
 _agentbox_any_secrets()
 {
 	_agentbox_secrets
-	"${COMP_WORDS[0]}" secrets list 2>/dev/null |
+	_agentbox_ask secrets list |
 		grep -oE '^[A-Za-z_][A-Za-z0-9_]*(     |$)'
 }
 
@@ -207,7 +218,7 @@ _agentbox_value()
 	--profile) COMPREPLY=($(compgen -W "$(_agentbox_profiles)" -- "$cur")) ;;
 	--config | --write | --read | --deny-read | --deny-write | --allow-unix | --shell | --audit | --result | --html | --to | --key)
 		_agentbox_paths -f "$cur" ;;
-	--workspace | --dir) _agentbox_paths -d "$cur" ;;
+	--workspace | --cwd | --dir) _agentbox_paths -d "$cur" ;;
 	--home) COMPREPLY=($(compgen -W 'layered kept readonly private' -- "$cur")) ;;
 	--net) COMPREPLY=($(compgen -W 'blocked filtered allowed' -- "$cur")) ;;
 	--allow | --deny)
@@ -265,7 +276,7 @@ _agentbox_operand()
 	'layers refresh')
 		_agentbox_paths -f "$2"
 		COMPREPLY+=($(compgen -W "$(_agentbox_layers)" -- "$2")) ;;
-	'quarantine list')
+	'quarantine list' | 'quarantine scan')
 		COMPREPLY=($(compgen -W "$(_agentbox_any_runs)" -- "$2")) ;;
 	'quarantine show' | 'quarantine restore')
 		COMPREPLY=($(compgen -W "$(_agentbox_quarantined)" -- "$2")) ;;

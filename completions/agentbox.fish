@@ -27,7 +27,7 @@ end
 # far. Fails if one of our own options or its value may still follow.
 function __agentbox_command
     set -l tokens (commandline -opc)
-    set -l takes --command -c --shell --approver --fd --audit --name --on-violation --result --idle --in --save --profile --config --workspace --with --write --read --deny-read --deny-write --home --allow-unix --net --allow --deny --unknown --allow-private --host-port --publish --upstream --secret --ssh --env --pass-env --timeout --memory --processes --files --require --fallback --engine --terminal
+    set -l takes --command -c --shell --cwd --approver --fd --audit --name --on-violation --result --idle --in --save --profile --config --workspace --with --write --read --deny-read --deny-write --home --allow-unix --net --allow --deny --unknown --allow-private --host-port --publish --upstream --secret --ssh --env --pass-env --timeout --memory --processes --files --require --fallback --engine --terminal
     set -l value 0
     test (count $tokens) -ge 3; or return 1
     for i in (seq 3 (count $tokens))
@@ -61,8 +61,16 @@ function __agentbox_foreign
     complete --do-complete="$(string join ' ' -- $words (commandline -ct))"
 end
 
+# Run the installed program: never a file of the current folder, which may be hostile.
+function __agentbox_ask
+    set -l program (command -s agentbox); or return
+    string match -q -- '/*' $program[1]; or return
+    test (path resolve -- (path dirname -- $program[1])) != (pwd -P); or return
+    $program[1] $argv 2>/dev/null
+end
+
 function __agentbox_profiles
-    agentbox profile list 2>/dev/null | string replace -r '^(\S+)\s+' '$1\t'
+    __agentbox_ask profile list | string replace -r '^(\S+)\s+' '$1\t'
 end
 
 function __agentbox_runs
@@ -90,11 +98,11 @@ function __agentbox_layers
 end
 
 function __agentbox_approvals
-    agentbox approvals list 2>/dev/null | string match -rg '^([as][0-9a-f]{6}) '
+    __agentbox_ask approvals list | string match -rg '^([as][0-9a-f]{6}) '
 end
 
 function __agentbox_quarantined
-    agentbox quarantine list 2>/dev/null | string match -rg '^([a-z0-9]{5}-q[0-9]+) '
+    __agentbox_ask quarantine list | string match -rg '^([a-z0-9]{5}-q[0-9]+) '
 end
 
 function __agentbox_groups
@@ -103,14 +111,14 @@ end
 
 # The ids of what the last run was denied, with the host or the reason.
 function __agentbox_denials
-    agentbox log --denied 2>/dev/null | string match -rg '^\S+ \S+  denied +(.*)  ([a-z0-9]{5}-[a-z]?[0-9]+)$' | while read -l what
+    __agentbox_ask log --denied | string match -rg '^\S+ \S+  denied +(.*)  ([a-z0-9]{5}-[a-z]?[0-9]+)$' | while read -l what
         read -l id
         echo $id\t$what
     end
 end
 
 function __agentbox_denied_hosts
-    agentbox log --denied --json 2>/dev/null | string match -rg '"domain":"([^"]+)"' | sort -u
+    __agentbox_ask log --denied --json | string match -rg '"domain":"([^"]+)"' | sort -u
 end
 
 function __agentbox_secrets
@@ -118,13 +126,13 @@ function __agentbox_secrets
 end
 
 function __agentbox_keys
-    agentbox config show --all --workspace / 2>/dev/null | string match -r '^[a-z]+(?:\.[a-zA-Z]+)?'
+    __agentbox_ask config show --all --workspace / | string match -r '^[a-z]+(?:\.[a-zA-Z]+)?'
 end
 
 # These, and the secrets of the policy: each line begins with a name.
 function __agentbox_any_secrets
     __agentbox_secrets
-    agentbox secrets list 2>/dev/null | string match -rg '^([A-Za-z_][A-Za-z0-9_]*)(?:     |$)'
+    __agentbox_ask secrets list | string match -rg '^([A-Za-z_][A-Za-z0-9_]*)(?:     |$)'
 end
 
 function __agentbox_presets
@@ -205,6 +213,7 @@ complete -c agentbox -n '__agentbox_at layers' -a refresh -d 'Replace old copies
 complete -c agentbox -n '__agentbox_at quarantine' -a list -d 'List the files in quarantine'
 complete -c agentbox -n '__agentbox_at quarantine' -a show -d 'Show a file in quarantine'
 complete -c agentbox -n '__agentbox_at quarantine' -a restore -d 'Put files back'
+complete -c agentbox -n '__agentbox_at quarantine' -a scan -d 'Search the workspace of a run again'
 complete -c agentbox -n '__agentbox_at mcp' -a serve -d 'Serve the tools run, check, why and log'
 complete -c agentbox -n '__agentbox_at mcp' -a wrap -d 'Make MCP servers run in boxes'
 complete -c agentbox -n '__agentbox_at hook' -a install -d 'Add the hook to an agent\'s settings'
@@ -280,6 +289,8 @@ complete -c agentbox -n __agentbox_running -l approver -x -a '(__fish_complete_c
 complete -c agentbox -n __agentbox_running -l on-violation -x -a '(__fish_complete_command)' -d 'Run this program for every denial'
 complete -c agentbox -n __agentbox_running -l require-covered -d 'Refuse to start if credentials are exposed'
 complete -c agentbox -n __agentbox_running -l fd -x -d 'Keep this file descriptor open in the box'
+complete -c agentbox -n __agentbox_running -l cwd -x -a '(__fish_complete_directories)' -d 'Start the command in this folder'
+complete -c agentbox -n '__agentbox_in shell' -l cwd -x -a '(__fish_complete_directories)' -d 'Start the shell in this folder'
 complete -c agentbox -n __agentbox_running -l name -x -d 'Name the run and keep its home layer'
 complete -c agentbox -n __agentbox_running -l audit -r -F -d 'Also write the record of the run here'
 complete -c agentbox -n __agentbox_running -l trace-denials -d 'Also record denied files and system calls'
@@ -441,6 +452,7 @@ complete -c agentbox -n '__agentbox_in alias' -l fish -d 'Print functions for fi
 complete -c agentbox -n '__agentbox_in alias' -l install -d 'Add a line to the start-up file of your shell'
 complete -c agentbox -n '__agentbox_in alias' -l yes -s y -d 'With --install: do not ask'
 complete -c agentbox -n '__agentbox_in alias' -a '(__fish_complete_command)'
+complete -c agentbox -n '__agentbox_in allow' -l yes -s y -d 'Do not ask if no run was denied it'
 for in in '__agentbox_in allow' '__agentbox_in deny'
     complete -c agentbox -n $in -l run -x -a '(__agentbox_runs)' -d 'The run to change'
     complete -c agentbox -n $in -l always -d 'In every run: add it to your settings'
@@ -473,12 +485,14 @@ complete -c agentbox -n '__agentbox_in discard' -l yes -s y -d 'Do not ask'
 complete -c agentbox -n '__agentbox_in discard' -l json -d 'Print JSON'
 complete -c agentbox -n '__agentbox_in config reload' -l cut -d 'Also close connections no longer allowed'
 complete -c agentbox -n '__agentbox_in config reload' -a '(__agentbox_runs)'
+complete -c agentbox -n '__agentbox_at approvals' -l json -d 'Print JSON'
 complete -c agentbox -n '__agentbox_in approvals list' -l json -d 'Print JSON'
 complete -c agentbox -n '__agentbox_in approvals revoke' -l all -d 'Every remembered answer'
 complete -c agentbox -n '__agentbox_in approvals revoke' -l session -d 'Every answer of this session'
 complete -c agentbox -n '__agentbox_in approvals revoke' -a '(__agentbox_approvals)'
 complete -c agentbox -n '__agentbox_in quarantine' -l json -d 'Print JSON'
 complete -c agentbox -n '__agentbox_in quarantine list' -a '(__agentbox_any_runs)'
+complete -c agentbox -n '__agentbox_in quarantine scan' -a '(__agentbox_any_runs)'
 complete -c agentbox -n '__agentbox_in quarantine show' -a '(__agentbox_quarantined)'
 complete -c agentbox -n '__agentbox_in quarantine restore' -a '(__agentbox_quarantined)'
 complete -c agentbox -n '__agentbox_in quarantine restore' -l to -r -F -d 'Put it there instead of where it was'

@@ -1,7 +1,6 @@
-#ifndef AB_PROGRAM_H
-#define AB_PROGRAM_H
+#pragma once
 /*
- * Everything that the program can do, for cmd/. Other programs use client/agentbox.h.
+ * Everything that the program can do, for cmd/. Other programs use bindings/c/agentbox.h.
  *
  * Functions return 0, or -1 with *err filled. The caller must free() results that are
  * text. The library never prints and never exits; messages while a command runs go
@@ -28,7 +27,7 @@
  *	ab_quarantined_*, ab_restore_*	files in quarantine (steer/quarantine/quarantined.h)
  *	ab_gc_run		remove old records and layers (steer/runs/gc_command.h)
  *	ab_layers_*		kept layers (steer/layers/layers.h)
- *	ab_hook_*		answers for agents' hooks (session/consent/agent_hook.h)
+ *	ab_hook_*		answers for agents' hooks (consent/agent_hook.h)
  *	ab_mcp_*		a server of the Model Context Protocol (steer/mcp/mcp.h)
  *	ab_run_ports		listening ports of a live run (steer/runs/run_ports.h)
  *	ab_connect		a connection out of the box (steer/client/connect.h)
@@ -52,19 +51,17 @@
 #include "audit/read/stats.h"
 #include "audit/show/lines.h"
 #include "audit/show/page.h"
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/data/strv.h"
+#include "base/base.h"
 #include "base/text/guess.h"
 #include "base/text/units.h"
+#include "base/text/words.h"
 #include "base/text/wrap.h"
-#include "doctor/attack/attack_result.h"
+#include "attack/attack_result.h"
 #include "doctor/diagnosis.h"
 #include "layer/apply/apply.h"
 #include "layer/diff/contents.h"
 #include "layer/diff/show.h"
-#include "layer/diff/text_diff.h"
+#include "base/text/text_diff.h"
 #include "policy/layers/compare.h"
 #include "policy/layers/layers.h"
 #include "policy/layers/trust.h"
@@ -72,23 +69,24 @@
 #include "policy/show/show.h"
 #include "policy/show/summary.h"
 #include "policy/toolchains/toolchains.h"
-#include "session/consent/agent_hook.h"
-#include "session/consent/check.h"
-#include "session/consent/request.h"
+#include "consent/agent_hook.h"
+#include "consent/check.h"
+#include "consent/request.h"
 #include "session/run/caller.h"
 #include "session/run/in_child.h"
 #include "session/run/result_json.h"
 #include "session/run/run.h"
-#include "session/secrets/secrets_report.h"
-#include "session/state/approvals.h"
+#include "secrets/secrets_report.h"
+#include "state/approvals.h"
 #include "shell/judge/judge.h"
 #include "shell/judge/judge_report.h"
 #include "serve/serve.h"
 #include "steer/changes/diff.h"
 #include "steer/changes/pager.h"
 #include "steer/apply/layer_command.h"
-#include "session/tools/tool_broker.h"
-#include "session/tools/tool_git.h"
+#include "terminal/tty.h"
+#include "hosttools/tool_broker.h"
+#include "hosttools/tool_git.h"
 #include "steer/client/connect.h"
 #include "steer/client/tool_client.h"
 #include "steer/import/import.h"
@@ -112,5 +110,3 @@
 #include "steer/watch/watch.h"
 #include "steer/why/policy_test.h"
 #include "steer/why/why.h"
-
-#endif

@@ -2,6 +2,7 @@
 # host's own, logins go back to the host, and everything else that an agent or a
 # command in its box writes stays in the layer. agents_real.bats has the agents
 # themselves.
+# root-in-turn: the home layer of root is mounted by root itself, not by the owner of a user namespace
 UNJUDGED=1
 load helpers
 
@@ -256,6 +257,47 @@ has_continued()
 	[ "$(cat "$HOME/elsewhere/sessions/1")" = said ]
 }
 
+@test "share: permissions that the box changes are put back" {
+	local dir=$HOME/.claude/projects
+
+	mkdir -p "$dir/old" "$HOME/.claude/todos"
+	echo said | tee "$dir/old/1.jsonl" >"$dir/old/quiet.jsonl"
+	chmod 750 "$dir"
+	chmod 2775 "$dir/old"
+	chmod 600 "$dir/old/1.jsonl"
+	chmod 666 "$dir/old/quiet.jsonl"
+	sleep 0.1
+	boxed claude 'umask 0; cd ~/.claude/projects; cp /bin/true old/tool; chmod 6755 old/tool; mkdir -m 1777 new
+		echo more >>old/1.jsonl; chmod 4622 old/1.jsonl; chmod 777 . ../todos
+		python3 -c "import os; os.setxattr(\"new\", \"system.posix_acl_default\", bytes.fromhex(
+			\"02000000\" + \"01000700ffffffff\" + \"04000700ffffffff\" + \"20000700ffffffff\"))"; :'
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"the run changed the permissions of"*"in shared folders"*"put back"* ]]
+	[ "$(stat -c %a "$dir")" = 750 ]
+	[ "$(stat -c %a "$HOME/.claude/todos")" = 755 ]
+	[ "$(stat -c %a "$dir/old/tool")" = 755 ]
+	[ "$(stat -c %a "$dir/old/1.jsonl")" = 600 ]
+	[ "$(stat -c %a "$dir/new")" = 755 ]
+	! python3 -c 'import os, sys; os.getxattr(sys.argv[1], "system.posix_acl_default")' "$dir/new"
+	[ "$(stat -c %a "$dir/old")" = 2775 ]
+	# What the box did not change stays, and so does all that it may.
+	[ "$(stat -c %a "$dir/old/quiet.jsonl")" = 666 ]
+	[ "$(cat "$dir/old/1.jsonl")" = $'said\nmore' ]
+	boxed claude 'echo x >~/.claude/projects/2.jsonl; chmod 640 ~/.claude/projects/2.jsonl'
+	[[ "$output" != *"changed the permissions"* ]]
+	[ "$(stat -c %a "$dir/2.jsonl")" = 640 ]
+}
+
+@test "share: a folder that the box closes to us is searched, and its permissions are put back" {
+	mkdir -p "$HOME/.codex/sessions"
+	boxed codex 'cd ~/.codex/sessions; mkdir -p a/b; cp /bin/true a/b/tool; chmod 4711 a/b/tool; chmod 0 a/b a; chmod 0 .'
+	[ "$status" -eq 0 ]
+	# What others may is not given back: the user may have taken it from them.
+	[ "$(stat -c %a "$HOME/.codex/sessions")" = 700 ]
+	[ "$(find "$HOME/.codex/sessions" -perm /7000)" = "" ]
+	[ -e "$HOME/.codex/sessions/a/b/tool" ]
+}
+
 @test "share: a link that the box leaves is moved to quarantine at any depth, one of the host stays" {
 	local top
 
@@ -354,6 +396,35 @@ logins=(claude:.claude/.credentials.json codex:.codex/auth.json gemini:.gemini/o
 	boxed codex 'rm -rf ~/.codex/auth.json; echo "{\"tokens\":{\"access_token\":\"new\"},\"auth_mode\":\"evil\"}" >~/.codex/auth.json'
 	[ "$(cat "$HOME/$path")" = "$(login codex new)" ]
 	[ "$(stat -c %a "$HOME/$path")" = 640 ]
+}
+
+@test "return: of a login only known values of their type come back" {
+	local path=.claude/.credentials.json
+
+	mkdir "$HOME/.claude"
+	echo '{"claudeAiOauth":{"accessToken":"old"},"mcpOAuth":{"a":1}}' >"$HOME/$path"
+	boxed claude 'echo "$2" >~/"$1"' - "$path" '{"claudeAiOauth":{"accessToken":"new","apiKeyHelper":"/bin/sh",
+		"refreshToken":{"apiKeyHelper":"x"},"scopes":["user:inference",{"x":1}],"expiresAt":"soon",
+		"subscriptionType":"max $(id)","clientId":"c-1"},"apiKeyHelper":"y","mcpOAuth":{"a":2}}'
+	[ "$status" -eq 0 ]
+	[ "$(cat "$HOME/$path")" = '{"claudeAiOauth":{"accessToken":"new","clientId":"c-1"},"mcpOAuth":{"a":1}}' ]
+	# Tokens of Codex, of which the box had taken all members.
+	mkdir "$HOME/.codex"
+	login codex mine >"$HOME/.codex/auth.json"
+	boxed codex 'echo "$1" >~/.codex/auth.json' - \
+		'{"tokens":{"access_token":"box","chatgpt_base_url":"https://evil.example"},"last_refresh":"2026-01-31T12:00:00.5Z"}'
+	[ "$(cat "$HOME/.codex/auth.json")" = '{"tokens":{"access_token":"box"},"last_refresh":"2026-01-31T12:00:00.5Z"}' ]
+}
+
+@test "return: the placeholder of a secret is not a login" {
+	mkdir "$HOME/.claude"
+	echo '{"claudeAiOauth":{"accessToken":"old","expiresAt":1}}' >"$HOME/.claude/.credentials.json"
+	export ANTHROPIC_API_KEY=sk-ant-api03-0123456789abcdefghij0123456789
+	agentbox run --profile claude --unknown deny --secret ANTHROPIC_API_KEY -- sh -c \
+		'printf "{\"claudeAiOauth\":{\"accessToken\":\"x-%s\",\"refreshToken\":\"%s\",\"expiresAt\":2}}" \
+			"$ANTHROPIC_API_KEY" "$ANTHROPIC_API_KEY" >~/.claude/.credentials.json'
+	[ "$status" -eq 0 ]
+	[ "$(cat "$HOME/.claude/.credentials.json")" = '{"claudeAiOauth":{"accessToken":"old","expiresAt":2}}' ]
 }
 
 @test "return: a file that changed on the host during the run is not replaced" {
@@ -547,17 +618,17 @@ spoof()
 		[ "$stderr" = "$line" ]
 		[ "$("$AGENTBOX" exec -- "$name" 2>/dev/null | jq -r .profile)" = "$name" ]
 		# A person says another one, or the program has no folder that vouches for its name.
-		for c in "--profile ci -- $name" "--profile default -- $name" "-- $HOME/bin/$name" "-- vim" "-c $name"; do
+		for c in "--profile workspace-write -- $name" "--profile default -- $name" "-- $HOME/bin/$name" "-- vim" "-c $name"; do
 			[ "$("$AGENTBOX" exec --yes $c 2>/dev/null | jq -r .profile)" != "$name" ]
 		done
-		[ "$(AGENTBOX_PROFILE=ci "$AGENTBOX" exec -- "$name" 2>/dev/null | jq -r .profile)" = ci ]
+		[ "$(AGENTBOX_PROFILE=workspace-write "$AGENTBOX" exec -- "$name" 2>/dev/null | jq -r .profile)" = workspace-write ]
 	done
 	for c in "-q" "--profile default"; do
 		agentbox_split run $c --unknown deny -- claude
 		[ -z "$stderr" ]
 	done
-	echo '{ "extends": "ci" }' >"$HOME/.config/agentbox/config.json"
-	[ "$("$AGENTBOX" exec -- claude 2>/dev/null | jq -r .profile)" = ci ]
+	echo '{ "extends": "workspace-write" }' >"$HOME/.config/agentbox/config.json"
+	[ "$("$AGENTBOX" exec -- claude 2>/dev/null | jq -r .profile)" = workspace-write ]
 }
 
 @test "agents: their own sandboxes are switched off, unless the caller decides" {

@@ -1,9 +1,9 @@
-# early: each agent takes a quarter of a minute
 # Real agents in the box, each with its profile, against a stand-in for their
 # services (internet/models.py). The agents come from the npm registry:
 # agents/install puts them into the folder AB_AGENTS, once for this machine.
 #
-# once: what agents do does not depend on the user, and each start takes seconds
+# What claude and codex show each time, slow tests show of the other agents.
+#
 # unsanitized: agents take longer to start than everything that the program does
 load helpers
 load internet
@@ -175,18 +175,22 @@ live()
 	grep -rq hello "$HOME/.codex/sessions"
 }
 
+# bats test_tags=slow
 @test "gemini: answers in the box, remembers, and what it writes runs nowhere else" {
 	live gemini .gemini/installation_id
 }
 
+# bats test_tags=slow
 @test "opencode: answers in the box, remembers, and what it writes runs nowhere else" {
 	live opencode .local/share/opencode/opencode.db
 }
 
+# bats test_tags=slow
 @test "copilot: answers in the box, remembers, and what it writes runs nowhere else" {
 	live copilot .copilot/session-store.db
 }
 
+# bats test_tags=slow
 @test "qwen: answers in the box, remembers, and what it writes runs nowhere else" {
 	live qwen .qwen/installation_id
 }
@@ -305,6 +309,7 @@ press_for()
 		"$HOME/.codex/auth.json" >/dev/null
 }
 
+# bats test_tags=slow
 @test "gemini: rm -rf of the home folder is refused, and the project is still there" {
 	have gemini
 	git init -q .
@@ -335,6 +340,7 @@ outside()
 	printf '$ %s\n%s\n[status %s]\n' "$*" "$output" "$status"
 }
 
+# bats test_tags=slow
 @test "claude, gemini: their hooks are called, deny, and box the rest" {
 	local name
 
@@ -386,6 +392,7 @@ outside()
 	[ -e "$HOME/outside" ]
 }
 
+# bats test_tags=slow
 @test "copilot: its hook is called, denies, and boxes the rest" {
 	local -a WORDS
 
@@ -441,6 +448,7 @@ origin_saw()
 	since_mark origin | jq -r '.head? // empty' | grep -qF -e "$1"
 }
 
+# bats test_tags=slow
 @test "codex, copilot: their own variables are secrets, and the key is sent" {
 	local real=sk-proj-0123456789abcdefghijklmnopqrstuvwxyz first
 	local -a WORDS
@@ -485,6 +493,7 @@ origin_saw()
 	[[ "$output" != *"does not read"* ]]
 }
 
+# bats test_tags=slow
 @test "claude, opencode, gemini: the gateway, with and without /v1 in the URL" {
 	local name key
 	local -a WORDS

@@ -1,4 +1,3 @@
-# once: it prints the same lines for every user
 # unsanitized: it prints two lines
 load helpers
 

@@ -1,6 +1,7 @@
 # apply, discard and undo: changes of a layer become real, or do not, and nothing
 # that a box can leave in a layer reaches anything else. The layers are real overlays
 # in a set of the state folder.
+# root-in-turn: root may give files owners and modes that a user may not
 load helpers
 
 setup()
@@ -203,7 +204,7 @@ nothing_left()
 	for name in dev ""; do
 		agentbox undo $name
 		[ "$status" -eq 1 ]
-		[[ "$output" == *"only the last apply can be taken back"* ]]
+		[[ "$output" == *"has no apply to take back"* || "$output" == *"no apply to this folder can be taken back"* ]]
 	done
 	agentbox undo --help
 	[[ "$output" == *"leave what changed since the apply"* ]]
@@ -685,4 +686,183 @@ refresh_index()
 	[ "$(cat a)" = 1 ]
 	agentbox stop other
 	wait "$peer" || true
+}
+
+# with_fault CALL:ERROR N ARG...: the Nth such call fails.
+with_fault()
+{
+	local call=${1%:*} error=${1#*:} n=$2
+
+	shift 2
+	run timeout 60 strace -qqq -o /dev/null -e "trace=$call" -e "inject=$call:error=$error:when=$n" \
+		"$AGENTBOX" "$@" 3>&-
+}
+
+@test "apply: what cannot be listed or looked at is refused, told and stays in the layer" {
+	local fault n ended refused=0
+
+	mkdir gone
+	echo 1 >gone/f
+	host_before=$(tree)
+	layer dev 'mkdir -p n/m; echo 1 >n/f; echo 2 >n/m/g; rm -r gone; mkdir gone; echo 2 >gone/h; echo 2 >src/b; rm a'
+	# faults.bats tries all calls.
+	for fault in getdents64:EIO fgetxattr:EIO statx:EACCES; do
+		ended=
+		for ((n = 1; n < 400; n += ${#fault} == 12 ? 3 : 1)); do
+			with_fault "$fault" "$n" apply dev --all
+			if [ "$status" -eq 0 ]; then
+				# Everything, or nothing is claimed.
+				[ "$(cat n/f n/m/g gone/h src/b)" = $'1\n2\n2\n2' ]
+				[ ! -e gone/f ]
+				[ ! -e a ]
+			else
+				[[ "$output" == *agentbox:* || "$output" == *left:* ]]
+				[[ "$output" != *"agentbox discard"* ]]
+				refused=$((refused + 1))
+			fi
+			# Nothing of it is lost.
+			agentbox apply dev --all
+			[ "$status" -eq 0 ] || agentbox apply dev --all --theirs
+			[ "$(cat n/f n/m/g gone/h src/b)" = $'1\n2\n2\n2' ]
+			[ ! -e gone/f ]
+			[ ! -e a ]
+			while agentbox undo dev && [ "$status" -eq 0 ]; do :; done
+			[ "$(tree)" = "$host_before" ]
+			nothing_left
+			# After the last such call there is none to fail.
+			strace -qqq -c -o "$TEST_DIR/calls" -e "trace=${fault%:*}" "$AGENTBOX" diff dev >/dev/null
+			[ $n -le $(($(awk -v call="${fault%:*}" '$NF == call { print $4 }' "$TEST_DIR/calls") + 0)) ] || {
+				ended=1
+				break
+			}
+		done
+		[ -n "$ended" ]
+	done
+	[ $refused -gt 5 ]
+}
+
+@test "undo: works after a discard, also of the folder that the changes were in" {
+	mkdir d
+	echo 1 >d/a
+	host_before=$(tree)
+	layer dev 'echo 22 >d/a; echo x >d/.envrc'
+	agentbox apply dev --safe
+	[ "$(cat d/a)" = 22 ]
+	agentbox discard dev --yes
+	[ "$status" -eq 0 ]
+	agentbox undo dev
+	[ "$status" -eq 0 ]
+	[[ "$output" == "1 change taken back; it is in the layer again" ]]
+	[ "$(tree)" = "$host_before" ]
+	agentbox diff dev --json
+	jq -e '[.changes[].path] == ["d/a"]' <<<"$output"
+	agentbox apply dev --all
+	[ "$(cat d/a)" = 22 ]
+	[ ! -e d/.envrc ]
+	# The twin: the host changed since, and that is still a conflict.
+	agentbox discard dev --yes
+	tick
+	echo mine >d/a
+	agentbox undo dev
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"changed since the apply:"*"  d/a"* ]]
+	[ "$(cat d/a)" = mine ]
+}
+
+# next_run SCRIPT: another run, which has seen what is there now.
+next_run()
+{
+	local set=$AGENTBOX_STATE/layers/dev
+
+	tick
+	jq --argjson now "$(date +%s%N)" '.used = $now' "$set/meta.json" >"$TEST_DIR/meta"
+	cat "$TEST_DIR/meta" >"$set/meta.json"
+	tick
+	overlay "$set" "$1"
+}
+
+@test "undo: as often as there were applies, and counts what apply counted" {
+	local states=() n
+
+	layer dev 'mkdir -p n/m; echo 1 >n/f; echo 1 >n/m/g; echo 2 >a; rm -r old'
+	states+=("$host_before")
+	agentbox apply dev --all
+	[[ "$output" == "6 changes applied;"* ]]
+	states+=("$(tree)")
+	# In the folder that the first one made, and beside it.
+	next_run 'echo 3 >n/f; echo 3 >n/new; echo 3 >a'
+	agentbox apply dev --all
+	[[ "$output" == "3 changes applied;"* ]]
+	states+=("$(tree)")
+	next_run 'rm n/m/g; echo 4 >n/m/h; echo 4 >a; echo 4 >src/b'
+	agentbox apply dev --all
+	[ "$status" -eq 0 ]
+	n=${output%% *}
+	states+=("$(tree)")
+
+	agentbox undo dev
+	[[ "$output" == "$n changes taken back; they are in the layer again; 2 earlier applies can be taken back" ]]
+	[ "$(tree)" = "${states[2]}" ]
+	agentbox undo dev --json
+	jq -e '.changes == 3 and .left == 1' <<<"$output"
+	[ "$(tree)" = "${states[1]}" ]
+	agentbox undo dev
+	[[ "$output" == "6 changes taken back; they are in the layer again" ]]
+	[ "$(tree)" = "${states[0]}" ]
+	agentbox undo dev
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"dev has no apply to take back"* ]]
+	nothing_left
+	# The layer has all of it, the newest of each.
+	agentbox apply dev --all
+	[ "$status" -eq 0 ]
+	[ "$(tree | grep -v ' d \| f .* \./n/f$' | sed 's/ [0-9.]*$//')" = \
+		"$(grep -v ' d \| f .* \./n/f$' <<<"${states[3]}" | sed 's/ [0-9.]*$//')" ]
+	agentbox undo dev
+	[ "$(tree)" = "${states[0]}" ]
+}
+
+@test "undo: what changed since is found between two applies, too" {
+	layer dev 'mkdir n; echo 1 >n/f; echo 1 >n/g; echo 2 >a'
+	agentbox apply dev --all
+	tick
+	echo mine >n/g
+	echo mine >a
+	next_run 'echo 3 >n/g; echo 3 >a; echo 3 >n/f'
+	agentbox apply dev --all --theirs
+	[ "$status" -eq 0 ]
+	agentbox undo dev
+	[ "$status" -eq 0 ]
+	[ "$(cat n/f n/g a)" = $'1\nmine\nmine' ]
+	agentbox undo dev
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"changed since the apply:"* ]]
+	[ "$(cat n/f n/g a)" = $'1\nmine\nmine' ]
+	agentbox undo dev --theirs
+	[ "$status" -eq 0 ]
+	[ "$(tree)" = "$host_before" ]
+}
+
+@test "undo: sixteen applies are kept, and the apply that drops one says so" {
+	local n
+
+	layer dev 'echo 1 >a'
+	for n in {2..18}; do
+		next_run "echo $n >a"
+		agentbox apply dev --all
+		[ "$status" -eq 0 ]
+		if [ "$n" -le 17 ]; then
+			[[ "$output" != *"no longer"* ]]
+		else
+			[[ "$output" == *"the oldest apply can no longer be taken back: the last 16 are kept"* ]]
+		fi
+	done
+	for n in {17..2}; do
+		agentbox undo dev
+		[ "$status" -eq 0 ]
+		[ "$(cat a)" = "$n" ]
+	done
+	agentbox undo dev
+	[ "$status" -eq 1 ]
+	[ "$(cat a)" = 2 ]
 }

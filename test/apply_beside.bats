@@ -1,5 +1,6 @@
-# apply, undo and the recovery of either, beside boxes that can write to the same
-# files: only one of both at a time.
+# apply, undo and the recovery of either, beside boxes that can write to the same files:
+# only one of both at a time.
+# root-in-turn: root may give files owners and modes that a user may not
 load helpers
 
 setup()

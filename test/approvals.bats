@@ -1,4 +1,3 @@
-# once: a question on a terminal is the same for root
 # Asking for approval on a terminal, and remembered approvals. `git` is a stub
 # that only prints that it was run.
 

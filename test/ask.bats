@@ -1,4 +1,3 @@
-# tagged: a question and its answer are the same for root
 # A connection to a host that is on no list waits for an answer: who may give it,
 # how, and what happens to the connection. Every denial has its allowed twin.
 UNJUDGED=1

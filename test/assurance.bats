@@ -1,4 +1,5 @@
 # Guarantees that a run reports: proved, required, and fallbacks.
+# root-in-turn: root gives up capabilities that a user never had
 load helpers
 
 @test "assurance: -v names what was proved, in one line" {
@@ -92,6 +93,17 @@ for line in open(sys.argv[1]):
 	[ -n "$names" ]
 	agentbox run --require "${names// /,}" -- true
 	[ "$status" -eq 0 ]
+}
+
+@test "assurance: the profile ci says which limit the machine cannot hold, and starts without it" {
+	[ -z "${AB_ENGINE:-}" ] || skip "ci wants the full engine"
+	agentbox run --profile ci --memory 1G -- touch made
+	if [ "$status" -ne 0 ]; then # no cgroup
+		[ "$status" -eq 125 ] && [ ! -e made ]
+		[[ "$output" == *"missing guarantees: limits"*"--processes none --memory none; "*"--fallback warn"* ]]
+	fi
+	agentbox run --profile ci --processes none --memory none -- touch made
+	[ "$status" -eq 0 ] && [ -e made ]
 }
 
 @test "assurance: the proof leaves the host as it was" {

@@ -1,4 +1,3 @@
-# once: who runs it changes nothing about the packages
 # unsanitized: it tests the packages for Python and Node; serve.bats tests the program
 #
 # The Python and Node packages in bindings/, with Debian's python3 and node
@@ -67,6 +66,7 @@ types()
 	[[ "$output" == *"/installed/agentbox/__init__.py hello"* ]]
 }
 
+# bats test_tags=slow
 @test "python: the hints are right" {
 	types
 	cp -R "$ROOT/bindings/python/agentbox" "$ROOT/test/bindings/use.py" .
@@ -83,6 +83,7 @@ types()
 	[ "$status" -eq 0 ]
 }
 
+# bats test_tags=slow
 @test "node: the TypeScript types are right" {
 	types
 	mkdir -p types/node_modules/@types

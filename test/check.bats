@@ -1,5 +1,4 @@
 # unsanitized: the unit tests and the fuzz targets judge more command lines
-# once: a verdict depends on the text alone; nothing is opened or run
 load helpers
 
 # user TEXT, project TEXT: the section "commands" of a file.
@@ -412,6 +411,14 @@ judged()
 	judged escalated 3 'tee .husky/pre-commit'
 	judged escalated 3 --deny-write deploy 'echo x >deploy/y'
 	judged escalated 3 --deny-write "$WORKSPACE/src/lock" 'touch src/lock'
+	# To remove or move one fails in the box, too.
+	judged escalated 3 'rm .envrc'
+	[[ "$output" == *"Removes a file that the policy protects"*"filesystem.denyWrite"* ]]
+	judged escalated 3 'git add .; rm -rf .vscode'
+	judged escalated 3 'mv .husky/pre-commit old'
+	judged escalated 3 --deny-write deploy 'unlink deploy/y'
+	judged sandboxed 0 'rm .envrc.old; rm -rf target; mv a b; rm src/.envrc'
+	judged sandboxed 0 --deny-write '!.envrc' 'rm .envrc'
 	# Ordinary files, and the same names where they are not protected.
 	judged sandboxed 0 'echo x >deploy/y'
 	judged sandboxed 0 --deny-write deploy 'echo x >src/deploy/y'

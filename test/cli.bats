@@ -1,4 +1,3 @@
-# once: words, help and colours are the same for every user
 load helpers
 
 # usage STATUS TEXT ARG...: refused with this status, with one line on standard
@@ -218,7 +217,8 @@ commands="run config|show config|check config|path profile|list profile|show pol
 @test "run: a usage error is 125 and nothing runs" {
 	usage 125 "no command given" run
 	usage 125 "no command given" run --
-	usage 125 'unexpected argument "extra"' run -c true extra
+	usage 125 '--cwd: there is no folder nowhere' run --cwd nowhere true
+	usage 125 '--cwd: there is no folder /etc/passwd' run --cwd /etc/passwd true
 	usage 125 '--fd: invalid value "x"' run --fd x -- true
 	agentbox run --net nonsense -- touch ran
 	[ "$status" -eq 125 ]

@@ -1,5 +1,4 @@
 # unsanitized: the unit tests and the fuzz targets read more settings
-# once: what the files say does not depend on who reads them
 load helpers
 
 # user TEXT: the user's file.  project TEXT: the project's.

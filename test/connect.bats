@@ -1,5 +1,6 @@
 # `agentbox connect` inside a box, with a proxy of the test's own, and `agentbox
 # ports` outside of it.
+# root-in-turn: root may bind low ports and make devices, which the box must not inherit
 load helpers
 
 # box SCRIPT CMD...: CMD in a box whose door is SCRIPT, Python with a

@@ -1,5 +1,6 @@
 # Before a command runs: what is refused, what needs approval, who can approve it.
 # `git` and `rm` are stubs that only print that they were run.
+# root-in-turn: files of root are trusted by other rules of ownership
 
 load helpers
 
@@ -288,6 +289,8 @@ runs()
 	[[ "$output" == *"cannot be saved"* ]]
 	[ "$(cat "$AGENTBOX_STATE/approvals.json")" = '{"version":1,"approvals":[' ]
 	alone approvals list
+	[ "$status" -eq 1 ]
+	alone approvals
 	[ "$status" -eq 1 ]
 	alone approvals revoke --all
 	[ "$status" -eq 0 ]

@@ -1,4 +1,3 @@
-# once: the files are the same for every user
 # unsanitized: it tests scripts and settings
 load helpers
 load release

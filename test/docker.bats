@@ -4,6 +4,7 @@
 # shell and a few programs of this machine; nothing is downloaded.
 #
 # unsanitized: containers take long to make, and run the same program
+# root: containers need root here
 load helpers
 
 IMAGE=localhost/stand-in:1
@@ -200,4 +201,103 @@ supervisor()
 	agentbox run -- true
 	[[ "$output" == *"removed 1 container that run"* ]]
 	[ "$(containers)" = host-one ]
+}
+
+@test "docker: attach, exec and logs are streams, with an upgrade and without" {
+	need_engine
+	agentbox run -- python3 client.py streams "$IMAGE"
+	[ "$status" -eq 0 ]
+	[ "$output" = "attach 101 ['got', 'a', 'then', 'b']
+attach 200 ['got', 'a', 'then', 'b']
+logs True
+exec 101 ['got', 'typed']
+exec 101 ['got', 'typed']
+exec 200 ['got', 'typed']
+exec 200 ['got', 'typed']" ]
+	[ "$(containers)" = host-one ]
+	[ "$(recorded '.stream == true')" -eq 6 ]
+}
+
+@test "docker: a detached command gives no connection to the engine" {
+	need_engine
+	agentbox run -- python3 client.py detached "$IMAGE"
+	[ "$status" -eq 0 ]
+	[ "$output" = "detached 200 False
+detached 200 False
+detached 200 False
+detached 200 False
+['0', '1', '2', '3'] [['/one']]" ]
+	[ "$(containers)" = host-one ]
+	[ "$(recorded '(.path | test("/exec/.*/start")) and .status == 200 and .stream == null')" -eq 4 ]
+}
+
+# recorded FILTER: how many records about containers are so.
+recorded()
+{
+	cat "$AGENTBOX_STATE"/runs/*/audit.jsonl |
+		jq -s "[.[] | select(.kind == \"container\" or .door == \"container\") | select($1)] | length"
+}
+
+@test "docker: an engine that lies gets no byte of the box, and one that does not a stream" {
+	local engine names starts
+
+	mkdir "$TEST_DIR/outside"
+	python3 "$ROOT/test/lying_engine.py" "$TEST_DIR/outside/s" "$TEST_DIR/log" 3>&- 4>&- &
+	engine=$!
+	wait_for 30 test -S "$TEST_DIR/outside/s"
+	cp "$ROOT/test/docker_client.py" client.py
+	names=$(cd "$ROOT/test" && python3 -c 'import lying_engine; print(*lying_engine.ANSWERS)')
+	DOCKER_HOST=unix://$TEST_DIR/outside/s agentbox run --docker stand-in:1 -- \
+		python3 client.py lies $names
+	kill "$engine"
+	[ "$status" -eq 0 ]
+	starts=$((3 * $(wc -w <<<"$names")))
+	[ "$(wc -l <"$TEST_DIR/log")" -eq "$starts" ]
+	[ "$(grep -c 'a stream' <<<"$output")" -eq 7 ]
+	# Every byte that came is of a stream; no detached start asked for one.
+	[ "$(grep -c "/containers/create" "$TEST_DIR/log")" -eq 7 ]
+	[ "$(grep -c '^honest-.*, attached, .*/containers/create' "$TEST_DIR/log")" -eq 7 ]
+	[ "$(grep -c ", close: b''" "$TEST_DIR/log")" -gt 0 ]
+	! grep ', detached, Upgrade' "$TEST_DIR/log"
+	[ "$(recorded '.path | test("/exec/.*/start")')" -eq "$starts" ]
+	[ "$(recorded '.stream == true')" -eq 7 ]
+	[ "$(recorded '.status == 502 and .engine_status == 101 and (.error | test("protocol switch"))')" -gt 0 ]
+}
+
+@test "docker: every request is in the record, also one that is malformed or about nothing" {
+	local engine
+
+	mkdir "$TEST_DIR/outside"
+	python3 "$ROOT/test/lying_engine.py" "$TEST_DIR/outside/s" "$TEST_DIR/log" 3>&- 4>&- &
+	engine=$!
+	wait_for 30 test -S "$TEST_DIR/outside/s"
+	cat >raw.py <<-'END'
+		import os, socket
+		for data in (b"GET /_ping HTTP/1.1\r\nHost: x\r\n\r\n", b"GET /containers/no/json HTTP/1.1\r\nHost: x\r\n\r\n",
+		             b"GET /x\x1b[31m HTTP/1.1\r\n\r\n", b"hello\r\n\r\n", b"GET /_ping HT",
+		             b"POST /containers/create HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{"):
+		    s = socket.socket(socket.AF_UNIX)
+		    s.connect(os.environ["DOCKER_HOST"][len("unix://"):])
+		    s.sendall(data)
+		    s.shutdown(socket.SHUT_WR)
+		    print(s.recv(100).split(b" ")[1].decode())
+	END
+	DOCKER_HOST=unix://$TEST_DIR/outside/s agentbox run --docker stand-in:1 -- python3 raw.py
+	kill "$engine"
+	[[ "$output" == "200
+404
+400
+400
+400
+400
+"* ]]
+	[ "$(recorded '.path == "/_ping" and .status == 200 and .engine_status == 200')" -eq 1 ]
+	[ "$(recorded '.path == "/containers/no/json" and .status == 404 and .allowed == false')" -eq 1 ]
+	[ "$(recorded '.path == "GET /x\\x1b[31m HTTP/1.1" and .id != null')" -eq 1 ]
+	[ "$(recorded '.path == "hello" and .status == 400')" -eq 1 ]
+	[ "$(recorded '.path == "GET /_ping HT" and (.reason | test("cut off"))')" -eq 1 ]
+	[ "$(recorded '.path == "/containers/create" and .status == 400')" -eq 1 ]
+	agentbox log
+	[[ "$output" == *"docker"*"GET /_ping"* ]]
+	[[ "$output" != *$'\e'* ]]
 }

@@ -5,6 +5,9 @@
     docker_client.py stranger NAME     a container that is not of this run
     docker_client.py mount IMAGE DIR   DIR in a container
     docker_client.py keep IMAGE FILE   a container that is left running; then wait for FILE
+    docker_client.py streams IMAGE     attach, exec and logs, with and without an upgrade
+    docker_client.py detached IMAGE    detached commands, and a second request behind each
+    docker_client.py lies NAME...      the answers of lying_engine.py, and a second request
 """
 import http.client
 import json
@@ -51,6 +54,50 @@ def frames(data):
         text += data[8:8 + size]
         data = data[8 + size:]
     return text.decode()
+
+
+class Stream:
+    """A connection that may become a stream: a request, then bytes."""
+
+    def __init__(self, path, body=b"", headers=b"", upgrade=True, method=b"POST"):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(30)
+        self.sock.connect(os.environ["DOCKER_HOST"][len("unix://"):])
+        if upgrade:
+            headers += b"Connection: Upgrade\r\nUpgrade: tcp\r\n"
+        if b"Transfer-Encoding" not in headers:
+            headers += b"Content-Length: %d\r\n" % len(body)
+        self.sock.sendall(b"%s %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n%s\r\n"
+                          % (method, path.encode(), headers) + body)
+        self.data = b""
+
+    def read_head(self):
+        while b"\r\n\r\n" not in self.data:
+            more = self.sock.recv(4096)
+            if not more:
+                return 0
+            self.data += more
+        head, self.data = self.data.split(b"\r\n\r\n", 1)
+        return int(head.split(b" ")[1])
+
+    def send(self, data, end=True):
+        try:
+            self.sock.sendall(data)
+            if end:
+                self.sock.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
+
+    def read(self):
+        try:
+            while True:
+                more = self.sock.recv(4096)
+                if not more:
+                    break
+                self.data += more
+        except OSError:
+            pass
+        return self.data
 
 
 def run_command(container, words, typed=b""):
@@ -228,6 +275,92 @@ def keep(image, file):
         if os.path.exists(file):
             break
         time.sleep(0.1)
+
+
+# What a box would send where it gets a connection of its own to the engine.
+EVIL = (b"POST /containers/create?name=evil HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        b"Content-Length: %d\r\n\r\n%s")
+
+
+def second_request(image):
+    body = json.dumps({"Image": image, "Cmd": ["id"], "HostConfig": {"Privileged": True}}).encode()
+    return EVIL % (len(body), body)
+
+
+def make_exec(container, words, **more):
+    body = {"Cmd": words, "AttachStdin": True, "AttachStdout": True, "AttachStderr": True, **more}
+    return expect(201, read("POST", f"/containers/{container}/exec", body), "exec")["Id"]
+
+
+def streams(image):
+    for upgrade in (True, False):
+        words = ["sh", "-c", "read x; echo got $x; read y; echo then $y"]
+        body = {"Image": image, "Cmd": words, "OpenStdin": True, "StdinOnce": True,
+                "AttachStdin": True, "AttachStdout": True, "AttachStderr": True}
+        one = expect(201, read("POST", "/containers/create", body), "create")["Id"]
+        stream = Stream(f"/containers/{one}/attach?stream=1&stdin=1&stdout=1&stderr=1", upgrade=upgrade)
+        status = stream.read_head()
+        expect(204, call("POST", f"/containers/{one}/start"), "start")
+        stream.send(b"a\n", end=False)
+        stream.send(b"b\n")
+        print("attach", status, frames(stream.read()).split())
+        expect(204, call("DELETE", f"/containers/{one}?force=1"), "remove")
+    one = create(image, "one", ["sh", "-c", "echo begin; sleep 1; echo end"])
+    expect(204, call("POST", f"/containers/{one}/start"), "start")
+    # Podman without a record of events follows the log of a container that has ended.
+    following = Stream(f"/containers/{one}/logs?follow=1&stdout=1", method=b"GET", upgrade=False)
+    while b"end\n" not in following.data:
+        following.data += following.sock.recv(4096)
+    following.sock.close()
+    print("logs", b"begin\n" in following.data)
+    expect(204, call("DELETE", f"/containers/{one}?force=1"), "remove")
+    two = create(image, "two", ["sleep", "100"])
+    expect(204, call("POST", f"/containers/{two}/start"), "start")
+    for upgrade in (True, False):
+        for tty in (False, True):
+            command = make_exec(two, ["sh", "-c", "read x; echo got $x"], Tty=tty)
+            body = json.dumps({"Detach": False, "Tty": tty}).encode()
+            stream = Stream(f"/exec/{command}/start", body, upgrade=upgrade)
+            status = stream.read_head()
+            stream.send(b"typed\n", end=not tty)
+            data = stream.read()
+            print("exec", status, (data.decode() if tty else frames(data)).split()[-2:])
+    expect(204, call("DELETE", f"/containers/{two}?force=1"), "remove")
+
+
+def detached(image):
+    one = create(image, "one", ["sleep", "100"])
+    expect(204, call("POST", f"/containers/{one}/start"), "start")
+    bodies = [(b'{"Detach":true}', b""), (b'{"Tty":true,"Detach":true}', b""),
+              (b' {"Detach" :\n true }', b""),
+              (b'f\r\n{"Detach":true}\r\n0\r\n\r\n', b"Transfer-Encoding: chunked\r\n")]
+    for number, (body, headers) in enumerate(bodies):
+        command = make_exec(one, ["touch", f"/tmp/{number}"], Detach=number % 2 == 0)
+        stream = Stream(f"/exec/{command}/start", body, headers)
+        status = stream.read_head()
+        stream.send(second_request(image))
+        print("detached", status, b"HTTP" in stream.read())
+    # It did run, and nothing else was made.
+    for _ in range(100):
+        made = run_command(one, ["ls", "/tmp"])[0].split()
+        if len(made) == len(bodies):
+            break
+        time.sleep(0.1)
+    print(made, [c["Names"] for c in expect(200, read("GET", "/containers/json?all=1"), "list")])
+
+
+def lies(*names):
+    one = create("stand-in:1", "one", ["x"])
+    for name in names:
+        for upgrade, detach in ((True, False), (False, False), (True, True)):
+            body = json.dumps({"Detach": detach}).encode()
+            stream = Stream(f"/exec/{make_exec(one, [name])}/start", body, upgrade=upgrade)
+            status = stream.read_head()
+            stream.send(second_request("x"))
+            for _ in range(2):
+                expect(200, call("GET", "/version"), "version")
+            streamed = second_request("x") in stream.read()
+            print(name, f"{status}{', a stream' if streamed else ''}", flush=True)
 
 
 globals()[sys.argv[1]](*sys.argv[2:])

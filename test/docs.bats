@@ -1,4 +1,4 @@
-# once: pages, completions and help are the same for every user
+# whole-tree: it compares documents with the sources
 # unsanitized: it compares texts
 load helpers
 load stand_ins
@@ -434,6 +434,7 @@ fish_for()
 	[ -z "$(bash_for run -- ls --net)" ]
 }
 
+# bats test_tags=slow
 @test "completions: fish offers every option of every command, and no other" {
 	need program:fish
 	on_path
@@ -693,4 +694,65 @@ shown()
 		echo "$file"
 		grep -qxF "	shown $file" "$BATS_TEST_FILENAME"
 	done
+}
+
+@test "completions: no file of the current folder is run" {
+	local path hostile=$PWD/hostile
+
+	on_path
+	mkdir hostile
+	printf '#!/bin/sh\ntouch "%s/ran"; echo evil\n' "$hostile" >hostile/agentbox
+	chmod +x hostile/agentbox
+	cd hostile
+	for path in "$PATH" ".:$PATH" ":$PATH" "$hostile:$PATH"; do
+		for word in ./agentbox agentbox "$hostile/agentbox"; do
+			for line in "run --profile" "config get" "approvals revoke" "why" "quarantine show" \
+				"secrets check"; do
+				PATH=$path bash --norc -c '
+					. "$0/completions/agentbox.bash"
+					COMP_WORDS=("$@" "") COMP_CWORD=$#
+					_agentbox; echo "${COMPREPLY[@]}"' "$ROOT" "$word" $line >offered
+				! grep -q evil offered || false
+			done
+		done
+		! command -v fish >/dev/null || PATH=$path fish --no-config -c '
+			source $argv[1]/completions/agentbox.fish
+			for line in "run --profile " "config get " "approvals revoke " "why " "secrets check "
+				complete -C "agentbox $line"; complete -C "./agentbox $line"
+			end' "$ROOT" >offered
+		! grep -q evil offered || false
+	done
+	[ ! -e ran ]
+	# The twin: the installed one is asked, also here.
+	[ "$(bash_for run --profile read-o)" = read-only ]
+}
+
+@test "completions: zsh runs no file of the current folder either" {
+	need program:zsh
+	need program:tmux
+	on_path
+	mkdir hostile
+	printf '#!/bin/sh\ntouch "%s/ran"; echo evil\n' "$PWD/hostile" >hostile/agentbox
+	chmod +x hostile/agentbox
+	cd hostile
+	tty_start env PATH=".:$PATH" zsh -f
+	tty_type "PS1='> '; fpath=('$ROOT/completions' \$fpath); autoload -Uz compinit; compinit -u -D; echo rea''dy"
+	tty_key Enter
+	tty_wait '^ready'
+	for line in 'agentbox run --profile evi' './agentbox config get netw' 'agentbox approvals revoke '; do
+		tty_key C-u C-l
+		tty_type "$line"
+		tty_key Tab
+		tty_type "x"
+		tty_wait "^> $line.*x *$"
+	done
+	tty_key C-u
+	tty_type "PATH=\${PATH#.:}"
+	tty_key Enter C-l
+	tty_type 'agentbox run --profile read'
+	tty_key Tab
+	tty_wait '^> agentbox run --profile read-only *$'
+	tty_key C-u C-d
+	tty_end
+	[ ! -e ran ]
 }

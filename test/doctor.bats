@@ -1,3 +1,4 @@
+# root-in-turn: root gives up capabilities that a user never had
 load helpers
 
 # What the doctor must not be: a list of version numbers. Each failure here is
@@ -54,13 +55,20 @@ nothing_planted()
 		\( -name 'agentbox-planted-*' -o -name 'agentbox-inside-*' \))" ]
 }
 
+# can_run_all SUMMARY: only root may lack something: without a cgroup the profile ci has no limits.
+can_run_all()
+{
+	[ "$1" = "this machine can run every profile" ] ||
+		[ "$(id -u) $1" = "0 this machine cannot run these profiles: ci (limits)" ]
+}
+
 @test "doctor: this machine can run every profile" {
 	need userns
 	need landlock:1
 	agentbox doctor
 	[ "$status" -eq 0 ]
 	[[ "${lines[0]}" == "ok    user namespaces "*"mapped $(id -u)"* ]]
-	[ "${lines[-1]}" = "this machine can run every profile" ]
+	can_run_all "${lines[-1]}"
 	[[ "$output" != *fail* ]]
 	[[ "$output" == *"a whole box"*"net-fence"*"write-fence"* ]]
 }
@@ -71,7 +79,7 @@ nothing_planted()
 	[ "$status" -eq 0 ]
 	[ -z "$stderr" ]
 	[ "$(jq .ok <<<"$output")" = true ]
-	[ "$(jq -r .summary <<<"$output")" = "this machine can run every profile" ]
+	can_run_all "$(jq -r .summary <<<"$output")"
 	[ "$(jq '[.checks[] | select(.name and .seen and
 		(.result | IN("ok", "warn", "fail", "skip")) and has("remedy"))] | length' <<<"$output")" \
 		-eq "$(jq '.checks | length' <<<"$output")" ]
@@ -91,6 +99,7 @@ nothing_planted()
 	fi
 }
 
+# bats test_tags=root
 @test "doctor: root is told what that means" {
 	only_root
 	doctor_json
@@ -241,7 +250,7 @@ nothing_planted()
 		>"$HOME/.config/agentbox/profiles/stern.json"
 	doctor_json
 	[ "$status" -eq 0 ]
-	[[ "$(jq -r .summary <<<"$output")" == "this machine cannot run these profiles: stern (ipc-fence-late)" ]]
+	[[ "$(jq -r .summary <<<"$output")" == "this machine cannot run these profiles: "*"stern (ipc-fence-late"* ]]
 }
 
 @test "doctor: it works in the home folder and leaves nothing there" {

@@ -1,6 +1,5 @@
-# The network of a box without namespaces (--engine no-namespaces): the judge makes
+# The network of a box without namespaces (--engine no-namespaces): the guard makes
 # its sockets, the proxy decides as elsewhere.
-# once: the judge has no privileges as root either
 UNJUDGED=1
 load helpers
 load internet

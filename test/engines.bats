@@ -5,6 +5,7 @@
 # machine, mounted read-only, and the program; nothing is downloaded.
 #
 # unsanitized: containers take long to make, and run the same program
+# root: containers need root here
 load helpers
 
 UNMASK='--security-opt unmask=ALL'
@@ -135,6 +136,29 @@ assurance()
 	# One that was chosen by name is no surprise.
 	agentbox run --engine shared-proc -- true
 	[ -z "$output" ]
+	# On a terminal each start says it.
+	for _ in 1 2; do
+		tty_run "$AGENTBOX" run --engine shared-proc -- true
+		[[ "$output" == *"agentbox: engine shared-proc: without pid-view"* ]]
+	done
+	tty_run "$AGENTBOX" run -- true
+	[[ "$output" != *without* ]]
+}
+
+@test "engines: the profile ci requires every guarantee" {
+	only_user
+	local engine
+	for engine in shared-proc no-namespaces; do
+		agentbox run --profile ci --engine "$engine" -- touch made
+		[ "$status" -eq 125 ] && [ ! -e made ]
+		[[ "$output" == *"missing guarantees: "*pid-view* ]]
+	done
+	agentbox run --profile ci -v --engine full -- touch made
+	[ "$status" -eq 0 ] && [ -e made ]
+	[[ "$output" == *pid-view*ipc-fence-late*limits* ]]
+	# Others do without.
+	agentbox run --profile workspace-write --engine shared-proc -- true
+	[ "$status" -eq 0 ]
 }
 
 @test "engines: a guarantee that the engine cannot give stops the run" {
@@ -314,7 +338,7 @@ open 200
 denied 403"* ]]
 }
 
-@test "engines: without namespaces, in a container like Docker's, connections are confined by the judge" {
+@test "engines: without namespaces, in a container like Docker's, connections are confined by the guard" {
 	local user
 	for user in 0 1000; do
 		container --user "$user" --security-opt "seccomp=$ROOT/test/data/docker-like-seccomp.json" '
@@ -429,6 +453,77 @@ content" ]
 	[[ "$stderr" == *"write $(realpath ..)/outside"* ]]
 }
 
+@test "engines: without namespaces files are renamed and linked between writable folders, and not out of them" {
+	mkdir one two ../outside
+	touch ../outside/file
+	cat >move.py <<-'END'
+		import errno, os, sys
+		def attempt(act, *names):
+		    try:
+		        act(*names)
+		        return 'yes'
+		    except OSError as e:
+		        return errno.errorcode[e.errno]
+		for top in '.', os.environ['TMPDIR']:
+		    os.chdir(top)
+		    for name in 'a', 'b', 'a/sub':
+		        os.mkdir(name)
+		    open('a/file', 'w').close()
+		    print(attempt(os.rename, 'a/file', 'b/file'), attempt(os.link, 'b/file', 'a/link'),
+		          attempt(os.rename, 'a/sub', 'b/sub'), attempt(os.replace, 'a/link', 'b/file'),
+		          attempt(os.rename, 'b', 'a/b'))
+		    open('out', 'w').close()
+		    # Neither out of the writable folders nor into them.
+		    for act, names in ((os.rename, ('out', sys.argv[1] + '/out')), (os.link, ('out', sys.argv[1] + '/out')),
+		                       (os.rename, ('a', sys.argv[1] + '/a')), (os.rename, (sys.argv[1] + '/file', 'in')),
+		                       (os.link, (sys.argv[1] + '/file', 'in'))):
+		        if attempt(act, *names) == 'yes':
+		            print('HOLE', act.__name__, *names)
+	END
+	agentbox_split run --engine no-namespaces -- python3 move.py "$(realpath ../outside)"
+	[ "$status" -eq 0 ]
+	[ "$output" = "yes yes yes yes yes
+yes yes yes yes yes" ]
+	[ "$(ls ../outside)" = file ]
+}
+
+@test "engines: without namespaces a hidden file is hidden under each of its names, or it is said" {
+	mkdir ../backup
+	echo hunter2word >"$HOME/.netrc"
+	echo plain >../plain
+	ln ../plain ../backup/plain
+	ln "$HOME/.netrc" ../backup/netrc
+	agentbox run -v --engine no-namespaces --net blocked -- cat "$HOME/.netrc" ../backup/netrc ../backup/plain
+	[[ "$output" == *" read-deny "* && "$output" == *plain* && "$output" != *hunter2* ]]
+	# In a writable folder, or where it was not found, it can be read.
+	ln "$HOME/.netrc" copy
+	agentbox run --engine no-namespaces --net blocked -- cat copy
+	[[ "$output" == *"not in force: "*"read-deny (readable: $PWD/copy)"* ]]
+	mv copy "$TEST_DIR/copy"
+	agentbox run --engine no-namespaces --net blocked -- cat "$TEST_DIR/copy"
+	[[ "$output" == *"not in force: "*"read-deny (readable under another name: $HOME/.netrc)"* ]]
+}
+
+@test "engines: without namespaces npm packs and installs a local package" {
+	need program:npm
+	local engine
+	mkdir package
+	echo '{ "name": "left", "version": "1.0.0", "main": "left.js" }' >package/package.json
+	echo 'module.exports = "installed"' >package/left.js
+	for engine in no-namespaces full; do
+		mkdir "$engine"
+		cd "$engine"
+		echo '{ "name": "app", "version": "1.0.0" }' >package.json
+		# Its cache is renamed and linked into place.
+		agentbox run --engine "$engine" --net blocked -- sh -c '
+			npm pack --silent ../package && npm install --offline --no-audit --no-fund ./left-1.0.0.tgz &&
+			npm cache verify && node -p "require(\"left\")"'
+		[ "$status" -eq 0 ]
+		[ "${lines[-1]}" = installed ]
+		cd ..
+	done
+}
+
 @test "engines: without namespaces a host's socket in the project stays closed under another name" {
 	cat >../serve.py <<-'END'
 	import socket, sys
@@ -471,16 +566,16 @@ own reached" ]
 	[ "$(cat ../served)" = ready ]
 }
 
-@test "engines: without namespaces a file with a login in it is hidden, and that is told" {
+@test "engines: without namespaces settings with a login in them are hidden, and that is told" {
 	mkdir -p "$HOME/.config/pip"
 	printf '[global]\nindex-url = https://joe:hunter2@pypi.test/simple\n' >"$HOME/.config/pip/pip.conf"
 	agentbox run --engine no-namespaces --net blocked -- cat "$HOME/.config/pip/pip.conf"
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"pip.conf has a login in it, so it is hidden"* && "$output" != *hunter2* ]]
+	[[ "$output" == *"pip.conf has more in it than the box may see, so it is hidden"* && "$output" != *hunter2* ]]
 	printf '[global]\nindex-url = https://pypi.test/simple\n' >"$HOME/.config/pip/pip.conf"
 	agentbox run --engine no-namespaces --net blocked -- cat "$HOME/.config/pip/pip.conf"
 	[ "$status" -eq 0 ]
-	[[ "$output" == *"https://pypi.test/simple"* && "$output" != *"has a login"* ]]
+	[[ "$output" == *"https://pypi.test/simple"* && "$output" != *"has more in it"* ]]
 }
 
 @test "engines: without namespaces processes outside cannot be changed, and all of the box ends" {
@@ -573,10 +668,14 @@ no no" ]
 			cat ../r
 			/agentbox run --require user-ns -- touch stopped 2>&1; echo "status $?"
 			ls
+			mkdir p; echo "{ \"name\": \"left\", \"version\": \"1.0.0\" }" >p/package.json
+			/agentbox run -- sh -c "npm pack --silent ./p && npm install --offline --no-audit --no-fund ./left-1.0.0.tgz" 2>&1
+			ls node_modules/left/package.json
 			/agentbox doctor | tail -n 2'
 		[ "$(grep -c 'for a full box: a system call filter forbids' <<<"$output")" -eq 1 ]
 		grep -qx made <<<"$output"
 		! grep -qxE '/(work|opt)/bad|stopped' <<<"$output" || false
+		grep -qx node_modules/left/package.json <<<"$output"
 		[ "$(grep -c '^/tmp/agentbox\.' <<<"$output")" -eq 1 ]
 		[[ "$output" == *", engine no-namespaces, guarantees in force: pid-fence net-fence"* ]]
 		[[ "$output" == *'"engine":"no-namespaces"'*'"missing":["user-ns","pid-view","protected-names"]'* ]]
@@ -656,6 +755,11 @@ $((1 + ${#IDENTITIES} / 3))
 		[[ "$output" == *"/etc/x"*"Read-only file system"* ]]
 		[[ "${lines[-1]}" == *" with unmasked system paths:  $UNMASK" ]]
 	done
+	# Doctor knows such a container, and does not blame it for the folder.
+	container --read-only --tmpfs /work:mode=1777 '/agentbox doctor'
+	[[ "$output" == *"inside a container (Podman)"* ]]
+	container --read-only 'cd /tmp; HOME=/root AGENTBOX_STATE=/root/state /agentbox doctor'
+	[[ "$output" == *"inside a container"*"cannot run any profile"*state* && "$output" != *"unmasked system paths: "* ]]
 	# Without any place for it the run says which one it needs.
 	container --read-only 'cd /tmp; HOME=/root AGENTBOX_STATE=/root/state /agentbox run --workspace /tmp -- true 2>&1
 		echo "status $?"'

@@ -1,4 +1,5 @@
 # Which variables of the caller's environment the command gets.
+# root-in-turn: the processes of root are held by other checks of the kernel
 UNJUDGED=1
 load helpers
 
@@ -24,8 +25,11 @@ has_name()
 	local name
 
 	export ORDINARY=kept EDITOR=vi LANG=C.UTF-8 KEYBOARD=us TOKENIZER=fast
+	# Not a secret key, nor the settings of kubectl.
+	export RISK=low TASK_SKIP=1 KUBE_EDITOR=vi
 	for name in GITHUB_TOKEN NPM_TOKEN AWS_SECRET_ACCESS_KEY OPENAI_API_KEY \
 		DB_PASSWORD MYSQL_PWD SIGNING_KEY CI_JOB_JWT PGPASSFILE \
+		KUBECONFIG STRIPE_SK STRIPE_SK_LIVE stripe_sk \
 		SENTRY_DSN DATABASE_URL my_api_key Github_Token; do
 		export "$name=hidden-value"
 	done
@@ -35,6 +39,9 @@ has_name()
 	has EDITOR=vi
 	has KEYBOARD=us
 	has TOKENIZER=fast
+	has RISK=low
+	has TASK_SKIP=1
+	has KUBE_EDITOR=vi
 	has "HOME=$HOME"
 	has_name PATH
 	[[ "$output" != *hidden-value* ]]

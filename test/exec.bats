@@ -1,4 +1,3 @@
-# once: what it adds to run is the same for root
 # unsanitized: the unit tests cover what it adds to run
 # exec --json prints a captured run as one object; run --result writes the same
 # object for a run that is not captured.

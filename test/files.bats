@@ -1,6 +1,9 @@
 # shared-proc: every wall must hold, or be reported as missing
 # Which files a box sees, and where it may write. Where nothing may change, the
 # host's files are compared byte by byte.
+# root: root owns what others may not touch
+# shared-proc-root: what that engine shares is more dangerous for root
+# asan-root: what root does differs
 UNJUDGED=1
 load helpers
 load attack/attack
@@ -192,6 +195,28 @@ system" ]
 	[ "$(cat hidden/sub/x one)" = $'secret\nsecret' ]
 }
 
+@test "deny-read hides a name in every folder below one" {
+	mkdir -p certs/deep/.er node_modules/x "$HOME/other"
+	echo hidden-key | tee top.pem certs/deep/.er/a.pem node_modules/x/b.pem "$HOME/other/c.pem" >/dev/null
+	echo shown >certs/readme
+	ln -s "$HOME/other" link
+	ln -s "$HOME/other/c.pem" d.pem
+	agentbox run --deny-read '**/*.pem' -- sh -c 'cat certs/readme; cat top.pem certs/deep/.er/a.pem node_modules/x/b.pem d.pem
+		cat link/c.pem; mv certs moved; cat moved/deep/.er/a.pem; echo mine >own.pem && cat own.pem'
+	[[ "$output" == *shown*mine* ]]
+	[[ "$output" != *hidden-key* ]]
+	agentbox run -- sh -c 'cat top.pem'
+	[ "$output" = hidden-key ]
+	agentbox run --deny-read '**/*.pem' --read top.pem -- sh -c 'cat top.pem; cat node_modules/x/b.pem'
+	[[ "$output" == *hidden-key* ]]
+	[ "$(grep -c hidden-key <<<"$output")" -eq 1 ]
+	for pattern in '/**/*.pem' '**/a/**/*.pem' '!**/*.pem'; do
+		agentbox run --deny-read "$pattern" -- true
+		[ "$status" -eq 125 ]
+		[[ "$output" == *"cannot be enforced"* ]]
+	done
+}
+
 @test "a login in the settings of a package manager stays outside, unless the file is opened" {
 	mkdir -p ~/.config/pip
 	printf '[global]\nindex-url = https://me:hunter2@pip.test/simple\ntimeout = 7\n' >~/.config/pip/pip.conf
@@ -199,10 +224,63 @@ system" ]
 	echo 'cat ~/.config/pip/pip.conf ~/.gemrc' >show.sh
 	agentbox run -- sh show.sh
 	[ "$status" -eq 0 ]
-	[ "$output" = $'[global]\nindex-url = https://pip.test/simple\ntimeout = 7\n:sources:\n- https://gems.test/' ]
+	[ "$output" = $'[global]\nindex-url = https://pip.test/simple\ntimeout = 7\n---\n:sources:\n- https://gems.test/' ]
 	grep hunter2 ~/.config/pip/pip.conf ~/.gemrc
 	agentbox run --yes --read ~/.config/pip -- sh show.sh
 	[[ "$output" == *"me:hunter2@pip.test"*"https://gems.test"* ]]
+}
+
+@test "of a package manager's settings the box sees what is known to be harmless, and nothing else" {
+	mkdir -p ~/.cargo ~/.config/pip ~/.config/go ~/.config/uv ~/.config/composer
+	printf '%s\n' '[registries.corp]' 'index = "https://c.test/?k=hunter2"' 'token = "hunter2"' '[http]' \
+		'proxy = "joe:hunter2@p.test:3128"' 'timeout = 30' '[env]' 'KEY = "hunter2"' >~/.cargo/config.toml
+	printf '%s\n' '# hunter2' '[global]' 'index-url = https://pip.test/simple?token=hunter2' 'proxy = joe:hunter2@p.test' \
+		'password =' '    extra-index-url = https://hunter2.test/' 'timeout = 7' >~/.config/pip/pip.conf
+	printf '%s\n' 'GOAUTH=netrc hunter2' 'GOPROXY=https://joe:hunter2@go.test' >~/.config/go/env
+	printf '%s\n' 'x = """' 'index-url = "https://hunter2.test/"' '"""' 'offline = true' >~/.config/uv/uv.toml
+	echo '{"config":{"sort-packages":true,"github-oauth":{"github.com":"hunter2"}}}' >~/.config/composer/config.json
+	echo 'cat ~/.cargo/config.toml ~/.config/pip/pip.conf ~/.config/go/env ~/.config/uv/uv.toml ~/.config/composer/config.json' >show.sh
+	agentbox run -v -- sh show.sh
+	[ "$status" -eq 0 ]
+	[[ "$output" != *hunter2* ]]
+	[[ "$output" == *'registries.corp.index = "https://c.test/"'*'http.timeout = 30'* ]]
+	[[ "$output" == *"index-url = https://pip.test/simple"*"timeout = 7"*"GOPROXY=https://go.test"*"offline = true"* ]]
+	[[ "$output" == *'"sort-packages": true'* ]]
+	[[ "$output" == *"pip.conf: the box does not see 2 settings of it; to show the file as it is: --read "* ]]
+	# One of which everything may be shown is shown itself, and one that is opened as well.
+	printf '[net]\n   retry = 3\n' >~/.cargo/config.toml
+	agentbox run --yes --read ~/.config/pip -- cat ~/.cargo/config.toml ~/.config/pip/pip.conf
+	[[ "$output" == *"[net]"$'\n'"   retry = 3"*"joe:hunter2@p.test"* ]]
+}
+
+@test "of settings that are not understood the box sees nothing, and is told so" {
+	local file
+
+	mkdir -p ~/.cargo ~/.config/pip ~/.config/composer
+	echo 'registry.token = "hunter2' >~/.cargo/config.toml
+	printf ':sources: &a\n- https://gems.test/hunter2\n' >~/.gemrc
+	echo '{"config":{},"config":{"x":"hunter2"}}' >~/.config/composer/config.json
+	printf '[global]\ntimeout = 3\n\0hunter2\n' >~/.config/pip/pip.conf
+	for file in .cargo/config.toml .gemrc .config/composer/config.json .config/pip/pip.conf; do
+		agentbox run -- cat "$HOME/$file"
+		[ "$status" -eq 0 ]
+		[[ "$output" != *hunter2* && "$output" == *"$file cannot be read as settings of its tool"* ]]
+	done
+	# Too large, and a link to the settings.
+	{ echo '[global]'; head -c 300000 /dev/zero | tr '\0' '\n'; echo 'password = hunter2'; } >~/real.conf
+	ln -sf ~/real.conf ~/.config/pip/pip.conf
+	agentbox run -- cat "$HOME/.config/pip/pip.conf"
+	[[ "$output" != *hunter2* && "$output" == *"pip.conf cannot be read"* ]]
+	printf '[global]\npassword = hunter2\ntimeout = 3\n' >~/real.conf
+	agentbox run -- cat "$HOME/.config/pip/pip.conf"
+	[[ "$output" == *$'[global]\ntimeout = 3' && "$output" != *hunter2* ]]
+	# Programs of Gradle are hidden as a whole.
+	mkdir -p ~/.gradle/init.d
+	echo hunter2 | tee ~/.gradle/init.gradle >~/.gradle/init.d/a.gradle
+	agentbox run -- sh -c 'cat ~/.gradle/init.gradle ~/.gradle/init.d/a.gradle || echo closed'
+	[[ "$output" != *hunter2* && "$output" == *closed* ]]
+	agentbox run --yes --read ~/.gradle/init.gradle -- cat "$HOME/.gradle/init.gradle"
+	[[ "$output" == *hunter2 ]]
 }
 
 @test "read shows one hidden file for one run, and nothing of agentbox's own" {
@@ -240,6 +318,105 @@ system" ]
 	[[ "$output" != *secret* ]]
 	agentbox run -- cat key
 	[ "$output" = secret ]
+}
+
+@test "a hidden file is hidden under each of its names" {
+	local elsewhere=$TEST_DIR/elsewhere
+	mkdir -p "$HOME/backup" deep/{1..40}/x "$elsewhere"
+	echo hunter2word >"$HOME/.netrc"
+	ln "$HOME/.netrc" "$HOME/backup/netrc"
+	ln "$HOME/.netrc" copy
+	ln "$HOME/.netrc" deep/40/x/third
+	# Twin: an ordinary file with two names.
+	echo plain >"$HOME/plain"
+	ln "$HOME/plain" linked
+	cat >read.sh <<-'END'
+		cat ~/.netrc ~/backup/netrc copy deep/40/x/third
+		mv copy moved && cat moved
+		mv deep/40 deep/41 && cat deep/41/x/third
+		ln ~/backup/netrc again && cat again
+		cat linked ~/plain
+	END
+	for option in --yes --review "--home readonly" "--profile development"; do
+		agentbox run -v $option --name "n${#option}" -- sh read.sh
+		[[ "$output" == *" read-deny "* && "$output" != *hunter2* ]]
+		[[ "$output" == *"plain
+plain"* && "$output" != *"another name"* ]]
+	done
+	# A name in another hidden place is hidden, too.
+	ln "$HOME/.netrc" "$elsewhere/fourth"
+	for option in "$elsewhere" "$elsewhere/fourth"; do
+		agentbox run -v --deny-read "$option" -- cat "$elsewhere/fourth"
+		[[ "$output" == *" read-deny "* && "$output" != *hunter2* && "$output" != *"another name"* ]]
+	done
+}
+
+@test "what is hidden is hidden where its folder is mounted a second time" {
+	need userns
+	mkdir -p "$HOME/.gnupg/private" "$TEST_DIR"/{again,"a part",key}
+	echo hunter2word | tee "$HOME/.netrc" "$HOME/.gnupg/key" >"$HOME/.gnupg/private/key"
+	echo plain >"$HOME/plain"
+	cat >mounted.sh <<-'END'
+		mount --bind "$HOME" "$1/again" && mount --bind "$HOME/.gnupg/private" "$1/a part" &&
+			mount --bind "$HOME/.netrc" "$1/again/plain2" || exit 77
+		shift
+		exec "$@"
+	END
+	touch "$HOME/plain2"
+	local options=(--yes "--home readonly") option
+	[ -n "${AB_ENGINE:-}" ] || options+=("--engine no-namespaces --net blocked")
+	for option in "${options[@]}"; do
+		run timeout 100 unshare --user --map-current-user --keep-caps --mount sh mounted.sh "$TEST_DIR" \
+			"$AGENTBOX" run -v $option -- sh -c 'cat "$1"/again/.netrc "$1"/again/.gnupg/key "$1/a part/key" "$1"/again/plain2
+				cat "$1"/again/plain; ls "$1"/again/.gnupg' sh "$TEST_DIR" 3>&-
+		echo "$output"
+		[ "$status" -ne 77 ] || skip "nothing can be mounted here"
+		[[ "$output" == *" read-deny "* && "$output" != *hunter2* && "$output" == *plain* ]]
+	done
+}
+
+@test "a reviewed workspace that is mounted a second time is not hidden with its first folder" {
+	need userns
+	mkdir "$TEST_DIR"/{first,second}
+	echo plain | tee "$TEST_DIR/first/note" >"$TEST_DIR/first/hidden"
+	cat >mounted.sh <<-'END'
+		mount --bind "$1/first" "$1/second" && cd "$1/second" || exit 77
+		shift
+		exec "$@"
+	END
+	run timeout 100 unshare --user --map-current-user --keep-caps --mount sh mounted.sh "$TEST_DIR" \
+		"$AGENTBOX" run --review --deny-read "$TEST_DIR/first" -- sh -c 'cat note; echo x >new; ls' 3>&-
+	[ "$status" -ne 77 ] || skip "nothing can be mounted here"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *plain* && "$output" == *new* ]]
+	# Its twin: what is hidden in the workspace stays hidden there.
+	run timeout 100 unshare --user --map-current-user --keep-caps --mount sh mounted.sh "$TEST_DIR" \
+		"$AGENTBOX" run --review --deny-read "$TEST_DIR/first/hidden" -- cat hidden 3>&-
+	[ "$status" -ne 0 ]
+	[[ "$output" != *plain* ]]
+}
+
+@test "a hidden file with a name that was not found is not claimed to be hidden" {
+	local elsewhere=$TEST_DIR/elsewhere
+	mkdir "$elsewhere"
+	echo hunter2word >"$HOME/.netrc"
+	ln "$HOME/.netrc" "$elsewhere/name"
+	agentbox run -- touch made
+	[ "$status" -eq 125 ] && [ ! -e made ]
+	[[ "$output" == *"missing guarantees: "*"read-deny (readable under another name: $HOME/.netrc)"* ]]
+	[ "$(grep -c "^agentbox: $HOME/.netrc can be read under another name" <<<"$output")" -eq 1 ]
+	[[ "$output" == *"find / -xdev -samefile $HOME/.netrc;"*"add them with --deny-read;"* ]]
+	agentbox run --fallback warn -v -- cat "$elsewhere/name"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *hunter2word* && "$output" == *"not in force: "*"read-deny (readable under another name: $HOME/.netrc)"* ]]
+	[[ "$(grep 'guarantees in force' <<<"$output")" != *read-deny* ]]
+	# Twins: the same file with one name; a folder that is hidden, whose files are hidden by their names.
+	rm "$elsewhere/name"
+	mkdir "$HOME/.gnupg"
+	echo key >"$HOME/.gnupg/key"
+	ln "$HOME/.gnupg/key" "$elsewhere/key"
+	agentbox run -v -- cat "$HOME/.netrc" "$HOME/.gnupg/key"
+	[[ "$output" == *" read-deny "* && "$output" != *hunter2* && "$output" != *"another name"* ]]
 }
 
 @test "deny-read holds in a folder that nobody can enter at the start" {
@@ -437,7 +614,7 @@ system" ]
 		ls /dev/pts; echo x >/dev/new && echo HOLE; mkdir /dev/dir && echo HOLE; :'
 	[ "$status" -eq 0 ]
 	no_hole
-	[ "${lines[0]}" = "agentbox fd full null ptmx pts random shm stderr stdin stdout tty urandom zero " ]
+	[ "${lines[0]}" = "agentbox agentbox-program fd full null ptmx pts random shm stderr stdin stdout tty urandom zero " ]
 	[[ "$output" == *"No space left"* ]]
 	[ "$(grep -c '^2$' <<<"$output")" -eq 3 ]
 	[[ "$output" == *$'x\nthrough\ntty\nshm\nptmx'* ]]
@@ -468,6 +645,7 @@ system" ]
 
 # --------------------------------------------------------------------- mixed
 
+# bats test_tags=root
 @test "mounts that the host makes later do not appear in the box" {
 	only_root
 	mkdir mounted
@@ -493,6 +671,7 @@ system" ]
 	[ -e mounted/x ]
 }
 
+# bats test_tags=root
 @test "a mount below the workspace is part of it" {
 	only_root
 	mkdir -p sub

@@ -1,4 +1,3 @@
-# once: a terminal is the same for root
 # unsanitized: other files test each step
 # The first day of a user, from the first command to the last, on one terminal.
 load helpers

@@ -1,5 +1,6 @@
-# git in the box changes the configuration of a repository that existed at the
-# start: harmless settings only, and never by itself.
+# git in the box changes the configuration of a repository that existed at the start:
+# harmless settings only, and never by itself.
+# root-in-turn: no permission of a file stops root, so only the walls can
 UNJUDGED=1
 load helpers
 load attack/attack
@@ -84,8 +85,8 @@ DO='well() { "$@" || echo "HOLE failed: $*"; }
 	[[ "$output" == *"could not write config file .git/config: Permission denied"* ]]
 	[[ "$output" == *"11 file accesses were denied"* ]]
 	id=$(grep -o "[a-z0-9]*-f1 " <<<"$output")
-	[[ "$output" == *".git/config"*"core.hookspath can make git run a program or read other files"* ]]
-	[[ "$output" == *"include.path can make git run a program"* ]]
+	[[ "$output" == *".git/config"*"core.hookspath is not among the settings that the box may change"* ]]
+	[[ "$output" == *"include.path is not among the settings"* ]]
 	[[ "$output" == *"core.worktree is not among the settings that the box may change"* ]]
 	agentbox why ${id% }
 	[ "$status" -eq 0 ]
@@ -191,7 +192,7 @@ DO='well() { "$@" || echo "HOLE failed: $*"; }
 	[ "$status" -eq 0 ]
 	no_hole
 	[[ "$output" == *end* ]]
-	[[ "$output" == *"submodule.one.update can make git run a program"* ]]
+	[[ "$output" == *"submodule.one.update may not get this value"* ]]
 	[[ "$output" != *quarantine* ]]
 	[ "$(git config -f .gitmodules submodule.two.path)" = two ]
 	! git config -f .gitmodules submodule.one.update || false

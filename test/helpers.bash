@@ -24,16 +24,19 @@ AGENTBOX=${AGENTBOX:-$ROOT/build/cmd/agentbox}
 PROGRAM=$AGENTBOX
 [ -z "${AB_ENGINE:-}" ] || PROGRAM=$ROOT/build/cmd/agentbox
 
-# jq 1.6 -e succeeds on empty input: require some output.
+# jq 1.6 -e succeeds on empty input: require some output. gojq starts in a tenth of the
+# time of jq 1.6, but sorts the members of objects, which show with -c.
+JQ=$(command -v gojq || echo jq)
 jq()
 {
-	local out status=0
+	local out status=0 program=$JQ
 
+	[[ ! "$*" =~ ^-[a-z]*c|keys_unsorted ]] || program=jq
 	if [[ ! "$1" =~ ^-[a-z]*e ]]; then
-		command jq "$@"
+		command "$program" "$@"
 		return
 	fi
-	out=$(command jq "$@") || status=$?
+	out=$(command "$program" "$@") || status=$?
 	[ -z "$out" ] || printf '%s\n' "$out"
 	[ -n "$out" ] || [ "$status" -ne 0 ] || status=4
 	return "$status"
@@ -590,8 +593,8 @@ busy()
 	PY
 }
 
-# judge_of SUPERVISOR: the pid of the run's judge, which the broker has forked.
-judge_of()
+# guard_of SUPERVISOR: the pid of the run's judge, which the broker has forked.
+guard_of()
 {
-	pgrep -P "$(pgrep -P "$1" -x agentbox-broker)" -x agentbox-judge
+	pgrep -P "$(pgrep -P "$1" -x agentbox-broker)" -x agentbox-guard
 }

@@ -1,5 +1,6 @@
 # The layered home: the command sees the host's files and may write anywhere in its
 # home folder, and nothing of that reaches the host. What is hidden stays hidden.
+# root-in-turn: the home layer of root is mounted by root itself, not by the owner of a user namespace
 UNJUDGED=1
 load helpers
 load attack/attack
@@ -487,6 +488,7 @@ s = socket.socket(socket.AF_UNIX); s.connect(os.path.expanduser("~/host.sock"));
 	[[ "$stderr" == *"Read-only file system"* ]]
 }
 
+# bats test_tags=root
 @test "home layer: files of other owners are told with -v" {
 	only_root
 	echo x >"$HOME/foreign"

@@ -1,5 +1,4 @@
 # unsanitized: the tools take longer than everything that the program does
-# once: real tools in a layered home; the layer itself is tested in home_layer.bats
 # Package managers, compilers and others on a fresh account: they work, and the host's
 # home folder is the same afterwards, byte by byte.
 UNJUDGED=1

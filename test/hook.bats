@@ -1,4 +1,3 @@
-# once: an answer depends on the text alone
 load helpers
 
 # Events are recorded ones (data/hooks); no agent is needed to answer them.

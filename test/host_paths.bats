@@ -1,5 +1,6 @@
 # What the host follows, runs or obeys on its own account: no link and no program
 # that a box could have made.
+# root-in-turn: no permission of a file stops root, so only the walls can
 UNJUDGED=1
 load helpers
 load attack/attack
@@ -219,19 +220,24 @@ for p in "own.sock", os.path.expanduser("~/docker.sock"): socket.socket(socket.A
 
 @test "a login that a secret's command writes into a tool's settings stays outside" {
 	mkdir -p "$HOME/.config/agentbox" "$HOME/.config/pip"
-	cat >"$TEST_DIR/get" <<-'X'
-		#!/bin/sh
-		printf '[global]\nindex-url = https://me:%s@mirror.test/simple\n' hunter2word >~/.config/pip/pip.conf
-		echo value-of-the-secret
-	X
-	chmod +x "$TEST_DIR/get"
 	printf '{"secrets":{"KEY":{"from":"command","command":["%s"],"hosts":["h.test"]}}}' "$TEST_DIR/get" \
 		>"$HOME/.config/agentbox/config.json"
-	agentbox run --secret KEY -- cat "$HOME/.config/pip/pip.conf"
-	[ "$status" -eq 0 ]
-	[[ "$output" == *"index-url = https://mirror.test/simple"* ]]
-	[[ "$output" != *hunter2* ]]
-	grep -q hunter2word "$HOME/.config/pip/pip.conf"
+	# A command that writes at once, and one that takes longer than the rest of a start.
+	for before in : 'sleep 0.2'; do
+		rm -f "$HOME/.config/pip/pip.conf"
+		cat >"$TEST_DIR/get" <<-X
+			#!/bin/sh
+			$before
+			printf '[global]\nindex-url = https://me:%s@mirror.test/simple\n' hunter2word >~/.config/pip/pip.conf
+			echo value-of-the-secret
+		X
+		chmod +x "$TEST_DIR/get"
+		agentbox run --secret KEY -- cat "$HOME/.config/pip/pip.conf"
+		[ "$status" -eq 0 ]
+		[[ "$output" == *"index-url = https://mirror.test/simple"* ]]
+		[[ "$output" != *hunter2* ]]
+		grep -q hunter2word "$HOME/.config/pip/pip.conf"
+	done
 }
 
 @test "a protected pattern closes the user's files and moves only those of the run" {

@@ -1,5 +1,6 @@
 # Programs of the host that the box may call: its own commands hand their words outside, where they are
 # judged, and the program runs in a box of its own.
+# root-in-turn: no permission of a file stops root, so only the walls can
 load helpers
 load internet
 load secrets
@@ -106,9 +107,9 @@ client()
 		vcs commit -q --allow-empty -m three; git log --format=%s; ls hit'
 	echo "$output"
 	[[ "$output" == *"there"*three*two*"cannot access 'hit'"* ]]
-	# Nor a setting that turns another word into a command, in a folder where git's files are not protected.
-	run "$AGENTBOX" run --yes -- sh -c 'git init -q --separate-git-dir=odd repo && cd repo
-		git config help.autocorrect immediate; git confg -l | grep -c autocorrect; vcs confg -l'
+	# Nor a setting that turns another word into a command.
+	git init -q repo && git -C repo config help.autocorrect immediate
+	run "$AGENTBOX" run --yes -- sh -c 'cd repo; git confg -l | grep -c autocorrect; vcs confg -l'
 	echo "$output"
 	[[ "$output" == *"Continuing under the assumption"*$'\n'1$'\n'*"'confg' is not a git command"* ]]
 }
@@ -232,6 +233,19 @@ stopped" ]
 	echo "$output"
 	[[ "$output" == "mine pr list"* ]]
 	[[ "$output" == *$'\ngh\n'"$WORKSPACE|pr|view|"* ]]
+	# Nor does a layer with another agentbox in it, wherever the program is.
+	mkdir -p ~/.local/bin
+	cp "$AGENTBOX" ~/.local/bin/agentbox
+	for how in 'cp /bin/echo' 'ln -sf /bin/echo'; do
+		run ~/.local/bin/agentbox run --name dev -- sh -c "rm -f ~/.local/bin/agentbox; $how ~/.local/bin/agentbox; gh pr view"
+		[[ "$output" == *"$WORKSPACE|pr|view|"* ]]
+		echo 'readlink /dev/agentbox-tools/gh; cp /bin/echo /dev/agentbox-program; gh pr view again' >attack
+		run ~/.local/bin/agentbox run --name dev -- sh attack
+		echo "$output"
+		[[ "$output" == *"/dev/agentbox-program"*"$WORKSPACE|pr|view|again|"* ]]
+	done
+	run ~/.local/bin/agentbox run --home private -- gh pr view
+	[[ "$output" == *"$WORKSPACE|pr|view|"* ]]
 	# A program where a box can write is no tool.
 	printf '{ "tools": { "gh": { "program": "%s/bin/gh", "allow": ["*"] } } }' "$PWD" \
 		>"$HOME/.config/agentbox/config.json"

@@ -1,4 +1,4 @@
-# once: it reads the sources
+# whole-tree: it reads the sources
 # unsanitized: it reads the sources
 load helpers
 

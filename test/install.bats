@@ -1,4 +1,3 @@
-# once: install.sh does the same for every user
 # unsanitized: it tests a shell script
 load helpers
 load release
@@ -287,4 +286,42 @@ unchanged()
 	run timeout 60 sh "$TEST_DIR/install.sh"
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"pass --from with the folder or the address of a release"* ]]
+}
+
+@test "install.sh: a script from a pipe takes no release from the current folder" {
+	local name shell release=$TEST_DIR/release
+
+	# A release of somebody else in a project, with files that have the names of shells.
+	another_release hostile
+	for name in sh bash dash busybox install.sh; do
+		cp "$RELEASE/install.sh" "hostile/$name"
+	done
+	# The script as it is published, with an address that answers nothing.
+	another_release "$release"
+	sed -i "s|^default_url=.*|default_url='https://127.0.0.1:9'|" "$release/install.sh"
+	remember
+	cd hostile
+	for shell in sh bash "sh -s" "sh -s -- --force" "./sh"; do
+		[ "$shell" != ./sh ] || { ln -sf "$(command -v sh)" "$TEST_DIR/sh"; shell=$TEST_DIR/sh; }
+		run timeout 60 $shell <"$release/install.sh"
+		[ "$status" -eq 1 ]
+		[[ "$output" == *"cannot download https://127.0.0.1:9/SHA256SUMS"* || "$output" == *"curl is not installed"* ]]
+	done
+	for name in sh install.sh ./install.sh; do
+		run timeout 60 sh -c "$(cat "$release/install.sh")" "$name"
+		[ "$status" -eq 1 ]
+		[[ "$output" != *"installing agentbox"* ]]
+	done
+	cd ..
+	unchanged
+	# The twins: the script that a person names, by any path.
+	cd "$RELEASE"
+	for name in install.sh ./install.sh "$RELEASE/install.sh"; do
+		run timeout 120 sh "$name"
+		[ "$status" -eq 0 ]
+		[[ "$output" == *"installing agentbox-"*" from "*" in $HOME/.local"* ]]
+	done
+	cd ..
+	run timeout 120 bash "$RELEASE/install.sh" --uninstall
+	[ "$status" -eq 0 ]
 }

@@ -1,6 +1,5 @@
 # The tool that delays the relocations that only TLS needs.
 # unsanitized: it works on a static build
-# once: files in, files out
 load helpers
 
 # late-relocations FILE MOST: what the build does with the linked program.

@@ -1,6 +1,7 @@
 # Kept layers: names, profiles and workspaces that continue with one, two runs at
 # once, the commands that list, remove, refresh and limit them, and what a hostile
 # box can leave in one for the next start.
+# root-in-turn: root may give files owners and modes that a user may not
 load helpers
 
 UNJUDGED=1
@@ -249,18 +250,18 @@ at_home()
 	agentbox run --name dev -- sh -c 'echo kept >~/x'
 	agentbox run --name dev -- cat "$HOME/x"
 	[ "$output" = kept ]
-	agentbox run --name dev --profile ci -- cat "$HOME/x"
+	agentbox run --name dev --profile workspace-write -- cat "$HOME/x"
 	[ "${lines[0]}" = "agentbox: the layer dev was last used with profile default" ]
 	[ "${lines[1]}" = kept ]
-	agentbox run --name dev --profile ci --workspace ../second -- cat "$HOME/x"
+	agentbox run --name dev --profile workspace-write --workspace ../second -- cat "$HOME/x"
 	[ "${lines[0]}" = "agentbox: the layer dev was last used in $WORKSPACE" ]
-	agentbox run --name dev --profile ci --workspace ../second --deny-read "$HOME/x" -- cat "$HOME/x"
+	agentbox run --name dev --profile workspace-write --workspace ../second --deny-read "$HOME/x" -- cat "$HOME/x"
 	[[ "${lines[0]}" == *"the layer dev was last used with other rules for files; this run's apply" ]]
 	# The copy in the layer is hidden like the file itself.
 	[[ "$output" != *kept* && "$output" != *host* ]]
 	[[ "$output" == *"Permission denied"* ]]
 	set_meta dev '.kernel = "1.0"'
-	agentbox run -v --name dev --profile ci --workspace ../second -- true
+	agentbox run -v --name dev --profile workspace-write --workspace ../second -- true
 	[[ "$output" == *"the layer dev was last used with kernel 1.0"* ]]
 }
 
@@ -312,8 +313,21 @@ at_home()
 		"$0" run --name dev -- sh -c "echo small >~/small; head -c 9000000 /dev/zero >~/large" && exit 9
 		"$0" layers rm --yes dev && "$0" run --name dev -- sh -c "echo again >~/x; cat ~/x"' "$AGENTBOX" "$AGENTBOX_STATE"
 	echo "$output"
-	[[ "$output" == *"No space left"*"the disk with the layers is full"*"agentbox layers"*"agentbox gc"* ]]
+	[[ "$output" == *"No space left"*"the disk with the layers is full"*"to the home folder goes there"*"agentbox layers"*"agentbox gc"* ]]
 	[[ "$output" == *$'dev removed\nagain'* ]]
+}
+
+@test "full disk: it is said that the changes of the workspace are there, too" {
+	need userns
+	local as=()
+	[ "$(id -u)" -eq 0 ] || as=(--user --map-root-user)
+	mkdir -p "$AGENTBOX_STATE"
+	chmod 700 "$AGENTBOX_STATE"
+	run timeout 60 unshare "${as[@]}" --mount sh -c 'mount -t tmpfs -o size=4m,mode=700 none "$1" &&
+		"$0" run --review --name dev -- sh -c "head -c 9000000 /dev/zero >large"' "$AGENTBOX" "$AGENTBOX_STATE"
+	echo "$output"
+	[[ "$output" == *"the disk with the layers is full"*"what the box writes to the workspace"*"goes there"* ]]
+	[ ! -e large ]
 }
 
 @test "layers: the list has name, profile, workspace, size, age and state, for people and programs" {
@@ -412,6 +426,8 @@ at_home()
 	need userns
 	for n in old new; do agentbox run --name $n -- sh -c 'head -c 3000000 /dev/zero >~/big'; done
 	BEGIN='head -c 3000000 /dev/zero >~/big;' END='ls ~/big' begin live --name live
+	# A run that lasts looks once an hour, and would remove it, too.
+	flock "$AGENTBOX_STATE/layers/.looked" touch "$AGENTBOX_STATE/layers/.looked"
 	set_meta live '.used = 1000000000'
 	set_meta old '.used = 1000000000'
 	echo '{"layers":{"keepFor":"1s"}}' >.agentbox.json
@@ -614,4 +630,46 @@ line/$(printf "\033[2J")"
 	[[ "$output" != *"/token" ]]
 	agentbox run --name secret -- cat "$HOME/token"
 	[ "$output" = token ]
+}
+
+@test "hostile: agentbox in a box is the host's program, whatever is done to it in the layer" {
+	need userns
+	local how mark=$'\nnested'
+	mkdir -p ~/.local/bin
+	cp "$PROGRAM" ~/.local/bin/agentbox
+	echo old >~/.local/bin/other
+	AGENTBOX=$HOME/.local/bin/agentbox
+	cat >plant.sh <<-'END'
+		cd ~/.local/bin
+		cp /bin/echo agentbox
+		rm -f agentbox
+		mv agentbox moved
+		cp /bin/echo new && mv new agentbox
+		ln -sf /bin/echo agentbox
+		python3 -c 'import os; os.mkdir("../b"); os.rename("../bin", "../away"); os.rename("../b", "../bin")'
+		rm -rf ~/.local && mkdir -p ~/.local/bin && cp /bin/echo ~/.local/bin/agentbox
+		echo new >other && cat other
+	END
+	agentbox run --name dev -- sh plant.sh
+	# Twin: its neighbour is the layer's.
+	[[ "$output" == *new* ]]
+	[[ "$output" == *"write $HOME/.local/bin/agentbox"* ]]
+	agentbox log
+	[[ "$output" == *"$HOME/.local/bin/agentbox"* ]]
+	agentbox run --name dev -- sh -c '~/.local/bin/agentbox --version; ~/.local/bin/agentbox run --read-only -- sh -c "touch made; echo nested"'
+	[[ "$output" == "agentbox "* && "$output" == *"$mark"* && ! -e made ]]
+	# What an older version let a box leave there.
+	agentbox run --name dev -- true
+	for how in 'cp /bin/echo agentbox' 'ln -s /bin/echo agentbox' 'mkdir agentbox'; do
+		(cd "$AGENTBOX_STATE/layers/dev/home" && cd upper && mkdir -p .local/bin && cd .local/bin &&
+			rm -rf agentbox && sh -c "$how")
+		agentbox run --name dev -- sh -c '/dev/agentbox-program --version'
+		[[ "$output" == *"an earlier box has put something else in place of $HOME/.local/bin/agentbox"* ]]
+		[[ "$output" == *$'\nagentbox 0'* ]]
+		[[ "$how" != cp* ]] || {
+			agentbox run --name dev -- sh -c '~/.local/bin/agentbox --version; ~/.local/bin/agentbox run --read-only -- touch made'
+			[[ "$output" == *$'\nagentbox 0'* && ! -e made ]]
+		}
+	done
+	cmp "$PROGRAM" ~/.local/bin/agentbox
 }

@@ -1,5 +1,4 @@
-# once: what is learned does not depend on who runs it
-# learn: a command runs once with access to every public host. The policy that
+# The command learn: a command runs once with access to every public host. The policy that
 # learn writes then allows this command and nothing else.
 load helpers
 load internet

@@ -1,4 +1,4 @@
-# once: the library is the same for every user
+# whole-tree: its programs are built beside the sources
 # libagentbox as other programs use it: an installed copy (scripts/suite), its header and pkg-config.
 load helpers
 
@@ -52,7 +52,7 @@ compile()
 	[ "$(sed -n '/^#include <agentbox/,/^\.Ed/{/^\.Ed/d;p}' "$ROOT/man/library/agentbox.3" | sed 's/\\e/\\/g')" = \
 		"$(expand -t4 <<<"$code")" ]
 	[ "$(wc -l <<<"$code")" -le 35 ]
-	[ "$(wc -l <"$ROOT/lib/client/agentbox.h")" -le 400 ]
+	[ "$(wc -l <"$ROOT/bindings/c/agentbox.h")" -le 400 ]
 	# Nothing of ours is behind the header.
 	run ! grep -q '#include "' "$INSTALLED/usr/local/include/agentbox.h"
 	[ "$(find "$INSTALLED/usr/local/include" -type f | wc -l)" -eq 1 ]
@@ -111,7 +111,7 @@ no_servant()
 	echo 'int main(void) { return 0; }' >../tsan.c
 	cc -fsanitize=thread -o ../tsan ../tsan.c 2>/dev/null && setarch -R ../tsan || skip "no thread sanitizer"
 	cc -std=gnu17 -g -O1 -fsanitize=thread -D_GNU_SOURCE -DAB_VERSION='"test"' -DAB_PROGRAM='"/none"' \
-		-I"$ROOT/lib" -I"$ROOT/lib/client" -o ../threads "$ROOT/test/library/behaviour.c" \
-		"$ROOT"/lib/client/*.c -ljansson -pthread
+		-I"$ROOT/bindings/c" -o ../threads "$ROOT/test/library/behaviour.c" \
+		"$ROOT"/bindings/c/*.c -ljansson -pthread
 	timeout 200 setarch -R ../threads results questions steering threads
 }

@@ -1,4 +1,6 @@
 # Resource limits: each is tested by exceeding it.
+# root: root may exceed limits of others
+# asan-root: what root does differs
 load helpers
 
 # config JSON: a configuration file for --config; limits without a flag.
@@ -28,7 +30,7 @@ except BlockingIOError:
 }
 
 @test "limits: below the limit processes can be made" {
-	agentbox run --processes 40 -- sh -c '
+	agentbox_split run --processes 40 -- sh -c '
 		for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.2 & done
 		wait && echo all'
 	[ "$status" -eq 0 ]
@@ -79,6 +81,7 @@ except RuntimeError as e:
 	[ "$output" = all ]
 }
 
+# bats test_tags=root
 @test "limits: root is held to --processes by a cgroup or it is said" {
 	only_root
 	agentbox run -v --processes 20 -- true
@@ -97,6 +100,23 @@ except RuntimeError as e:
 	[ "$status" -eq 0 ]
 	[[ "$output" == *limits*processes* ]]
 	[ -e made ]
+}
+
+@test "limits: that --processes has no effect for root is said, like --memory" {
+	only_root
+	agentbox run -v -- true
+	local forks='for i in $(seq 14); do sleep 1 & done; wait; echo all'
+	if [[ "$output" == *"in force:"*" limits"* ]]; then
+		agentbox run --processes 10 -- sh -c "$forks"
+		[[ "$output" != *"has no effect"* ]]
+		return 0
+	fi
+	agentbox run --processes 10 -- sh -c "$forks"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"the limit of processes has no effect"*all* ]]
+	# The default is nobody's wish.
+	agentbox run -- sh -c "$forks"
+	[ "$output" = all ]
 }
 
 @test "limits: --require limits holds for an ordinary user" {
@@ -196,6 +216,96 @@ except OSError as e:
 @test "limits: without a limit the caller's own are kept" {
 	run bash -c 'ulimit -n 77; "$AGENTBOX" run -- bash -c "ulimit -n"'
 	[ "$output" = 77 ]
+}
+
+# Take inotify instances until there are no more, and print how many; with "hold", keep them.
+INOTIFY='
+import ctypes, os, sys, time
+libc = ctypes.CDLL(None)
+n = 0
+while libc.inotify_init1(0) >= 0:
+    n += 1
+print(n, flush=True)
+while "hold" in sys.argv and not os.path.exists("done"):
+    time.sleep(0.05)'
+
+@test "limits: the box has a part of the user's inotify instances, and the rest is left outside" {
+	need userns
+	local all watches run
+	all=$(cat /proc/sys/fs/inotify/max_user_instances)
+	watches=$(cat /proc/sys/fs/inotify/max_user_watches)
+	echo "$INOTIFY" >take.py
+	ulimit -n "$(ulimit -Hn)"
+	timeout 200 "$AGENTBOX" run -- python3 take.py hold >"$TEST_DIR/taken" 3>&- &
+	run=$!
+	wait_for 90 test -s "$TEST_DIR/taken"
+	[ "$(cat "$TEST_DIR/taken")" -le $((all / 2)) ]
+	# The user's next program gets one.
+	run python3 take.py
+	echo "left $output"
+	[ "$output" -gt 0 ]
+	touch done
+	wait "$run"
+	# Neither several processes nor a namespace below get more, nor can the limit be raised again.
+	agentbox run --allow-userns -- sh -c '
+		echo 1000 >/proc/sys/user/max_inotify_instances
+		unshare -Ur python3 take.py; unshare -Ur sh -c "echo 1000 >/proc/sys/user/max_inotify_instances; python3 take.py"'
+	for n in $(grep -x '[0-9]*' <<<"$output"); do
+		[ "$n" -le $((all / 2)) ]
+	done
+	agentbox run -- cat /proc/sys/user/max_inotify_watches
+	[ "$output" -le $((watches * 3 / 4)) ] && [ "$output" -gt $((watches / 2)) ]
+}
+
+@test "limits: programs that watch files work in a box" {
+	need program:node
+	mkdir -p watched/{1..300}
+	cat >watch.js <<-'END'
+	const fs = require('fs');
+	let seen = 0;
+	for (const name of fs.readdirSync('watched'))
+		fs.watch('watched/' + name, () => {
+			if (++seen === 1) { console.log('seen'); process.exit(0); }
+		});
+	fs.writeFileSync('watched/300/file', 'x');
+	END
+	agentbox run -- node watch.js
+	[ "$status" -eq 0 ]
+	[ "$output" = seen ]
+}
+
+@test "limits: the box has a part of the terminals, message queues and pending signals" {
+	need userns
+	cat >take.py <<-'END'
+	import ctypes, os, pty
+	n = 0
+	try:
+	    while n < 3000:
+	        pty.openpty()
+	        n += 1
+	except OSError:
+	    pass
+	print('terminals', n)
+	END
+	cat >queues.py <<-'END'
+	import ctypes
+	rt = ctypes.CDLL('librt.so.1')
+	n = 0
+	while n < 300 and rt.mq_open(b'/box-%d' % n, 0o102, 0o600, None) >= 0:
+	    n += 1
+	for i in range(n):
+	    rt.mq_unlink(b'/box-%d' % i)
+	print(n)
+	END
+	ulimit -n "$(ulimit -Hn)"
+	agentbox run -- python3 take.py
+	[[ "$output" == "terminals "* && "${output#* }" -ge 200 && "${output#* }" -le 256 ]]
+	run python3 queues.py
+	local outside=$output
+	agentbox run -- python3 queues.py
+	[ "$output" -gt 0 ] && [ "$output" -le $((outside / 2)) ]
+	run bash -c 'ulimit -i 400; "$AGENTBOX" run -- bash -c "ulimit -i; ulimit -i 300 2>/dev/null || echo no"'
+	[ "$output" = $'200\nno' ]
 }
 
 @test "limits: a timeout with every unit, and none" {

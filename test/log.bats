@@ -1,4 +1,3 @@
-# once: a record is the same for every reader
 # `agentbox log` reads the records of real runs, and records that were made for
 # the test, damaged and hostile ones among them.
 UNJUDGED=1

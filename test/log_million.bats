@@ -1,5 +1,4 @@
 # A record of a million lines is counted correctly in bounded memory.
-# once: size and time are the same for every user
 # unsanitized: the sanitizers need more memory than the test allows
 load helpers
 

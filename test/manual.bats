@@ -1,4 +1,3 @@
-# once: the pages are the same for every user
 # unsanitized: it compares texts
 # Every example of the manual pages is run in a world that is made for its page. What is an example,
 # and what is compared: documents.py. The examples of --help are among them.

@@ -1,4 +1,3 @@
-# once: the answers are the same for every user
 # The server of the Model Context Protocol, and MCP servers in boxes.
 load helpers
 
@@ -171,7 +170,7 @@ err" ]
 	[ "$(jq -c .mcpServers.b.args .mcp.json)" = '["run","--","evil"]' ]
 	[ "$(jq -c '.mcpServers.c.args[0:3]' .mcp.json)" = '["run","--pass-env","TOKEN_X"]' ]
 	# A pattern would pass the user's variables, and others would choose the policy.
-	for name in '*' 'A B' AGENTBOX_CONFIG HOME npm_config_registry; do
+	for name in '*' 'A B' AGENTBOX_CONFIG HOME npm_config_registry BUNDLE_MIRROR__ALL TMUX; do
 		jq -n --arg n "$name" '{mcpServers: {a: {command: "x", env: {TOKEN_X: "v", ($n): "y"}}}}' >.mcp.json
 		cp .mcp.json before
 		agentbox mcp wrap --yes .mcp.json
@@ -194,6 +193,78 @@ err" ]
 	agentbox mcp wrap --yes "$HOME/cfg/mcp.json"
 	[ "$status" -eq 0 ]
 	[ "$(jq -c .mcpServers.x.args "$HOME/cfg/mcp.json")" = '["run","--","foo"]' ]
+}
+
+@test "mcp wrap: the settings choose neither the folder nor the variables of agentbox" {
+	local member value
+
+	mkdir "$HOME/precious" sub
+	printf '#!/bin/sh\npwd; touch "%s/made" here' "$HOME/precious" >server
+	chmod +x server
+	jq -n --arg s "$PWD/server" --arg c "$HOME/precious" '{mcpServers: {
+		a: {command: $s, args: ["1"], cwd: $c}, b: {command: $s, args: ["2"], cwd: "sub", timeout: 9, trust: true}}}' >.mcp.json
+	cp .mcp.json before
+	agentbox mcp wrap --yes .mcp.json
+	[ "$status" -eq 0 ]
+	[ "$(jq -c '[.mcpServers[] | has("cwd")] | unique' .mcp.json)" = '[false]' ]
+	# As an agent would start them, in the project.
+	for member in a b; do
+		mapfile -t words < <(jq -r ".mcpServers.$member | .command, .args[]" .mcp.json)
+		run "${words[@]}"
+	done
+	[ "${lines[0]}" = "$PWD/sub" ]
+	[ -e sub/here ]
+	[ -z "$(ls -A "$HOME/precious")" ]
+	# Twice is the same, and the way back leads to what was there.
+	cp .mcp.json once
+	agentbox mcp wrap --yes .mcp.json
+	cmp .mcp.json once
+	agentbox mcp wrap --undo --yes .mcp.json
+	[ "$(jq -cS . .mcp.json)" = "$(jq -cS . before)" ]
+	# What agentbox does not know is refused, wherever the server is listed.
+	for member in envFile environment Cwd url dev; do
+		for value in '{mcpServers: {a: $e}}' '{servers: {a: $e}}' '{mcp: {servers: {a: $e}}}' \
+			'{projects: {"/p": {mcpServers: {a: $e}}}}'; do
+			jq -n --arg m "$member" "{command: \"x\", (\$m): \"y\"} as \$e | $value" >.mcp.json
+			cp .mcp.json before
+			agentbox mcp wrap --yes .mcp.json
+			[ "$status" -ne 0 ]
+			[[ "$output" == *"a"*"has the member \"$member\""* ]]
+			cmp .mcp.json before
+		done
+	done
+	for value in '{"cwd": ["x"]}' '{"env": ["HOME=x"]}' '{"env": {"HTTPS_PROXY": "x"}}' '{"env": {"AGENTBOX": "x"}}'; do
+		jq -n --argjson v "$value" '{mcpServers: {a: ({command: "x"} + $v)}}' >.mcp.json
+		cp .mcp.json before
+		agentbox mcp wrap --yes .mcp.json
+		[ "$status" -ne 0 ]
+		cmp .mcp.json before
+	done
+}
+
+@test "mcp wrap: servers of projects run in boxes, and each that does not is named with the reason" {
+	jq -n '{projects: {"/p/one": {mcpServers: {x: {type: "stdio", command: "foo", args: [], env: {}}}}},
+		mcpServers: {far: {type: "http", url: "https://x", headers: {A: "b"}},
+			help: {type: "http", url: "https://x", headersHelper: "./evil"},
+			odd: {command: {path: "foo"}}},
+		tools: {deep: [{server: {command: "bar"}}]}}' >claude.json
+	agentbox mcp wrap --yes claude.json
+	[ "$status" -eq 0 ]
+	[ "$(jq -c '.projects["/p/one"].mcpServers.x.args' claude.json)" = '["run","--","foo"]' ]
+	[[ "$output" == *"far stays as it is: it has no command"* ]]
+	[[ "$output" == *"help is not in a box: agentbox does not know its \"headersHelper\""* ]]
+	[[ "$output" == *"odd is not in a box: its command has a form that agentbox does not know"* ]]
+	[[ "$output" == *"tools.deep.server has a command that is not changed"* ]]
+	[[ "$output" != *"x is not"* && "$output" != *"projects"* ]]
+	agentbox mcp wrap --undo --yes claude.json
+	[ "$(jq -c '.projects["/p/one"].mcpServers.x.args' claude.json)" = '[]' ]
+	# VS Code and OpenCode both have "mcp".
+	jq -n '{mcp: {servers: {x: {command: "foo"}}}}' >settings.json
+	agentbox mcp wrap --yes settings.json
+	[ "$(jq -c .mcp.servers.x.args settings.json)" = '["run","--","foo"]' ]
+	jq -n '{mcp: {servers: {type: "local", command: ["foo"]}}}' >settings.json
+	agentbox mcp wrap --yes settings.json
+	[ "$(jq -c '.mcp.servers.command[1:]' settings.json)" = '["run","--","foo"]' ]
 }
 
 @test "a project's settings are not replaced while a run could open the new file" {

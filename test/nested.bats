@@ -1,4 +1,5 @@
 # `agentbox run` inside a box can only restrict further.
+# root: root may make namespaces without a user namespace
 load helpers
 
 # The program must be visible inside.

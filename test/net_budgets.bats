@@ -1,4 +1,3 @@
-# once: the proxy has no privileges as root either
 # The limits of `monitor` on bytes and hosts are exact, and `deny` ends what is open.
 UNJUDGED=1
 load helpers

@@ -1,6 +1,5 @@
 # Real programs reach an allowed host, with and without proxy variables; and what
 # each prints if the host is denied.
-# once: the proxy has no privileges as root either
 UNJUDGED=1
 load helpers
 load internet

@@ -1,7 +1,6 @@
 # Each target that must be denied, through each listener of the proxy, beside one
 # that is allowed. One line of output is one target: the HTTP answers to a request
 # and to CONNECT, the SOCKS reply, and what a program without a proxy sees.
-# once: the proxy has no privileges as root either
 # shared-proc: connections must not get around the proxy
 UNJUDGED=1
 load helpers
@@ -377,7 +376,7 @@ def doors(label, host, port=80):
 	print([name for name in os.environ if name.lower().endswith("_proxy")])
 	END
 	local how
-	for how in "--net blocked" "--profile workspace-write" "--profile read-only" "--profile ci"; do
+	for how in "--net blocked" "--profile workspace-write" "--profile read-only" "--profile ci --fallback warn"; do
 		agentbox_split run $how --allow '*.test' -- python3 script.py
 		[ "$status" -eq 0 ]
 		no_hole
@@ -391,4 +390,28 @@ def doors(label, host, port=80):
 	[[ "${lines[1]}" == "agentbox denied other.test:80"* ]]
 	[ "$(dns_asked)" = allowed.test ]
 	[ -z "$(origin_connections)" ]
+}
+
+@test "denials: a star before a public top-level label cannot be allowed, and can be denied" {
+	local why='"*.com" allows every name that anybody registers in .com'
+
+	agentbox run --allow '*.com' -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"$why"*'use one like "*.example.com"'* ]]
+	echo '{ "network": { "allow": ["*.xn--p1ai:443"] } }' >"$HOME/config.json"
+	agentbox run --config "$HOME/config.json" -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"network.allow[0]: "*'registers in .xn--p1ai'* ]]
+	agentbox allow --always --user '*.com'
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"$why"*'use one like "*.example.com"'* ]]
+	run ! grep -qF "*.com" "$HOME/.config/agentbox/config.json"
+	# Names below a domain, a label that is not public, and a denial of all of them.
+	box_python --allow '*.allowed.test' --allow '*.test' --deny '*.com' --allow api.openai.com <<-'END'
+	say("names", "%s %s" % (forward("www.allowed.test"), forward("api.openai.com")))
+	END
+	[ "$status" -eq 0 ]
+	expect <<-END
+	names: 200 403
+	END
 }

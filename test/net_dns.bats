@@ -1,5 +1,6 @@
 # shared-proc: names are resolved differently
 # The resolver of the box answers for allowed names itself, and for no others.
+# root-in-turn: root may bind low ports and make devices, which the box must not inherit
 UNJUDGED=1
 load helpers
 load internet

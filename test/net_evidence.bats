@@ -1,4 +1,3 @@
-# once: the proxy has no privileges as root either
 # no-namespaces: connections reach the proxy in another way there
 # The record tells the truth: what left, why something was denied, and under which id.
 UNJUDGED=1

@@ -1,4 +1,3 @@
-# once: the proxy has no privileges as root either
 # If something breaks, or somebody tries to break it, the message is clear, other
 # connections continue, and nothing stays open.
 UNJUDGED=1

@@ -1,5 +1,4 @@
 # HTTP/2 to inspected hosts: each stream is judged, changed and recorded as a request.
-# once: the proxy has no privileges as root either
 UNJUDGED=1
 load helpers
 load internet
@@ -54,7 +53,7 @@ setup()
 			"http": [
 			{ "host": "allowed.test", "methods": ["GET"], "paths": ["/", "/big"] },
 			{ "host": "allowed.test:9443", "methods": ["GET", "POST", "HEAD"],
-			  "paths": ["/say", "/echo", "/trailers", "/slow", "/big", "/early", "/reset", "/hints", "/leave"] },
+			  "paths": ["/say", "/echo", "/trailers", "/slow", "/big", "/early", "/reset", "/hints", "/leave", "/part", "/token"] },
 			{ "host": "allowed.test:9445", "methods": ["POST"], "paths": ["/x"] },
 			{ "host": "allowed.test:9080", "methods": ["GET"], "paths": ["/say"] },
 			{ "host": "allowed.test:9444", "methods": ["POST"],
@@ -102,6 +101,31 @@ GET,/other,403,true
 GET,/,200,false
 GET,/say,200,false
 GET,/other,403,true" ]
+}
+
+@test "h2: a part of a document is refused, and no spelling of a token URL is sent" {
+	config '{ "secrets": { "API": { "from": "command", "command": ["echo", "RealRefresh-0123456789"],
+		"oauth": { "url": "https://allowed.test:9443/token" }, "hosts": ["allowed.test:9444"] } } }'
+	agentbox_split run --secret TOKEN -- sh -c '
+		for path in "/say?whole" /part /token //token /%74oken /Token "/token;a=b" /token%2f /say/../token /say; do
+			curl -m 100 -sS --http2 --path-as-is -o /dev/null -w "$path %{http_code} %{http_version}\n" "https://allowed.test:9443$path"
+		done'
+	[ "$status" -eq 0 ]
+	expect <<-'END'
+	/say?whole 200 2
+	/part 502 2
+	/token 403 2
+	//token 403 2
+	/%74oken 403 2
+	/Token 403 2
+	/token;a=b 403 2
+	/token%2f 400 2
+	/say/../token 403 2
+	/say 200 2
+	END
+	[ "$(h2_log | jq -r '.headers[":path"] // empty' | paste -sd' ')" = "/say?whole /part /say" ]
+	[ "$(audit 'select(.kind == "violation") | .rule' | sort | uniq -c | sort -rn | awk '{ print $1, $2 }' | paste -sd,)" = \
+		"6 secret-oauth,1 protocol" ]
 }
 
 @test "h2: streams of one connection are judged one by one, with bodies and trailers" {

@@ -1,4 +1,3 @@
-# once: the proxy has no privileges as root either
 # Settings about TLS that is not decrypted: hellos without a name, and with an
 # encrypted hello inside.
 UNJUDGED=1

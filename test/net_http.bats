@@ -1,4 +1,3 @@
-# once: the proxy has no privileges as root either
 # no-namespaces: connections reach the proxy in another way there
 # HTTP requests: what is passed on, what is removed, and what is denied before a
 # byte of it reaches a server.
@@ -467,4 +466,81 @@ load attack/attack
 	socks, bind: refused
 	socks, password: refused
 	END
+}
+
+@test "http: a name with an underscore is allowed, looked up and requested like any other" {
+	box_python --allow foo_bar.test --allow '*.allowed.test' <<-'END'
+	for name in "foo_bar.test", "a_b.allowed.test", "FOO_BAR.test", "x_y.test":
+	    say(name, "%s %s %s %s" % (forward(name), connect(name, 80), socks(name), direct(name)))
+	END
+	[ "$status" -eq 0 ]
+	expect <<-END
+	foo_bar.test: 200 200 0 ok
+	a_b.allowed.test: 200 200 0 ok
+	FOO_BAR.test: 200 200 0 ok
+	x_y.test: 403 403 2 no name
+	END
+	run ! grep -q x_y <(dns_asked)
+	[ "$(audit 'select(.domain == "x_y.test") | .rule' | sort -u)" = network.allow ]
+	agentbox_split run --allow '*.allowed.test' -- curl -sS --cacert "$NET/ca.pem" https://a_b.allowed.test/
+	[ "$output" = "hello a_b.allowed.test https HTTP/2.0" ]
+}
+
+@test "http: a request body is as long as network.maxRequestBody allows, or denied with 413" {
+	echo '{ "network": { "maxRequestBody": "1000",
+		"http": [{ "host": "allowed.test", "methods": ["POST"] }], "roots": ["'"$NET/ca.pem"'"] },
+		"filesystem": { "denyRead": ["'"$NET"'"] } }' >"$HOME/config.json"
+	box_python --config "$HOME/config.json" --allow origin.test --allow allowed.test <<-'END'
+	import ssl
+	context = ssl.create_default_context()
+	chunked = "Transfer-Encoding: chunked\r\n"
+	chunk = lambda n: "%x\r\n%s\r\n" % (n, "x" * n)
+	bodies = [("a length", "Content-Length: %d\r\n", lambda n: "x" * n),
+	          ("one chunk", chunked, lambda n: chunk(n) + "0\r\n\r\n"),
+	          ("many chunks", chunked, lambda n: chunk(1) * n + "0\r\n\r\n")]
+	def post(host, more, body, sock=None, target=""):
+	    data = "POST %s/ HTTP/1.1\r\nHost: %s\r\n%s\r\n%s" % (target, host, more, body)
+	    return outcome(lambda: ask(data, sock)[0].status)
+	def tunnel():
+	    return connect_to("origin.test", 80)[1]
+	def inspected():
+	    return context.wrap_socket(connect_to("allowed.test", 443)[1], server_hostname="allowed.test")
+	for name, head, body in bodies:
+	    heads = [head % n if "%" in head else head for n in (1000, 1001)]
+	    say(name, " ".join("%s" % post(host, heads[n == 1001], body(n), way and way(), target)
+	        for host, way, target in (("origin.test", None, "http://origin.test"),
+	                                  ("origin.test", tunnel, ""), ("allowed.test", inspected, ""))
+	        for n in (1000, 1001)))
+	say("declared", post("origin.test", "Content-Length: 5000000000\r\n", "", None, "http://origin.test"))
+	END
+	[ "$status" -eq 0 ]
+	expect <<-END
+	a length: 200 413 200 413 200 413
+	one chunk: 200 413 200 413 200 413
+	many chunks: 200 413 200 413 200 413
+	declared: 413
+	END
+	[ "$(audit 'select(.kind == "violation") | .rule' | sort -u)" = network.maxRequestBody ]
+	[ "$(audit 'select(.kind == "violation" and .rule == "network.maxRequestBody")' | wc -l)" -gt 0 ]
+}
+
+@test "http: a malformed target is recorded as it was asked for, escaped and cut" {
+	box_python --allow allowed.test <<-'END'
+	long = "x" * 20000
+	for line in ("GET ftp://allowed.test/pub/a?token=t HTTP/1.1", "GET http://allowed.test\x1b[31m/ HTTP/1.1",
+	             "GET gopher://allowed.test/ HTTP/1.1", "GET http://allowed.test/%s HTTP/1.1" % long):
+	    say(line[:12], statuses("%s\r\nHost: allowed.test\r\n\r\n" % line))
+	answer = ask("GET ftp://allowed.test/ HTTP/1.1\r\nHost: allowed.test\r\n\r\n")[0]
+	say("ftp", answer.body.decode())
+	END
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"ftp:// URLs cannot be requested: the proxy has no FTP"* ]]
+	[[ "$output" != *"use CONNECT for https"* ]]
+	[ "$(audit 'select(.kind == "violation" and .asked == "GET ftp://allowed.test/pub/a") | .rule')" = protocol ]
+	[ "$(audit 'select(.kind == "violation" and .asked == "GET http://allowed.test\\x1b[31m/ HTTP/1.1") | .id' |
+		wc -l)" -eq 1 ]
+	[ "$(audit 'select(.kind == "violation" and (.asked // "" | test("xxx"))) | .asked | length')" -eq 200 ]
+	run ! grep -q 'token=t' "$(audit_file)"
+	agentbox log --denied
+	[[ "$output" == *"GET ftp://allowed.test/pub/a"*"GET gopher://allowed.test/"* ]]
 }

@@ -1,5 +1,6 @@
 # The internet that the other net_*.bats files use, without a box: everything that
 # they find denied must be reachable here.
+# root-in-turn: root may bind low ports and make devices, which the box must not inherit
 UNJUDGED=1
 load helpers
 load internet

@@ -1,4 +1,5 @@
 # The network modes, chosen by a settings file alone, without options.
+# root-in-turn: root may bind low ports and make devices, which the box must not inherit
 
 UNJUDGED=1
 load helpers

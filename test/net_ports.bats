@@ -1,5 +1,6 @@
 # Ports of the box on the host, ports of the host in the box, private networks,
 # and an upstream proxy: each is granted by name.
+# root-in-turn: root may bind low ports and make devices, which the box must not inherit
 UNJUDGED=1
 load helpers
 load internet
@@ -181,6 +182,27 @@ upstream()
 	[ "$(dns_asked)" = proxy.test ]
 	[ "$(audit 'select(.kind == "request" and .allowed) | .upstream' | sort -u)" = true ]
 	run ! grep -q hidden "$(audit_file)"
+}
+
+@test "ports: an upstream proxy that fails is named, with the setting or variable that names it" {
+	local reached="could not be reached: connection refused"
+
+	agentbox_split run --upstream http://127.0.0.1:1 --allow allowed.test -- \
+		curl -sS http://allowed.test/
+	[[ "$output" == *"the upstream proxy 127.0.0.1:1 (from --upstream or network.upstream) $reached"* ]]
+	[[ "$(audit 'select(.kind == "request") | .error')" == *"upstream proxy 127.0.0.1:1"*"$reached"* ]]
+	HTTPS_PROXY=http://127.0.0.1:2 agentbox_split run --upstream env --allow allowed.test -- sh -c '
+		curl -sS -p http://allowed.test/ || :
+		curl -sS http://allowed.test/'
+	[[ "$output" == *"127.0.0.1:2 (from HTTPS_PROXY) $reached"* ]]
+	[ "$(audit 'select(.kind == "request") | .error' | grep -c "from HTTPS_PROXY) $reached")" -eq 2 ]
+	# One that works is not blamed for more than its own answer.
+	upstream http://proxy.test:3128
+	agentbox_split run --config "$HOME/config.json" --allow refuse.test --allow allowed.test -- sh -c '
+		curl -sS -p http://refuse.test/; curl -sS -p http://allowed.test/'
+	[[ "$output" == "hello allowed.test http HTTP/1.1" ]]
+	[[ "$(audit 'select(.kind == "request" and .domain == "refuse.test") | .error')" == \
+		*"the upstream proxy proxy.test:3128 (from --upstream or network.upstream) refused the request with status "* ]]
 }
 
 @test "ports: the caller's proxy variables count only when they are asked to" {

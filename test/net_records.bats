@@ -1,4 +1,3 @@
-# once: the proxy has no privileges as root either
 # Every request is recorded, and a denial has the same id everywhere.
 UNJUDGED=1
 load helpers

@@ -1,4 +1,3 @@
-# once: the proxy has no privileges as root either
 # TLS is passed on unchanged. The name in the hello must be the name that was
 # allowed.
 UNJUDGED=1

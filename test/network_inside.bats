@@ -2,6 +2,7 @@
 # The network of a box as its programs see it: what they own, what is captured,
 # how names are resolved, and what happens if the kernel lacks a feature. How the
 # proxy handles a connection is tested elsewhere.
+# root-in-turn: root may bind low ports and make devices, which the box must not inherit
 load helpers
 load attack/attack
 
@@ -361,7 +362,7 @@ print(os.environ["GIT_SSH_COMMAND"])'
 	expect <<-END
 	ENETUNREACH 127.0.0.1
 	True
-	ssh -o 'ProxyCommand=$PROGRAM connect %h %p'
+	ssh -o 'ProxyCommand=/dev/agentbox-program connect %h %p'
 	END
 	GIT_SSH_COMMAND='ssh -v' inside 'print(os.environ["GIT_SSH_COMMAND"])'
 	[ "$output" = "ssh -v" ]

@@ -1,4 +1,5 @@
 # Settings are obeyed only if nobody but the user and root could have written them.
+# root: owners differ for root
 load helpers
 
 settings()
@@ -63,6 +64,7 @@ refused()
 	obeyed --config "$TEST_DIR/open/link.json"
 }
 
+# bats test_tags=root
 @test "settings of another user are refused" {
 	only_root
 	file=$HOME/.config/agentbox/config.json
@@ -81,6 +83,7 @@ refused()
 	refused "a link of another user leads there" --config "$TEST_DIR/link.json"
 }
 
+# bats test_tags=root
 @test "a link of another user does not lead to the state folder" {
 	only_root
 	mkdir -m 1777 "$TEST_DIR/sticky"
@@ -99,7 +102,9 @@ refused()
 }
 
 @test "a nested run obeys the same settings as the outer one" {
-	settings "$HOME/.config/agentbox/config.json"
+	# With a network of its own, no run that begins beside it puts a socket in its sight.
+	mkdir -p "$HOME/.config/agentbox"
+	echo '{"env":{"set":{"MARK":"obeyed"}}}' >"$HOME/.config/agentbox/config.json"
 	agentbox run -- "$AGENTBOX" run -- sh -c 'echo "mark=$MARK"'
 	[ "$status" -eq 0 ]
 	[[ "$output" == *mark=obeyed* ]]

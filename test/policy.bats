@@ -1,4 +1,3 @@
-# once: what a policy says does not depend on who reads it
 load helpers
 
 own_profile()

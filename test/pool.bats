@@ -1,4 +1,3 @@
-# once: who runs it changes nothing about the channel
 # Pools of agentbox serve: boxes that are prepared before their command is known (docs/serve.md).
 load helpers
 
@@ -375,7 +374,9 @@ client()
 		# Right after the request: the command may not have seen its start yet.
 		for i in range(10):
 		    run = c.run(pool=p, shell="echo ran")
-		    assert c.ask(do="signal", run=run, signal="WINCH")["ok"]
+		    reply = c.ask(do="signal", run=run, signal="WINCH")
+		    over = any(e["event"] == "exit" and e["run"] == run for e in c.events)
+		    assert reply["ok"] or over, reply
 		    r = c.result(run)
 		    assert (r["exit"], r["stdout"]) == (0, "ran\n"), r
 		for i in range(10):
@@ -402,9 +403,12 @@ client()
 		    run = c.run(pool=p, argv=["sleep", "100"])
 		    time.sleep(wait / 4000)
 		    before = children(c.process.pid, "")
-		    send(before[wait % len(before)], signal.SIGKILL)
+		    victim = before[wait % len(before)]
+		    send(victim, signal.SIGKILL)
 		    c.ask(do="stop", run=run, grace_ms=0)
 		    c.result(run)
+		    # A run that it gets before it is gone ends with it.
+		    wait_until(lambda: victim not in children(c.process.pid, ""))
 		assert c.ask(do="close", pool=p)["ok"]
 		wait_until_nothing_is_left(c)
 		# What a new run refuses, one in a prepared box does, too.
@@ -455,6 +459,63 @@ client()
 		os.mkdir("sub")
 		r, _, _ = outcome(pool=reply["pool"], shell="touch there")
 		assert r["exit"] == 0 and os.path.exists("sub/there") and not os.path.exists("old/there")
+		assert c.close() == 0
+	END
+}
+
+@test "pool: one whose boxes do not fit steps back, says so, and prepares again by itself" {
+	client <<-'END'
+		p = pool(2)
+		def status():
+		    return c.ask(do="status", pool=p)["status"]
+		assert status() == {"size": 2, "ready": 2, "rests": 0}, status()
+		# What is counted is runs. None of these is like the others.
+		for i in range(40):
+		    c.events.clear()
+		    assert outcome(pool=p, argv=["true"], env=dict(os.environ, OTHER=str(i)))[1] is False
+		    told = [e["text"] for e in c.events if e["event"] == "message"]
+		    if told:
+		        break
+		assert told == ["most prepared boxes of the pool did not fit their runs; for the next 16 runs it prepares none"], told
+		assert i >= 7, i
+		assert status() == {"size": 2, "ready": 0, "rests": 16}, status()
+		# These would fit, and work without.
+		for i in range(16):
+		    r, warm, _ = outcome(pool=p, argv=["true"])
+		    assert (r["exit"], warm) == (0, False), (r, warm)
+		    assert status()["rests"] == 15 - i, status()
+		wait_until(lambda: status()["ready"] == 1)
+		def fits():
+		    return outcome(pool=p, argv=["true"])[1]
+		wait_until(fits)
+		wait_until(lambda: status() == {"size": 2, "ready": 2, "rests": 0})
+		reply = c.ask(do="status", pool=p + 1)
+		assert reply["code"] == "not-found", reply
+		assert c.close() == 0
+	END
+}
+
+@test "pool: a socket that no box can reach makes no box unfit" {
+	client <<-'END'
+		p = pool()
+		used = []
+		for i in range(12):
+		    wait_until(lambda: c.ask(do="status", pool=p)["status"]["ready"] == 1)
+		    s = socket.socket(socket.AF_UNIX)
+		    s.bind("/tmp/socket-%d" % i)
+		    s.listen()
+		    used.append(outcome(pool=p, argv=["true"])[1])
+		    # Others on this machine may make sockets that are in reach.
+		    if used.count(True) == 3:
+		        break
+		assert used.count(True) >= 3, used
+		# One in reach: that box is not used, and the socket is closed to the next one.
+		wait_until(lambda: c.ask(do="status", pool=p)["status"]["ready"] == 1)
+		s = socket.socket(socket.AF_UNIX)
+		s.bind(work + "/socket")
+		s.listen()
+		r, warm, _ = outcome(pool=p, shell="curl -sS --unix-socket socket http://x/ && echo reached")
+		assert not warm and "reached" not in r["stdout"], (r, warm)
 		assert c.close() == 0
 	END
 }

@@ -2,6 +2,7 @@
 #
 # Real programs in the box. Each must do its work, and the result must be on
 # the host afterwards.
+# root-in-turn: the processes of root are held by other checks of the kernel
 UNJUDGED=1
 load helpers
 

@@ -1,5 +1,4 @@
 # unsanitized: unit tests and fuzz targets cover its parts
-# once: a terminal is the same for root
 # A question about a host that is on no list appears on the terminal of the
 # command. Nothing in the box can draw, cover or answer it.
 load helpers

@@ -2,6 +2,8 @@
 # ones are moved to quarantine, and git still works.
 #
 # A script prints HOLE where it got through.
+# root: root may write what the mode forbids
+# asan-root: what root does differs
 UNJUDGED=1
 load helpers
 load attack/attack
@@ -157,7 +159,7 @@ taken()
 # -------------------------------------------------------- those that appear
 #
 # A program that creates one is refused at the call (writes.bats). These go through a
-# link, which the judge does not follow, as a program that means it can.
+# link, which the guard does not follow, as a program that means it can.
 
 @test "a protected file that appears is moved to quarantine and reported" {
 	make_repo

@@ -1,6 +1,7 @@
 # What a run creates where programs outside obey it: gone within milliseconds, never
 # there for a loop, whatever its size or number; and repositories of its own making,
 # in which nothing runs a program of the box on the host.
+# root-in-turn: root may give files owners and modes that a user may not
 UNJUDGED=1
 load helpers
 load attack/attack

@@ -1,5 +1,6 @@
 # What a run moved to quarantine can be listed, looked at and put back, and nothing else; and what
 # a person allows for ever is exactly that: one name in one project, one path, one host.
+# root-in-turn: root may give files owners and modes that a user may not
 UNJUDGED=1
 load helpers
 load attack/attack

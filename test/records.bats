@@ -1,5 +1,6 @@
 # The record of a run: its content, the copy that --audit makes, and that nothing
 # runs without a record.
+# root-in-turn: files of root are trusted by other rules of ownership
 load helpers
 
 # The record of the only run.
@@ -159,6 +160,7 @@ on_disk()
 	[ "$(sha256sum "$AGENTBOX_STATE/record.key")" = "$sum" ]
 }
 
+# bats test_tags=root
 @test "audit: a file of another user" {
 	only_root
 	: >file

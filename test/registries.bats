@@ -4,7 +4,6 @@
 # as it was, byte for byte. Without the group nothing is fetched, and the run says
 # which host was denied and how to allow it.
 #
-# once: the tools do not depend on the user, and each start takes seconds
 # unsanitized: the tools take longer than everything that the program does
 load helpers
 load internet
@@ -115,7 +114,7 @@ denied()
 	[ "$status" -eq 0 ]
 	[ "${lines[0]}" = "npm 0" ]
 	[ "${lines[1]}" = "registry=https://mirror.test/npm/" ]
-	[[ "$output" == *"<mirrorOf>*</mirrorOf><url>https://mirror.test/maven2</url>"* ]]
+	[[ "$output" == *"<mirrorOf>*</mirrorOf>"*"<url>https://mirror.test/maven2</url>"* ]]
 	[[ "$output" == *'BUNDLE_MIRROR__ALL: "https://mirror.test/gems"'* ]]
 	[[ "$output" == *'<add key="m" value="https://mirror.test/v3" />'* ]]
 	[[ "$output" != *hunter2* ]]
@@ -136,6 +135,40 @@ denied()
 	[ "$output" = $'[global]\nindex-url = https://mirror.test/pypi/simple' ]
 	agentbox_split run --home private -- cat "$HOME/.config/pip/pip.conf"
 	[ "$status" -ne 0 ]
+}
+
+@test "registries: pip and npm follow the mirror of settings of which the box sees a part" {
+	need program:npm
+	need program:pip3
+	mkdir -p "$HOME/.config/pip"
+	# Without the last line pip tries a denied host for a quarter of a minute.
+	printf '%s\n' '[global]' '# hunter2' 'index_url: https://me:hunter2@mirror.test/pypi/simple?k=hunter2' \
+		'proxy = http://joe:hunter2@proxy.test:3128' 'break-system-packages = true' 'retries = 0' >"$HOME/.config/pip/pip.conf"
+	printf '%s\n' 'registry = "https://me:hunter2@mirror.test/npm/?k=hunter2"' 'https-proxy=http://proxy.test' \
+		'//mirror.test/npm/:_authToken=${TOKEN}' >"$HOME/.npmrc"
+	echo '{ "name": "p", "version": "1.0.0", "dependencies": { "tiny": "^1.0.0" } }' >package.json
+	agentbox_split run --with node,python -- sh -c 'npm install >&2 && pip3 install tiny >&2 && python3 -m tiny
+		cat ~/.config/pip/pip.conf'
+	[ "$status" -eq 0 ]
+	[[ "$output" == "tiny from pypi"*"index-url = https://mirror.test/pypi/simple"* && "$output" != *hunter2* ]]
+	fetched /npm/tiny/-/tiny-1.0.0.tgz
+	fetched /pypi/simple/tiny/
+}
+
+@test "registries: cargo follows the mirror of settings of which the box sees a part" {
+	need runs:cargo
+	make_crate
+	[[ "$(cargo --version)" != "cargo 1."[0-6]?.* ]] || export RUSTC_BOOTSTRAP=1 CARGO_UNSTABLE_SPARSE_REGISTRY=true
+	mkdir "$HOME/.cargo"
+	printf '%s\n' '[source.crates-io]' 'replace-with = "m" # hunter2' '[source.m]' \
+		'registry = "sparse+https://me:hunter2@mirror.test/crates/"' '[registries.corp]' \
+		'index = "https://corp.test/?hunter2"' 'token = "hunter2"' '[http]' 'proxy = "joe:hunter2@proxy.test:3128"' \
+		>"$HOME/.cargo/config.toml"
+	agentbox_split run --allow @crates -- sh -c 'cargo fetch && cargo run -q --offline; cat ~/.cargo/config.toml'
+	[ "$status" -eq 0 ]
+	[[ "$output" == "tiny from crates.io"*'source.m.registry = "sparse+https://mirror.test/crates/"'* ]]
+	[[ "$output" != *hunter2* ]]
+	fetched /crates/config.json
 }
 
 # A program that needs a crate.

@@ -1,8 +1,9 @@
-# What git and other tools outside obey in a workspace that exists before the
-# start: hooks, included configuration, nested repositories, an interrupted
+# What git and other tools outside obey in a workspace that exists before the start:
+# hooks, included configuration, nested repositories, an interrupted
 # rebase, names that run by themselves, and files that are only reported.
 #
 # A script prints HOLE where it got through.
+# root-in-turn: root may give files owners and modes that a user may not
 UNJUDGED=1
 load helpers
 load attack/attack

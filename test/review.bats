@@ -1,4 +1,5 @@
 # `run --review`: the command's changes of the workspace wait in a layer.
+# root-in-turn: root may give files owners and modes that a user may not
 UNJUDGED=1
 load helpers
 
@@ -256,6 +257,61 @@ no_sets()
 	agentbox undo "$(set_key)"
 	[ "$status" -eq 0 ]
 	[ ! -e plain.txt ]
+}
+
+@test "review=auto: nothing of a command that was killed or timed out is applied" {
+	local how
+
+	make_repo
+	# By our own limit, by timeout(1), by a signal to itself, and to a child of the shell.
+	for how in 'run --timeout 1s:sleep 60' 'run:exit 124' 'run:kill -9 $$' 'run:sh -c "kill -9 \$\$"; exit $?' \
+		'run:sh -c "kill -TERM \$\$"; exit $?'; do
+		agentbox ${how%%:*} --review=auto --name dev --result "$TEST_DIR/result" -- \
+			sh -c 'echo half >>src/a.c; '"${how#*:}"
+		[ "$status" -ne 0 ]
+		[ "$(tail -n 1 src/a.c)" = one ]
+		[[ "$output" == *"not applied, because the command was killed or timed out"*"agentbox apply dev"* ]]
+		jq -e '.review | .applied == 0 and .waiting == 1' "$TEST_DIR/result"
+	done
+	# The twins: a command that fails has ended by itself, and so has one with a status above those.
+	for how in 'exit 1' 'exit 123' 'exit 255'; do
+		agentbox run --review=auto --name dev -- sh -c 'echo more >>src/a.c; '"$how"
+		[ "$status" -eq "${how#exit }" ]
+		[ "$(tail -n 1 src/a.c)" = more ]
+		agentbox undo dev
+		agentbox discard dev --yes
+	done
+}
+
+@test "review=auto: a deleted folder waits, and the number of its files is shown" {
+	make_repo
+	# Otherwise it would be a large part of the tree.
+	mkdir -p tools/deep empty more
+	touch more/{1..30}
+	echo 1 >tools/a
+	echo 1 >tools/b
+	echo 1 >tools/deep/c
+	agentbox run --review=auto --name dev --result "$TEST_DIR/result" -- \
+		sh -c 'rm -r tools empty; rm docs/manual.txt; echo more >>src/a.c'
+	[ "$status" -eq 0 ]
+	[ "$(ls tools)" = $'a\nb\ndeep' ]
+	# The twins: a file, and a folder with nothing in it.
+	[ ! -e docs/manual.txt ]
+	[ ! -e empty ]
+	[ "$(tail -n 1 src/a.c)" = more ]
+	[[ "$output" == *"1 wants a look; 3 applied, 1 waits"* ]]
+	jq -e '.review.files | map([.path, .labels[0]]) == [["tools", "deletion"]]' "$TEST_DIR/result"
+	agentbox diff dev
+	[[ "$output" == *"! tools deletes a folder"*"3 files"* ]]
+	# What becomes something else is deleted, too.
+	agentbox run --review=auto --name other -- sh -c 'rm -r tools; echo x >tools'
+	[ -d tools ]
+	agentbox apply dev --safe
+	[ "$status" -eq 1 ]
+	[ -e tools/deep/c ]
+	agentbox apply dev --all
+	[ "$status" -eq 0 ]
+	[ ! -e tools ]
 }
 
 @test "review: a folder of the host can be renamed by git, mv and python" {

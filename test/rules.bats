@@ -1,4 +1,3 @@
-# once: the table is the same for every user
 load helpers
 
 @test "rules list: every rule has a name, a decision and what it is about" {

@@ -1,5 +1,7 @@
 # `agentbox run` as a person or a script sees it: exit status, streams,
 # signals, arguments, errors.
+# root: root starts in another way
+# asan-root: what root does differs
 load helpers
 
 # Start agentbox in the background with default signal dispositions (a shell
@@ -164,9 +166,6 @@ no_control_bytes()
 	agentbox run --fd 77 -- true
 	[ "$status" -eq 125 ]
 	[[ "$output" == *77* ]]
-	agentbox run -c 'true' extra
-	[ "$status" -eq 125 ]
-	[[ "$output" == *extra* ]]
 	agentbox run --net sideways -- true
 	[ "$status" -eq 125 ]
 	[[ "$output" == *sideways* ]]
@@ -289,6 +288,67 @@ no_control_bytes()
 	[ "$status" -eq 9 ]
 	agentbox run -c ''
 	[ "$status" -eq 0 ]
+}
+
+@test "run: words after the text of -c are its \$0, \$1, as for sh" {
+	local way
+	for way in "sh -c" "$AGENTBOX run --yes -c" "$AGENTBOX run --yes --shell /bin/bash -c"; do
+		run timeout 60 $way 'printf "%s|" "$0" "$@"; exit 4' name 'a b' '' '*' -x --net 3>&-
+		[ "$status" -eq 4 ]
+		[ "$output" = "name|a b||*|-x|--net|" ]
+	done
+	agentbox exec -c 'echo "$1"' name word
+	[ "$status" -eq 0 ]
+	jq -e '.stdout == "word\n"' <<<"$output"
+	# They are judged as the same words of a shell are.
+	agentbox check -- sh -c 'rm -rf "$1"' sh /
+	[ "$status" -eq 4 ]
+	run setsid -w timeout 60 "$AGENTBOX" run -c 'rm -rf "$1"' sh / </dev/null 3>&-
+	[ "$status" -eq 126 ]
+}
+
+@test "run: --cwd starts the command in that folder, and decides about nothing else" {
+	mkdir -p sub/deep "$HOME/other" "$HOME/.ssh"
+	agentbox run --cwd sub/deep -- sh -c 'pwd; echo x >../../made && echo written'
+	[ "$status" -eq 0 ]
+	[ "$output" = "$WORKSPACE/sub/deep"$'\nwritten' ]
+	# Seen, and not the workspace.
+	agentbox run --cwd "$HOME/other" -- sh -c "pwd; echo x >$WORKSPACE/made && echo written"
+	[ "$output" = "$HOME/other"$'\nwritten' ]
+	agentbox run --read-only --cwd "$HOME/other" -- sh -c 'echo x >made'
+	[ "$status" -ne 0 ]
+	agentbox run --workspace "$HOME/other" --cwd "$HOME/other" -- sh -c 'pwd; echo x >made'
+	[ "$status" -eq 0 ]
+	[ -e "$HOME/other/made" ]
+	ln -s ../other link
+	agentbox exec --cwd link -- pwd
+	jq -e --arg home "$HOME" '.cwd == $home + "/other" and .stdout == $home + "/other\n"' <<<"$output"
+	agentbox run --cwd /tmp -- pwd
+	[ "$output" = /tmp ]
+	agentbox run --keep --name stays --cwd sub -- pwd
+	[ "${lines[-1]}" = "$WORKSPACE/sub" ]
+	agentbox run --in stays --cwd sub -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"--cwd belongs to the box"* ]]
+	agentbox stop stays
+}
+
+@test "run: --cwd into what the box does not see is refused" {
+	mkdir -p plans/sub
+	agentbox run -- true
+	for folder in "$AGENTBOX_STATE" plans plans/sub; do
+		agentbox run --deny-read plans --cwd "$folder" -- pwd
+		[ "$status" -eq 125 ]
+		[[ "$output" == *"cannot start in "*": the box does not see this folder"* ]]
+	done
+	agentbox run --cwd plans -- pwd
+	[ "$output" = "$WORKSPACE/plans" ]
+	# A private folder hides what the host has in it.
+	inner=$(mktemp -d /tmp/inner.XXXXXX)
+	agentbox run --cwd "$inner" -- pwd
+	rmdir "$inner"
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"does not see this folder"* ]]
 }
 
 @test "run: options end at the command, with or without --" {

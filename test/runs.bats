@@ -1,4 +1,3 @@
-# tagged: the same for root, except for what root may do to the runs of others
 # unsanitized: it mostly waits
 # Listing, naming, stopping and cleaning up runs.
 load helpers

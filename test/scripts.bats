@@ -1,4 +1,4 @@
-# once: it tests the tests themselves
+# whole-tree: it reads the lists of unit tests and fuzz targets
 # unsanitized: it tests the tests themselves
 load helpers
 
@@ -122,32 +122,51 @@ counts()
 @test "scripts: every engine but the best has a suite, and its files are in it" {
 	local known
 
-	known=$("$AGENTBOX" run --help=all | sed -n 's/^ *--engine *auto|full|\([^ ]*\).*/\1/p' | tr '|' ' ')
-	grep -qxF "weaker_engines=($known)" "$ROOT/scripts/test"
-	for known in $known; do
+	known=$("$AGENTBOX" run --help=all | sed -n 's/^ *--engine *auto|full|\([^ ]*\).*/\1/p')
+	grep -qxF "ENGINES = (\"${known//|/\", \"}\")" "$ROOT/scripts/test"
+	for known in ${known//|/ }; do
 		[ "$(grep -lE "^# $known: ." "$ROOT"/test/{escape,net_*,secrets_*}.bats | wc -l)" -ge 3 ]
 	done
 }
 
-@test "scripts: a file that is not run as root has no test for root only" {
-	local -a once
+@test "scripts: a mark of a bats file is one that scripts/test knows" {
+	local known
 
-	mapfile -t once < <(grep -l '^# once: .' "$ROOT"/test/*.bats)
-	[ "${#once[@]}" -ge 5 ]
-	run ! grep -HE '^[[:space:]]+(only_root|as_root)\b' "${once[@]}"
+	known=$(sed -n 's/^    # \([a-zA-Z-]*\): WHY.*/\1/p' "$ROOT/scripts/test" |
+		sed 's/^ENGINE/(shared-proc|no-namespaces)/' | paste -sd'|')
+	[[ "$known" == *root-in-turn* ]]
+	run ! awk -v known="^# ($known|asan-root): " '
+		FNR == 1 { top = 1 }
+		!/^#/ { top = 0 }
+		top && /^# [a-z]+(-[a-z]+)*: / && $0 !~ known { print FILENAME ": " $0; bad = 1 }
+		END { exit !bad }' "$ROOT"/test/*.bats
 }
 
-@test "scripts: of a file whose tagged tests are run as root, those for root only have the tag" {
-	local -a tagged
+@test "scripts: a test for root only is run as root every time" {
+	local -a others
 
-	mapfile -t tagged < <(grep -l '^# tagged: .' "$ROOT"/test/*.bats)
-	[ "${#tagged[@]}" -ge 3 ]
-	run ! awk '/^@test/ { name = $0; tag = before == "# bats test_tags=root" }
-		/^[ \t]+(only_root|as_root)/ && !tag { print FILENAME ": " name; bad = 1 }
+	mapfile -t others < <(grep -LE '^# root: .' "$ROOT"/test/*.bats)
+	[ "${#others[@]}" -ge 5 ]
+	run ! awk '/^@test/ { name = $0; tag = before ~ /^# bats test_tags=.*root/ }
+		/^[ \t]+only_root/ && !tag { print FILENAME ": " name; bad = 1 }
 		{ before = $0 }
-		END { exit !bad }' "${tagged[@]}"
-	run -0 grep -c '^# bats test_tags=root$' "${tagged[@]}"
-	[[ "$output" != *:0* ]]
+		END { exit !bad }' "${others[@]}"
+}
+
+@test "scripts: the parts of a file have each of its tests once" {
+	local k
+
+	printf '@%s {\ntrue\n}\n' 'test "one (a|b) [x] \"quoted\" \$dollar"' 'test "one"' \
+		'test "one more. Really?"' 'test "two"' 'test "two + two"' >some.bats
+	# shellcheck disable=SC1090
+	source <(sed -n '/^choose_part()/,/^}/p' "$ROOT/scripts/suite")
+	for k in 1 2 3; do
+		part=$k/3
+		bats --tap --filter "^($(choose_part some.bats))\$" some.bats
+	done | grep '^ok' | sed 's/^ok [0-9]* //' | sort >seen
+	bats --tap some.bats | grep '^ok' | sed 's/^ok [0-9]* //' | sort >all
+	diff all seen
+	[ "$(wc -l <all)" -eq 5 ]
 }
 
 @test "release: it replaces a release and an empty folder, and nothing else" {

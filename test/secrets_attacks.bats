@@ -1,4 +1,3 @@
-# once: the proxy has no privileges as root either
 # shared-proc: the value must not come in
 # no-namespaces: nor there
 # Attacks of a hostile client or server on the value of a secret. Each has its
@@ -126,6 +125,31 @@ load attack/attack
 	[ "$status" -eq 125 ]
 	[ "$output" = before ]
 	[[ "$stderr" == *OPENAI_API_KEY* ]]
+}
+
+@test "attack: a placeholder to its own host over plain HTTP is told as that" {
+	local stops
+
+	for stops in refuse stop; do
+		config '{ "secrets": { "OPENAI_API_KEY": { "onTripwire": "'$stops'" } } }'
+		agentbox_split run --allow api.openai.com -- sh -c '
+			curl -sS -o /dev/null https://api.openai.com/x -H "Authorization: Bearer $OPENAI_API_KEY" -w "%{http_code}\n"
+			curl -sS http://api.openai.com/x -H "Authorization: Bearer $OPENAI_API_KEY" -w "%{http_code}\n"
+			curl -sS http://api.openai.com/x -d "key=$OPENAI_API_KEY" -o /dev/null -w "%{http_code}\n"'
+		[ "$(head -n 1 <<<"$output")" = 200 ]
+		[[ "$(audit 'select(.kind == "violation") | .reason' | head -n 1)" == *"over plain HTTP"*"(OPENAI_API_KEY)" ]]
+		[[ "$stderr" == *"plain HTTP"* ]]
+		[[ "$stderr$output" != *"another host"* ]]
+		[ "$(audit 'select(.kind == "violation") | .rule' | sort -u)" = secret-tripwire ]
+		if [ "$stops" = stop ]; then
+			[ "$status" -eq 125 ]
+			[[ "$stderr" == *"the placeholder of OPENAI_API_KEY was about to be sent over plain HTTP"* ]]
+		else
+			[ "$(audit 'select(.kind == "violation") | .reason' | grep -c "over plain HTTP")" = 2 ]
+		fi
+		hidden
+		rm -rf "$AGENTBOX_STATE"
+	done
 }
 
 @test "attack: a tripwire in a body is that of its secret" {

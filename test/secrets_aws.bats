@@ -1,6 +1,5 @@
 # AWS keys that sign: the box has placeholders, the proxy verifies what they
 # signed and signs it with the real key. The server verifies that by itself.
-# once: the proxy has no privileges as root either
 UNJUDGED=1
 load helpers
 load internet
@@ -201,6 +200,43 @@ denials()
 	grep -F "a placeholder of another host's secret (AWS)" <<<"$(denials)"
 	[ "$(audit 'select(.kind == "violation" and .rule == "secret-sign") | .id' | sort -u | wc -l)" -ge 5 ]
 	[[ "$stderr" == *"ec2.eu-west-1.amazonaws.com"*"AWS is not for the service ec2"* ]]
+	hidden "$SECRET"
+}
+
+@test "aws: a real signature does not come back, and is valid for minutes" {
+	local signature
+
+	aws_config
+	export AWS_ACCESS_KEY_ID=$ID AWS_SECRET_ACCESS_KEY=$SECRET
+	box_boto <<-'END'
+	import urllib.error, urllib.request
+	class Stay(urllib.request.HTTPRedirectHandler):
+	    def redirect_request(self, *rest):
+	        return None
+	def ask(key, seconds=604800):
+	    signed = client("s3", config=path.merge(Config(signature_version="s3v4")))
+	    url = signed.generate_presigned_url("get_object", Params=dict(Bucket="bucket", Key=key), ExpiresIn=seconds)
+	    try:
+	        answer = urllib.request.build_opener(Stay).open(url)
+	    except urllib.error.HTTPError as e:
+	        answer = e
+	    return answer.status, str(answer.headers) + answer.read().decode("latin-1")
+	for key in "shown", "moved", "packed":
+	    status, text = ask(key)
+	    print(status, "Signature" in text, text)
+	print(ask("shown", 60)[0])
+	END
+	[ "$status" -eq 0 ]
+	[ "$(grep -oE '^[0-9]+ (True|False)' <<<"$output" | paste -sd,)" = "200 True,307 True,502 False" ]
+	[ "$(tail -n 1 <<<"$output")" = 200 ]
+	for signature in $(since_mark origin | jq -r '.head // ""' | grep -o 'X-Amz-Signature=[0-9a-f]*' | cut -d= -f2); do
+		[ "${#signature}" -eq 64 ]
+		[[ "$output" != *"$signature"* ]]
+	done
+	[ -n "$signature" ]
+	[ "$(since_mark origin | jq -r '.head // ""' | grep -oE 'X-Amz-Expires=[0-9]+' | cut -d= -f2 | sort -n | head -n 1)" = 60 ]
+	[ "$(since_mark origin | jq -r '.head // ""' | grep -oE 'X-Amz-Expires=[0-9]+' | cut -d= -f2 | sort -n | tail -n 1)" -lt 1000 ]
+	hidden "$ID"
 	hidden "$SECRET"
 }
 

@@ -1,4 +1,3 @@
-# once: the proxy has no privileges as root either
 # no-namespaces: the value must not get out
 # Ways around the search for a secret's value, and around its tripwire.
 UNJUDGED=1
@@ -25,6 +24,72 @@ load attack/attack
 	END
 }
 
+@test "border: a part of a document is refused, by whatever means it was asked for" {
+	box_python --secret OPENAI_API_KEY <<-END
+	$tls
+	part = "HTTP/1.1 %s\r\nContent-Length: 3\r\n%s\r\nsk-"
+	ranges = ("x-ms-range: bytes=0-2\r\n", "Request-Range: bytes=0-2\r\n", "Range: bytes=0-2\r\n", "")
+	for asked in ranges:
+	    say(asked.split(":")[0], status(opened("api.openai.com"), said(part % ("206 P", "Content-Range: bytes 0-2/9\r\n"), more=asked)))
+	say("without the key", status(opened("api.openai.com"), said(part % ("206 P", ""), login=False)))
+	for name, answer in (
+	    ("by its field", ("200 OK", "content-range: bytes  0-2/9\r\n")),
+	    ("of another unit", ("200 OK", "Content-Range: lines 1-2/*\r\n")),
+	    ("malformed", ("200 OK", "Content-Range: 0-2\r\n")),
+	    ("without a blank", ("200 OK", "Content-Range: bytes=0-2/9\r\n")),
+	    ("rows and bytes", ("200 OK", "Content-Range: 0-2/9, bytes 0-2/9\r\n")),
+	    ("several", ("200 OK", "Content-Type: Multipart/ByteRanges; boundary=x\r\n")),
+	    ("as of old", ("200 OK", "Content-Type: multipart/x-byteranges; boundary=x\r\n")),
+	    ("a difference", ("226 IM Used", "IM: vcdiff\r\n")),
+	    ("by its means", ("200 OK", "IM: range\r\n")),
+	    ("rows", ("200 OK", "Content-Range: 0-24/*\r\n")),
+	    ("no rows", ("200 OK", "Content-Range: */0\r\n")),
+	    ("counted rows", ("200 OK", "Content-Range: 0-24/319\r\n")),
+	    ("rows, then bytes", ("200 OK", "Content-Range: 0-2/9\r\nContent-Range: bytes 0-2/9\r\n")),
+	    ("no such part", ("416 R", "Content-Range: bytes */9\r\n")),
+	    ("parts of mail", ("200 OK", "Content-Type: multipart/mixed; boundary=x\r\nAccept-Ranges: bytes\r\n")),
+	    ("whole", ("200 OK", ""))):
+	    say(name, status(opened("api.openai.com"), said(part % answer)))
+	END
+	[ "$status" -eq 0 ]
+	expect <<-END
+	x-ms-range: 502
+	Request-Range: 502
+	Range: 502
+	: 502
+	without the key: 502
+	by its field: 502
+	of another unit: 502
+	malformed: 502
+	without a blank: 502
+	rows and bytes: 502
+	several: 502
+	as of old: 502
+	a difference: 502
+	by its means: 502
+	rows: 200
+	no rows: 200
+	counted rows: 200
+	rows, then bytes: 502
+	no such part: 416
+	parts of mail: 200
+	whole: 200
+	END
+	[[ "$(audit '.error // empty')" == *"a part of a document, so it cannot be searched"* ]]
+}
+
+@test "border: a download from a host without a secret is resumed" {
+	local answer
+
+	answer=$(printf 'HTTP/1.1 206 P\r\nContent-Length: 5\r\nContent-Range: bytes 5-9/10\r\n\r\n worl' | base64 -w 0)
+	printf hello >file
+	agentbox_split run --secret OPENAI_API_KEY --allow origin.test -- \
+		curl -sS -C - -o file "http://origin.test/raw/$answer"
+	[ "$status" -eq 0 ]
+	[ "$(cat file)" = "hello worl" ]
+	origin_saw 'Range: bytes=5-'
+}
+
 @test "border: a value comes back in no spelling that programs use" {
 	box_python --secret OPENAI_API_KEY <<-END
 	$tls
@@ -44,6 +109,31 @@ for part in spelled:
 whole = [len("".join(way % ord(c) for c in key)) for way in ways]
 assert len(body) == sum(whole) + 2 * 2 * (len(key) + 2) + len(ways) + 2, len(body)
 assert body.count("<".encode("utf-16-le")) and body.count(">".encode("utf-16-be"))
+' "$KEY"
+	hidden
+}
+
+@test "border: a value comes back neither in lines of base64 nor in sloppy HTML" {
+	box_python --secret OPENAI_API_KEY <<-END
+	$tls
+	answer = ask(head("/wrapped"), opened("api.openai.com"))[0]
+	print(answer.body.hex())
+	END
+	[ "$status" -eq 0 ]
+	printf %s "$output" | python3 -c '
+import base64, html, re, sys
+key, parts = sys.argv[1], bytes.fromhex(sys.stdin.read()).decode().split("\n\n")
+assert len(parts) == 76, len(parts)
+for part in parts:
+    digits = re.sub(r"\\[rn]|%0A|[\r\n]", "", part)
+    texts = [html.unescape(part)]
+    for skip in range(4):
+        texts.append(base64.b64decode(digits[skip:len(digits) - (len(digits) - skip) % 4] + "==", validate=False).decode("latin-1"))
+    for text in texts:
+        assert key[12:24] not in text, part
+        assert key[-12:] not in text, part
+# What is around it stays.
+assert all(part.startswith("eHh4") for part in parts[:72])
 ' "$KEY"
 	hidden
 }
@@ -146,4 +236,23 @@ trips()
 	[ "$status" -eq 0 ]
 	[ "$output" = $'200\n403' ]
 	[[ "$stderr" == *"asks for fronted.test"* ]]
+}
+
+@test "secrets: the limit of a request body counts what the box sent, also where secrets are injected" {
+	config '{ "network": { "maxRequestBody": "1000" } }'
+	box_python --secret OPENAI_API_KEY --allow keys.test <<-END
+	$tls
+	chunked = "Transfer-Encoding: chunked\\r\\n"
+	for n in 1000, 1001:
+	    say(n, "%s %s" % (
+	        status(opened("api.openai.com"), head(method="POST", more="Content-Length: %d\\r\\n" % n) + "x" * n),
+	        status(opened("api.openai.com"), head(method="POST", more=chunked) +
+	            "1\\r\\nx\\r\\n" * n + "0\\r\\n\\r\\n")))
+	END
+	[ "$status" -eq 0 ]
+	expect <<-END
+	1000: 200 200
+	1001: 413 413
+	END
+	hidden
 }

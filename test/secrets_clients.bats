@@ -1,7 +1,6 @@
 # unsanitized: the clients take longer than the proxy; other files send the same to it
 # Real programs use a key that they never see: the value reaches the server, and
 # cannot be found anywhere in the box.
-# once: the proxy has no privileges as root either
 UNJUDGED=1
 load helpers
 load internet

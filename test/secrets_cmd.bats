@@ -1,3 +1,4 @@
+# root-in-turn: files of root are trusted by other rules of ownership
 load helpers
 
 # `agentbox secrets`: what it says, and what it must never say. Values are made

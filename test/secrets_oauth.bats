@@ -1,6 +1,5 @@
 # OAuth: the host exchanges refresh tokens, client secrets and keys of service
 # accounts for access tokens; the box has placeholders of all of them.
-# once: the proxy has no privileges as root either
 UNJUDGED=1
 load helpers
 load internet
@@ -265,6 +264,51 @@ exchanges()
 	done
 	grep -F "a placeholder of another host's secret (API_TOKEN)" <<<"$(denials)"
 	[ "$(audit 'select(.kind == "violation" and .rule == "secret-oauth") | .id' | sort -u | wc -l)" -ge 9 ]
+}
+
+@test "oauth: no spelling of the token URL reaches its server, and its other paths do" {
+	refresh_config fixed '{ "hosts": ["api.auth.test", "auth.test"] }'
+	box_client <<-'END'
+	import http.client
+	form = urllib.parse.urlencode(dict(grant_type="refresh_token", refresh_token=refresh, client_id="client-1"))
+	# One that its server would answer with a new token.
+	new = "grant_type=client_credentials&client_id=client-1&client_secret=RealClientSecret0123456789"
+	def post(path, body=form, **more):
+	    there = http.client.HTTPSConnection("auth.test")
+	    head = { "Content-Type": "application/x-www-form-urlencoded", "Authorization": "Bearer " + token }
+	    there.request("POST", path, body, { **head, **{k.replace("_", "-"): v for k, v in more.items()} })
+	    answer = there.getresponse()
+	    text = answer.read().decode()
+	    return "HOLE" if "RealAccess" in text or answer.status == 200 and body is new else answer.status
+	same = ["/token", "//token", "/./token", "/a/../token", "/%74oken", "/%2e/token", "/a/%2e%2e/token", "http://auth.test//token"]
+	near = ["/token/", "/token;a=b", "/Token", "/;a/token", "/token.json", "/token%20", "/%20token", "/token/x",
+	        "/to%E2%84%AAen", "/token;a=b/", "/TOKEN;/", "/token?x=1", "//token?x"]
+	none = ["/token%2f", "/token%00", "/token%5c", "/token\\", "/\\token", "/a%2f..%2ftoken", "/%252e/token",
+	        "/..;/token", "/../token", "/token%", "/%c0%aftoken"]
+	for paths in same, near, none:
+	    print(*(post(path) for path in paths))
+	    print(*(post(path, new) for path in paths))
+	print(post("/x", new, X_Original_URL="/token"), post("/x", new, X_Rewrite_URL="/token"))
+	# The allowed twin: the host's other paths, sent in the form that was judged.
+	print(*(post(path) for path in ("/x", "/tokens", "/tokeninfo", "/a//b/../x", "/x?y=/token", "/x/token")))
+	END
+	[ "$status" -eq 0 ]
+	expect <<-'END'
+	200 200 200 200 200 200 200 200
+	403 403 403 403 403 403 403 403
+	403 403 403 403 403 403 403 403 403 403 403 403 403
+	403 403 403 403 403 403 403 403 403 403 403 403 403
+	400 400 400 400 400 400 400 400 400 400 400
+	400 400 400 400 400 400 400 400 400 400 400
+	400 400
+	200 200 200 200 200 200
+	END
+	[ "$(exchanges)" = 1 ]
+	# Nothing else that reached it is about tokens.
+	[ "$(since_mark origin | jq -r 'select(.at == "203.0.113.93") | .head // "" | split(" ")[1] // empty' | LC_ALL=C sort | paste -sd' ')" = \
+		"/a/x /token /tokeninfo /tokens /x /x/token /x?y=/token" ]
+	grep -F 'a server may take its path for the token URL' <<<"$(denials)"
+	grep -F 'it has an escaped slash' <<<"$(denials)"
 }
 
 @test "oauth: a request that waits for a token goes to its own server, not to the kept one" {

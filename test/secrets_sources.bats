@@ -1,5 +1,6 @@
 # Sources of secrets, before and during a run: where values come from, what the
 # box sees instead, and that the values are nowhere else.
+# root-in-turn: files of root are trusted by other rules of ownership
 
 load helpers
 
@@ -74,7 +75,8 @@ recorded()
 	no_value_in "$output"
 }
 
-@test "secrets: no process of the box, not the broker and not the judge, holds a value" {
+# bats test_tags=root
+@test "secrets: no process of the box, not the broker and not the guard, holds a value" {
 	only_root
 	! sanitized || skip "a sanitizer's memory is too large to be read"
 	settings <<-'JSON'
@@ -130,7 +132,7 @@ recorded()
 	        seen.add(name)
 	    except (FileNotFoundError, ProcessLookupError):   # a command that is over
 	        pass
-	assert {'agentbox', 'agentbox-init', 'agentbox-broker', 'agentbox-judge'} <= seen, seen
+	assert {'agentbox', 'agentbox-init', 'agentbox-broker', 'agentbox-guard'} <= seen, seen
 	print(bad)
 	sys.exit(bool(bad))
 	PYTHON
@@ -497,6 +499,7 @@ mounted()
 	echo "$output"
 }
 
+# bats test_tags=root
 @test "secrets: a box has the mounts of the time after their sources were read" {
 	only_root
 	mounted true

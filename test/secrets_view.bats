@@ -1,6 +1,7 @@
 # shared-proc: certificates are shown differently
 # Certificates that a box with a secret trusts: the host's bundles and keystores
 # plus one certificate, and variables that name them. The host does not change.
+# root-in-turn: files of root are trusted by other rules of ownership
 UNJUDGED=1
 load helpers
 load attack/attack

@@ -1,4 +1,3 @@
-# once: who runs it changes nothing about the channel
 # agentbox serve: runs for another program, over JSON lines (docs/serve.md).
 load helpers
 

@@ -1,5 +1,3 @@
-# early: it waits for its daemons
-# once: Slurm's daemons run as the user of the test
 # unsanitized: 200 starts
 # deploy/slurm: a job array on two nodes (two slurmd on this machine), with a
 # real slurmctld. Each task has its own policy, secret and workspace.
@@ -171,11 +169,13 @@ kill_all()
 	    found = {pid for pid in find() if runs(pid)}
 	    if not found:
 	        break
-	    for pid in found:
-	        try:
-	            os.kill(pid, signal.SIGKILL)
-	        except OSError:
-	            pass
+	    # In one moment: a daemon that saw its step die would report that the task failed.
+	    for number in signal.SIGSTOP, signal.SIGKILL:
+	        for pid in sorted(found):
+	            try:
+	                os.kill(pid, number)
+	            except OSError:
+	                pass
 	    killed |= found
 	    time.sleep(0.05)
 	print(len(killed))

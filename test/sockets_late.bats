@@ -1,5 +1,6 @@
 # Socket files that a program outside makes while the box runs, or whose name no
 # list has. They cross every namespace; the box's connections are judged one by one.
+# root-in-turn: no permission of a file stops root, so only the walls can
 UNJUDGED=1
 load helpers
 load attack/attack

@@ -1,6 +1,5 @@
 # The ssh agent of the box: keys of the caller's own agent, for allowed hosts. The
 # client, the agent and the servers are OpenSSH's.
-# once: nothing of it depends on who runs it
 load helpers
 load internet
 

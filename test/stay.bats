@@ -1,5 +1,3 @@
-# tagged: the client of a box is the same for root; the walls are tested as root too
-# early: it waits for two minutes
 load helpers
 
 # Boxes that stay: run --keep, run --in, run -d, attach, shell, stop.
@@ -525,7 +523,7 @@ has_commands()
 	wait_for 90 test -e done
 	touch end
 	wait_for 90 sh -c '[ -z "$(ls state/live)" ]'
-	umount state
+	wait_for 60 umount state # its processes end after its folder is gone
 }
 
 @test "terminal: each command has its own, with its size, Ctrl-C and Ctrl-Z" {
@@ -822,6 +820,70 @@ has_commands()
 	[ "$output" = still ]
 	agentbox run --in dev -- echo again
 	[ "$output" = again ]
+}
+
+# In the box: the pid of the leader that waits, which is not that of the shell itself.
+FIND_LEADER='find_leader()
+	{
+		tries=0
+		while [ $tries -lt 400 ]; do
+			for dir in /proc/[0-9]*; do
+				pid=${dir#/proc/}
+				[ "$(cat "$dir/comm" 2>/dev/null)" = agentbox-leader ] && [ "$pid" != $PPID ] && return
+			done
+			sleep 0.05
+			tries=$((tries + 1))
+		done
+		exit 1
+	}'
+
+is_given()
+{
+	cat "$AGENTBOX_STATE"/live/*/audit.jsonl | grep '"kind":"command"' | grep -q "$1"
+}
+
+@test "attack: a leader that is stopped, gets a command and is killed: another one starts the command" {
+	need userns
+	keep dev
+	local times killer
+	for times in 1 2; do
+		rm -f stopped kill
+		launch run --in dev -- sh -c "$FIND_LEADER"'
+			find_leader; kill -STOP $pid; echo x >stopped
+			while [ ! -e kill ]; do sleep 0.05; done
+			kill -KILL $pid' </dev/null >killer 2>&1 &
+		killer=$!
+		wait_for 90 test -e stopped
+		echo word | launch run --in dev -- sh -c "read -r w; echo still$times \$w; exit 4" >out 2>&1 &
+		wait_for 90 is_given "still$times"
+		touch kill
+		status=0
+		wait $! || status=$?
+		cat out
+		[ "$status" -eq 4 ]
+		[ "$(cat out)" = "still$times word" ]
+		wait "$killer"
+	done
+}
+
+@test "attack: a box whose leaders are all killed starts nothing, and the next start works" {
+	need userns
+	keep dev
+	launch run --in dev -- sh -c "$FIND_LEADER"'
+		echo x >began
+		while [ ! -e enough ]; do find_leader; kill -KILL $pid; done' </dev/null >killer 2>&1 &
+	local killer=$!
+	wait_for 90 test -e began
+	# Whether it is faster than the killer or not, it ends.
+	agentbox run --in dev -- sh -c 'exit 3'
+	[[ "$status" =~ ^(3|125|137)$ ]]
+	touch enough
+	# For the one that is still looked for.
+	agentbox run --in dev -- true
+	wait "$killer" || true
+	agentbox run --in dev -- sh -c 'echo still; exit 4'
+	[ "$status" -eq 4 ]
+	[ "$output" = still ]
 }
 
 @test "stop: a box whose only process is the leader that waits ends at once" {

@@ -1,4 +1,3 @@
-# tagged: the same for root
 # unsanitized: the other suites run the code that answers it
 # A person steers a run: waiting connections are allowed or denied, for this run,
 # for some time or always; settings are reloaded; a path applies to the next run.
@@ -258,6 +257,18 @@ servant_end()
 	[ "$status" -eq 0 ] && [[ "$output" != *"next run"* ]]
 	beside config set limits.timeout 1h
 	[ "$status" -eq 0 ] && [[ "$output" == *"limits.timeout applies from the next run on: active runs keep what they started with" ]]
+	# Nor is it passed over in silence when the run reads its settings.
+	settings '{ "network": { "allow": ["v4.test"] }, "limits": { "timeout": "1h" }, "filesystem": { "denyRead": ["~/plans"] } }'
+	for again in 1 2; do
+		beside config reload
+		[ "$status" -eq 0 ]
+		[[ "$output" == *"$id: ! filesystem.denyRead applies from the next run on: this run keeps what it started with"* ]]
+		[[ "$output" == *"$id: ! limits.timeout applies from the next run on"* ]]
+		[[ "$output" != *"no changes"* ]]
+	done
+	settings '{ "network": { "allow": ["v4.test"] } }'
+	beside config reload
+	[ "$output" = "$id: no changes" ]
 	servant_end
 	beside config set limits.timeout 2h
 	[ "$status" -eq 0 ] && [[ "$output" != *"next run"* ]]
@@ -568,4 +579,41 @@ servant_end()
 	[[ "$output" == *"10.1.2.3 is allowed in every run from now on"* ]]
 	agentbox allow --always 203.0.113.7
 	[ "$status" -eq 0 ]
+}
+
+@test "steer: on a terminal, a host that no run was denied is asked about before it is allowed for always" {
+	need program:tmux
+	need userns
+	local id file=$HOME/.config/agentbox/config.json
+
+	agentbox run --unknown deny -- curl -s http://denied.test/
+	id=$("$AGENTBOX" log --denied --json | jq -r 'select(.kind == "violation").id')
+	# What a box prints looks the same; a pattern and a group are wider than any denial.
+	for what in evil.test "'*.denied.test'" "'*.test'" sub.denied.test @npm "evil.test --user" "evil.test --project"; do
+		tty_start sh -c "$AGENTBOX allow $what --always; echo status \$?"
+		tty_wait "No run was denied"
+		tty_key Enter
+		tty_end
+		[[ "$output" == *"nothing was changed"*"status 1"* ]]
+		[ "$(jq -c '.network.allow' "$file" 2>/dev/null || echo null)" = null ]
+		[ ! -e .agentbox.json ]
+	done
+	# The twins: a host that was denied, its id, a yes, a grant for a run, and a script.
+	for what in "denied.test --always" "$id --always" "evil.test --always --yes" "deny.test --undo"; do
+		tty_start sh -c "$AGENTBOX allow $what; echo status \$?"
+		tty_end
+		[[ "$output" != *"No run was denied"* ]]
+	done
+	tty_start sh -c "$AGENTBOX allow typed.test --always; echo status \$?"
+	tty_wait "No run was denied"
+	tty_type y
+	tty_key Enter
+	tty_end
+	[[ "$output" == *"typed.test is allowed in every run"*"status 0"* ]]
+	agentbox allow script.test --always </dev/null
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"no run was denied script.test; it is allowed without a question, because there is no terminal"* ]]
+	agentbox allow quiet.test --always --yes </dev/null
+	[[ "$output" != *"no run was denied"* ]]
+	[ "$(jq -c '.network.allow' "$file")" = '["denied.test","evil.test","typed.test","script.test","quiet.test"]' ]
 }

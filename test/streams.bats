@@ -1,5 +1,6 @@
 # Descriptors 0-2 of the caller: data passes as it always did, and nothing else of
 # the file or device can be changed through them.
+# root-in-turn: the processes of root are held by other checks of the kernel
 UNJUDGED=1
 load helpers
 
@@ -129,6 +130,7 @@ attributes()
 	[ "$(cat "$HOME/out")" -eq 4 ]
 }
 
+# bats test_tags=root
 @test "devices: root's nodes keep their modes, and others are refused" {
 	only_root
 	mknod "$TEST_DIR/null" c 1 3 || skip "making a device is not permitted"

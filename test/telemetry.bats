@@ -1,4 +1,3 @@
-# once: who runs it changes nothing about what is sent
 # Records that leave the machine: standard output, and an OpenTelemetry
 # collector that is fast, slow, busy or not there.
 load helpers

@@ -1,4 +1,3 @@
-# once: a terminal is the same for root
 # The terminal: a box has its own, and the caller's is restored afterwards.
 
 load helpers

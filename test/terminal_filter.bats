@@ -1,4 +1,3 @@
-# once: as root the relay is the same
 # What the command writes to the caller's terminal: sequences that do more than
 # control the screen do not get there, and late answers do not reach the shell.
 

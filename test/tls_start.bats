@@ -1,5 +1,6 @@
 # A run without TLS does not initialize it.
 # unsanitized: it applies to a static build only
+# root-in-turn: root may bind low ports and make devices, which the box must not inherit
 load helpers
 
 # The program as it is, but for one thing: it ends, loudly, where the TLS

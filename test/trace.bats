@@ -1,5 +1,6 @@
 # --trace-denials reports what the box denied, to which process, where and by
 # which rule, and nothing that was allowed.
+# root-in-turn: the processes of root are held by other checks of the kernel
 
 load helpers
 
@@ -465,7 +466,7 @@ calls()
 	"$AGENTBOX" run --trace-denials -- sh job >"$TEST_DIR/out" 2>&1 3>&- &
 	local supervisor=$! judge
 	wait_for 90 test -e started
-	judge=$(judge_of "$supervisor")
+	judge=$(guard_of "$supervisor")
 	kill -KILL "$judge"
 	status=0
 	wait "$supervisor" || status=$?

@@ -1,3 +1,4 @@
+# root-in-turn: files of root are trusted by other rules of ownership
 load helpers
 
 wide='{
@@ -366,6 +367,7 @@ not_widened()
 	widened
 }
 
+# bats test_tags=root
 @test "trust: a record of somebody else does not count" {
 	only_root
 	project "$wide"

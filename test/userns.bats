@@ -1,4 +1,3 @@
-# once: a box of root has a read-only /proc, where no namespace gets its maps
 #
 # User namespaces inside the box: denied, told by name, and what --allow-userns gives.
 UNJUDGED=1

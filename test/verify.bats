@@ -1,4 +1,3 @@
-# once: a record is the same for every reader
 # The chain of a record, and `agentbox log` on a folder of records, with what
 # somebody could do to them.
 UNJUDGED=1

@@ -2,6 +2,7 @@
 # the run continues.
 #
 # A script prints HOLE where it got through.
+# root-in-turn: root gives up capabilities that a user never had
 UNJUDGED=1
 load helpers
 load attack/attack
@@ -123,12 +124,12 @@ found()
 	output=$(cat "$TEST_DIR/out")
 	echo "$output"
 	[ "$status" -eq 125 ]
-	[[ "$output" == *".git/config was replaced on the host"*"core.hookspath can make git run a program"*"the run was ended"* ]]
+	[[ "$output" == *".git/config was replaced on the host"*"core.hookspath is not among the settings"*"the run was ended"* ]]
 	[[ "$output" != *end ]]
 	git config --unset core.hooksPath
 	start run --fallback warn -- sh -c 'echo up >up; until [ -e go ]; do sleep 0.05; done; echo end'
 	git config core.hooksPath elsewhere
-	wait_for 90 told "core.hookspath can make git run a program"
+	wait_for 90 told "core.hookspath is not among the settings"
 	finish
 	[ "$status" -eq 0 ]
 	[[ "$output" == *end* ]]

@@ -1,5 +1,4 @@
 # unsanitized: unit tests and fuzz targets cover its parts
-# once: a terminal is the same for root
 # `agentbox watch`: events on the whole screen, and questions answered by a key.
 load helpers
 load internet

@@ -1,4 +1,3 @@
-# once: a record is the same for every reader
 # `agentbox why` repeats what a denial was about, and says what a person can do.
 UNJUDGED=1
 load helpers

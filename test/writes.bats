@@ -1,5 +1,6 @@
 # Refused writes, creations and renames are recorded like a refused host, without
 # --trace-denials; and programs that create a protected name are told at once.
+# root-in-turn: no permission of a file stops root, so only the walls can
 
 load helpers
 
@@ -105,6 +106,32 @@ nothing_seen()
 	[ "$(cat "$HOME/other/file")" = x ]
 }
 
+@test "writes: a refused removal is recorded, and what may be removed is not asked about twice" {
+	need program:jq
+	make_repo
+	mkdir -p d/full/tree e
+	touch d/full/tree/{1..9} d/f
+	agentbox_split run --yes -- sh -c '
+		rm -f .git/config; unlink .git/config; rmdir .git/hooks; rmdir d e; rm -f d/f nothing; rm -rf d; ls'
+	[ "$status" -eq 0 ]
+	[[ "$stderr" == *"Device or resource busy"* ]]
+	[ "$(violations .path | sort -u | xargs)" = "$WORKSPACE/.git/config $WORKSPACE/.git/hooks" ]
+	[ "$(violations '[.access, .rule]' | sort -u)" = '["write","filesystem.denyWrite"]' ]
+	[ "$(xargs <<<"$output")" = file ]
+	[ -e .git/config ]
+	rm -r "$AGENTBOX_STATE/runs"
+	agentbox_split run --read-only --result "$TEST_DIR/result" -- rm -f file
+	[ "$status" -eq 1 ]
+	[[ "$stderr" == *"agentbox: 1 file access was denied"* ]]
+	seen '.door == "file" and .access == "write" and (.path | endswith("/project/file"))'
+	jq -e '.violations_total == 1' "$TEST_DIR/result"
+	[ -e file ]
+	rm -r "$AGENTBOX_STATE/runs"
+	agentbox_split run --read-only -- sh -c 'mkdir -p /tmp/a/b; touch /tmp/a/c; rm -f missing /tmp/a/c; rmdir /tmp/a/b; rm -r /tmp/a'
+	[ "$status" -eq 0 ]
+	nothing_seen
+}
+
 @test "writes: a caller that changes its folder is followed" {
 	need program:jq
 	mkdir -p "$HOME/other" a/b
@@ -123,14 +150,14 @@ nothing_seen()
 	"$AGENTBOX" run -- sh -c 'cat /etc/passwd >&2; read line <go' >"$TEST_DIR/out" 2>&1 3>&- &
 	local pid=$!
 	wait_for 90 test -s "$TEST_DIR/out"
-	[ -z "$(judge_of "$pid")" ]
+	[ -z "$(guard_of "$pid")" ]
 	echo go >go
 	wait "$pid"
 	mkfifo up
 	"$AGENTBOX" run -- sh -c 'echo x >file; echo up >up; read line <go' >"$TEST_DIR/out" 2>&1 3>&- &
 	pid=$!
 	read -r _ <up
-	[ -n "$(judge_of "$pid")" ]
+	[ -n "$(guard_of "$pid")" ]
 	echo go >go
 	wait "$pid"
 }
@@ -471,10 +498,10 @@ for (const f of [() => fs.mkdirSync(".vscode"), () => fs.writeFileSync(".envrc",
 	"$AGENTBOX" run -- sh -c 'echo x >started; sleep 300' >"$TEST_DIR/out" 2>&1 3>&- &
 	local supervisor=$! status=0
 	wait_for 90 test -e started
-	kill -KILL "$(judge_of "$supervisor")"
+	kill -KILL "$(guard_of "$supervisor")"
 	wait "$supervisor" || status=$?
 	[ "$status" -eq 125 ]
-	grep -q 'the judge process has died' "$TEST_DIR/out"
+	grep -q 'the guard process has died' "$TEST_DIR/out"
 }
 
 @test "writes: without a listener the box is as closed, and writes work" {

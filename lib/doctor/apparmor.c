@@ -7,16 +7,7 @@
  * that is loaded later replaces the other, with its path.
  */
 #include <dirent.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-#include "base/data/strv.h"
-#include "base/system/fd.h"
 #include "doctor/doctor.h"
 
 #define MOST_BYTES (1024 * 1024)
@@ -187,8 +178,8 @@ void ab_apparmor_find(const char *dir, const char *path, struct ab_strv *ret_fil
 
 char *ab_apparmor_name(const char *path, bool taken)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "0123456789._-";
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
 	char *name;
 
 	if (!taken)
@@ -214,18 +205,14 @@ void ab_apparmor_explain(const char *path, struct ab_verdict *v)
 	if (files.len > 1) {
 		ab_verdict_set(
 			v, AB_HEALTH_FAIL,
-			"AppArmor uses no profile for agentbox, because two are for the same "
-			"path: %s and %s",
-			files.v[0], files.v[1]);
-		ab_verdict_remedy(v,
-				  "keep one, as root:  apparmor_parser -R %s && rm %s && "
-				  "apparmor_parser -r %s",
-				  files.v[1], files.v[1], files.v[0]);
+			"AppArmor uses no profile for agentbox, because two are for the same path: %s and %s\n"
+			"keep one, as root:  apparmor_parser -R %s && rm %s && apparmor_parser -r %s",
+			files.v[0], files.v[1], files.v[1], files.v[1], files.v[0]);
 		return;
 	}
-	ab_verdict_set(v, AB_HEALTH_FAIL,
-		       "the kernel creates one, but does not let us use it "
-		       "(apparmor_restrict_unprivileged_userns=1)");
+	ab_verdict_set(
+		v, AB_HEALTH_FAIL,
+		"the kernel creates one, but does not let us use it (apparmor_restrict_unprivileged_userns=1)");
 	if (files.len == 1)
 		ab_verdict_remedy(v,
 				  "load the profile that is there, as root:  apparmor_parser -r %s",

@@ -1,11 +1,7 @@
 #include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/keyctl.h>
 #include <netinet/in.h>
 #include <sched.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -14,12 +10,7 @@
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
 #include "doctor/doctor.h"
 #include "landlock/landlock.h"
 #include "netns/loopback.h"
@@ -37,15 +28,16 @@ static void require_kernel(struct ab_verdict *v, const char *what, const char *v
 	struct utsname name;
 
 	uname(&name);
-	ab_verdict_set(v, AB_HEALTH_FAIL, "%s: this is Linux %.60s", what, name.release);
-	ab_verdict_remedy(v, "needs Linux %s or newer", version);
+	ab_verdict_set(v, AB_HEALTH_FAIL,
+		       "%s: this is Linux %.60s\n"
+		       "needs Linux %s or newer",
+		       what, name.release, version);
 }
 
-void ab_check_userns(const struct ab_policy_input *in, struct ab_verdict *v)
+void ab_check_userns(struct ab_verdict *v)
 {
 	unsigned int uid = getuid();
 
-	(void)in;
 	if (ab_userns_enter(CLONE_NEWNS, v) < 0)
 		return;
 	/* The first operation that needs a capability there. */
@@ -56,7 +48,7 @@ void ab_check_userns(const struct ab_policy_input *in, struct ab_verdict *v)
 	ab_verdict_set(v, AB_HEALTH_OK, "created one, mapped %u, changed a mount", uid);
 }
 
-void ab_check_namespaces(const struct ab_policy_input *in, struct ab_verdict *v)
+void ab_check_namespaces(struct ab_verdict *v)
 {
 	static const struct {
 		int flag;
@@ -68,18 +60,17 @@ void ab_check_namespaces(const struct ab_policy_input *in, struct ab_verdict *v)
 	};
 	ab_autobuf struct ab_buf names = { 0 };
 
-	(void)in;
 	if (ab_userns_enter(0, v) < 0)
 		return;
 	for (size_t i = 0; i < AB_COUNT(kinds); i++) {
 		if (unshare(kinds[i].flag) < 0) {
 			ab_verdict_set(v, AB_HEALTH_FAIL, "no %s namespace: %s", kinds[i].name,
 				       strerror(errno));
-			ab_verdict_remedy(v, errno == EINVAL ? "this kernel was built without it; "
-							       "use the distribution's standard "
-							       "kernel"
-							     : "check the limits in "
-							       "/proc/sys/user");
+			ab_verdict_remedy(
+				v,
+				errno == EINVAL
+					? "this kernel was built without it; use the distribution's standard kernel"
+					: "check the limits in /proc/sys/user");
 			return;
 		}
 		ab_buf_printf(&names, "%s%s", i ? ", " : "", kinds[i].name);
@@ -87,12 +78,11 @@ void ab_check_namespaces(const struct ab_policy_input *in, struct ab_verdict *v)
 	ab_verdict_set(v, AB_HEALTH_OK, "%s", names.data);
 }
 
-void ab_check_proc(const struct ab_policy_input *in, struct ab_verdict *v)
+void ab_check_proc(struct ab_verdict *v)
 {
 	char self[16] = { 0 };
 	pid_t pid;
 
-	(void)in;
 	if (ab_userns_enter(CLONE_NEWPID | CLONE_NEWNS, v) < 0)
 		return;
 	pid = fork();
@@ -111,9 +101,9 @@ void ab_check_proc(const struct ab_policy_input *in, struct ab_verdict *v)
 		report_errno(v, "mount it");
 		if (errnum == EPERM) {
 			v->need = AB_NEED_UNMASKED;
-			ab_verdict_set(v, AB_HEALTH_WARN,
-				       "the kernel mounts none, because parts of /proc are covered "
-				       "here: boxes have the engine shared-proc");
+			ab_verdict_set(
+				v, AB_HEALTH_WARN,
+				"the kernel mounts none, because parts of /proc are covered here: boxes have the engine shared-proc");
 			ab_verdict_remedy(v, AB_ENGINE_UNMASK);
 		}
 		return;
@@ -154,11 +144,10 @@ static bool can_use_loopback(void)
 	       connect(there, (struct sockaddr *)&to, len) == 0;
 }
 
-void ab_check_network(const struct ab_policy_input *in, struct ab_verdict *v)
+void ab_check_network(struct ab_verdict *v)
 {
 	struct ab_error err = { 0 };
 
-	(void)in;
 	if (ab_userns_enter(CLONE_NEWNET, v) < 0)
 		return;
 	if (ab_loopback_up(&err) < 0) {
@@ -173,13 +162,12 @@ void ab_check_network(const struct ab_policy_input *in, struct ab_verdict *v)
 		ab_verdict_set(v, AB_HEALTH_OK, "no route out, loopback up");
 }
 
-void ab_check_mounts(const struct ab_policy_input *in, struct ab_verdict *v)
+void ab_check_mounts(struct ab_verdict *v)
 {
 	ab_autoclose int root = -1, tree = -1;
 	struct ab_error err = { 0 };
 	struct statvfs fs;
 
-	(void)in;
 	if (ab_userns_enter(CLONE_NEWNS, v) < 0)
 		return;
 	/* Open it in the new namespace: only its own mounts can be cloned. */
@@ -198,12 +186,11 @@ void ab_check_mounts(const struct ab_policy_input *in, struct ab_verdict *v)
 		ab_verdict_set(v, AB_HEALTH_OK, "the tree can be made read-only as a whole");
 }
 
-void ab_check_terminal(const struct ab_policy_input *in, struct ab_verdict *v)
+void ab_check_terminal(struct ab_verdict *v)
 {
 	ab_autoclose int master = -1, slave = -1;
 	int locked = 0;
 
-	(void)in;
 	if (ab_userns_enter(CLONE_NEWNS, v) < 0)
 		return;
 	/* Any folder works as the mount point, and /proc always exists. */
@@ -230,33 +217,31 @@ static void explain_no_landlock(int errnum, struct ab_verdict *v)
 		ab_verdict_set(v, AB_HEALTH_FAIL, "built in, but disabled");
 		/* The list replaces the kernel's own: without the others they would be off. */
 		if (lsm[0])
-			ab_verdict_remedy(v,
-					  "enable it on the kernel command line: "
-					  "lsm=landlock,%s",
-					  lsm);
+			ab_verdict_remedy(
+				v, "enable it on the kernel command line: lsm=landlock,%s", lsm);
 		else
-			ab_verdict_remedy(v, "enable it on the kernel command line: lsm=landlock, and "
-					     "behind the comma what /sys/kernel/security/lsm has "
-					     "(mount -t securityfs securityfs /sys/kernel/security)");
+			ab_verdict_remedy(
+				v,
+				"enable it on the kernel command line: lsm=landlock, and behind the comma what /sys/kernel/security/lsm has (mount -t securityfs securityfs /sys/kernel/security)");
 	} else if (errnum == ENOSYS) {
 		require_kernel(v, "not in this kernel",
-			       "5.13, built with "
-			       "CONFIG_SECURITY_LANDLOCK,");
+			       "5.13, built with CONFIG_SECURITY_LANDLOCK,");
 	} else {
-		ab_verdict_set(v, AB_HEALTH_FAIL, "not available: %s", strerror(errnum));
-		ab_verdict_remedy(v, "a container's filter may block it; "
-				     "allow the landlock_* calls there");
+		ab_verdict_set(
+			v, AB_HEALTH_FAIL,
+			"not available: %s\n"
+			"a container's filter may block it; allow the landlock_* calls there",
+			strerror(errnum));
 	}
 }
 
-void ab_check_landlock(const struct ab_policy_input *in, struct ab_verdict *v)
+void ab_check_landlock(struct ab_verdict *v)
 {
 	int abi = ab_landlock_abi();
 	ab_autoclose int ruleset = -1, fd = -1;
 	ab_autobuf struct ab_buf brings = { 0 };
 	struct ab_error err = { 0 };
 
-	(void)in;
 	if (abi == 0) {
 		explain_no_landlock(errno, v);
 		return;
@@ -266,10 +251,7 @@ void ab_check_landlock(const struct ab_policy_input *in, struct ab_verdict *v)
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	ruleset = ab_landlock_open(abi > AB_LL_NEWEST ? AB_LL_NEWEST : abi, 0, &err);
 	if (ruleset < 0 || ab_landlock_enter(ruleset) < 0) {
-		ab_verdict_set(v, AB_HEALTH_FAIL,
-			       "ABI %d, but it cannot be "
-			       "enabled",
-			       abi);
+		ab_verdict_set(v, AB_HEALTH_FAIL, "ABI %d, but it cannot be enabled", abi);
 		return;
 	}
 	/* Nothing is allowed now: if the root can still be listed, the kernel
@@ -281,37 +263,33 @@ void ab_check_landlock(const struct ab_policy_input *in, struct ab_verdict *v)
 		ab_verdict_set(v, AB_HEALTH_OK, "ABI %d (%s)", abi, brings.data);
 }
 
-void ab_check_landlock_newest(const struct ab_policy_input *in, struct ab_verdict *v)
+void ab_check_landlock_newest(struct ab_verdict *v)
 {
 	int abi = ab_landlock_abi();
 
-	(void)in;
 	if (abi == 0 || abi >= 9)
 		return; /* already reported, or nothing to report */
 	if (abi < 6)
-		ab_verdict_set(v, AB_HEALTH_WARN,
-			       "without ABI 6 (Linux 6.12), --net allowed "
-			       "leaves the host's abstract sockets reachable");
+		ab_verdict_set(
+			v, AB_HEALTH_WARN,
+			"without ABI 6 (Linux 6.12), --net allowed leaves the host's abstract sockets reachable");
 	else
-		ab_verdict_set(v, AB_HEALTH_WARN,
-			       "without ABI 9 (Linux 7.1), --net allowed leaves host "
-			       "sockets that are created later reachable");
+		ab_verdict_set(
+			v, AB_HEALTH_WARN,
+			"without ABI 9 (Linux 7.1), --net allowed leaves host sockets that are created later reachable");
 }
 
-void ab_check_seccomp(const struct ab_policy_input *in, struct ab_verdict *v)
+void ab_check_seccomp(struct ab_verdict *v)
 {
 	int r;
 
-	(void)in;
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	r = ab_seccomp_load(AB_FILTER_TARGET);
 	if (r < 0) {
 		ab_verdict_set(v, AB_HEALTH_FAIL,
-			       "cannot load the filter: "
-			       "%s",
+			       "cannot load the filter: %s\n"
+			       "needs a kernel with CONFIG_SECCOMP_FILTER",
 			       strerror(-r));
-		ab_verdict_remedy(v, "needs a kernel with "
-				     "CONFIG_SECCOMP_FILTER");
 		return;
 	}
 	/* Anyone may do that; only a filter returns EPERM. */
@@ -324,9 +302,8 @@ void ab_check_seccomp(const struct ab_policy_input *in, struct ab_verdict *v)
 			       ab_seccomp_allowed_count(AB_FILTER_TARGET));
 }
 
-void ab_check_privileges(const struct ab_policy_input *in, struct ab_verdict *v)
+void ab_check_privileges(struct ab_verdict *v)
 {
-	(void)in;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
 	    prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
 		report_errno(v, "set it");

@@ -1,11 +1,8 @@
-#ifndef AB_DOCTOR_DIAGNOSIS_H
-#define AB_DOCTOR_DIAGNOSIS_H
-#include <stdbool.h>
-#include <stddef.h>
+#pragma once
 
+#include "base/base.h"
 #include "sandbox/plan/engine.h"
 
-struct ab_error;
 struct ab_policy_input;
 
 /*
@@ -28,6 +25,7 @@ struct ab_diagnosis {
 	const char *engine; /* that a box was built with; NULL: none was */
 	char *better;	    /* what would give the next better engine; NULL: nothing */
 	bool failed;	    /* a row has AB_HEALTH_FAIL */
+	bool confined;	    /* one of them because of the container around us */
 	bool apparmor;	    /* because of AppArmor's restriction */
 	enum ab_container_need need;
 };
@@ -41,5 +39,3 @@ char *ab_diagnosis_json(const struct ab_diagnosis *diagnosis);
  * belongs in, and whether this machine needs it. Fails if the machine needs one and has
  * it already: a second one would not help. */
 int ab_doctor_apparmor(char **ret_profile, char **ret_file, bool *ret_needed, struct ab_error *err);
-
-#endif

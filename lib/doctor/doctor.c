@@ -1,21 +1,12 @@
 #include "doctor/doctor.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/data/buf.h"
-#include "base/system/fd.h"
-#include "base/data/mem.h"
 #include "landlock/landlock.h"
 #include "policy/model/policy.h"
 #include "sandbox/mount/furniture.h"
-#include "doctor/attack/trial.h"
+#include "attack/trial.h"
 
 #define CHECK_SECONDS 20
 
@@ -44,12 +35,21 @@ const size_t ab_check_count = AB_COUNT(ab_checks);
 
 void ab_verdict_set(struct ab_verdict *v, enum ab_health health, const char *fmt, ...)
 {
+	ab_autofree char *all = NULL, *line = ab_strndup(fmt, strcspn(fmt, "\n"));
 	va_list ap;
+	size_t n;
 
 	v->health = health;
 	va_start(ap, fmt);
-	vsnprintf(v->seen, sizeof(v->seen), fmt, ap);
+	/* A value may have line breaks, too: only that of the format counts. */
+	n = (size_t)vsnprintf(v->seen, sizeof(v->seen), line, ap);
 	va_end(ap);
+	if (!fmt[strlen(line)])
+		return;
+	va_start(ap, fmt);
+	all = ab_vprintf(fmt, ap);
+	va_end(ap);
+	snprintf(v->remedy, sizeof(v->remedy), "%s", all + n + 1);
 }
 
 void ab_verdict_remedy(struct ab_verdict *v, const char *fmt, ...)
@@ -64,10 +64,10 @@ void ab_verdict_remedy(struct ab_verdict *v, const char *fmt, ...)
 static _Noreturn void run_check(const struct ab_check *check, const struct ab_policy_input *input,
 				int pipe)
 {
-	struct ab_verdict v = { 0 };
+	struct ab_verdict v = { .in = input };
 
 	alarm(CHECK_SECONDS);
-	check->run(input, &v);
+	check->run(&v);
 	_exit(ab_write_all(pipe, &v, sizeof(v)) < 0);
 }
 
@@ -102,15 +102,15 @@ static void add_finding(struct ab_diagnosis *d, const char *name, const struct a
 {
 	if (!v->seen[0])
 		return;
-	d->v = ab_realloc(d->v, (d->len + 1) * sizeof(d->v[0]));
-	d->v[d->len++] = (struct ab_finding){ .name = name,
-					      .health = v->health,
-					      .seen = ab_strdup(v->seen),
-					      .remedy = ab_strdup(v->remedy) };
+	*ab_append(d->v, d->len) = (struct ab_finding){ .name = name,
+							.health = v->health,
+							.seen = ab_strdup(v->seen),
+							.remedy = ab_strdup(v->remedy) };
 	/* A check that failed is more urgent than one that found something weaker. */
 	if (v->need && (!d->need || (!d->failed && v->health == AB_HEALTH_FAIL)))
 		d->need = v->need;
 	d->failed |= v->health == AB_HEALTH_FAIL;
+	d->confined |= v->health == AB_HEALTH_FAIL && v->need;
 	d->apparmor |= v->apparmor;
 }
 
@@ -146,10 +146,11 @@ static bool try_box(const struct ab_trial *trial, struct ab_verdict *v, uint32_t
 	}
 	ab_trial_wait(&run, &out);
 	if (out.result < 0 || out.status != 0) {
-		ab_verdict_set(v, AB_HEALTH_FAIL, "%.280s (step: %s)",
+		ab_verdict_set(v, AB_HEALTH_FAIL,
+			       "%.280s (step: %s)\n"
+			       "%.600s",
 			       out.result < 0 ? out.error.text : "the command in the box failed",
-			       out.error.step[0] ? out.error.step : "none");
-		ab_verdict_remedy(v, "%.600s", out.error.hint);
+			       out.error.step[0] ? out.error.step : "none", out.error.hint);
 		return false;
 	}
 	engine = ab_box_engine_find(out.engine);
@@ -175,7 +176,7 @@ static bool try_box(const struct ab_trial *trial, struct ab_verdict *v, uint32_t
 static char *list_missing(const struct ab_policy_input *input, const char *profile, uint32_t holds,
 			  enum ab_box_engine engine)
 {
-	struct ab_policy *policy = NULL;
+	ab_autopolicy struct ab_policy *policy = NULL;
 	struct ab_error err = { 0 };
 	uint32_t lacks;
 
@@ -196,7 +197,6 @@ static char *list_missing(const struct ab_policy_input *input, const char *profi
 			: 0;
 	if (engine < AB_ENGINE_COUNT && !ab_box_engines[engine].namespaces)
 		lacks &= policy->assurance.firm | ~ab_box_engine_reports(engine);
-	ab_policy_free(policy);
 	return list_properties(lacks, ", ");
 }
 
@@ -207,7 +207,7 @@ static void summarize_profiles(struct ab_diagnosis *d, const struct ab_policy_in
 
 	ab_autostrv struct ab_strv names = { 0 }, docs = { 0 }, env = { 0 };
 	struct ab_policy_input at = *input;
-	struct ab_buf b = { 0 };
+	ab_autobuf struct ab_buf b = { 0 };
 
 	/* The caller's profiles, in a workspace that works for all of them. */
 	for (char *const *e = input->environ; *e; e++)
@@ -223,11 +223,8 @@ static void summarize_profiles(struct ab_diagnosis *d, const struct ab_policy_in
 		if (lacks[0])
 			ab_buf_printf(&b, "%s%s (%s)", b.len ? "; " : "", names.v[i], shown);
 	}
-	d->summary = b.len ? ab_printf("this machine cannot run these "
-				       "profiles: %s",
-				       b.data)
+	d->summary = b.len ? ab_printf("this machine cannot run these profiles: %s", b.data)
 			   : ab_strdup("this machine can run every profile");
-	ab_buf_fini(&b);
 }
 
 /* Name the first row that failed. */
@@ -237,8 +234,7 @@ static char *name_first_failure(const struct ab_diagnosis *d)
 		if (d->v[i].health == AB_HEALTH_FAIL) {
 			ab_autofree char *seen = ab_escape(d->v[i].seen);
 
-			return ab_printf("this machine cannot run any profile: "
-					 "%s: %s",
+			return ab_printf("this machine cannot run any profile: %s: %s",
 					 d->v[i].name, seen);
 		}
 	return ab_strdup("this machine cannot run any profile");
@@ -314,10 +310,11 @@ int ab_doctor(const struct ab_policy_input *input, struct ab_diagnosis *ret, str
 		ab_trial_fini(&trial);
 	}
 	if (!d.summary)
-		d.summary = boxed ? ab_strdup("inside a box, a run can only "
-					      "tighten it")
+		d.summary = boxed ? ab_strdup("inside a box, a run can only tighten it")
 				  : name_first_failure(&d);
-	d.better = ab_container_advice(d.need);
+	/* Options of the container help nothing if what failed is something else. */
+	if (!d.failed || d.confined)
+		d.better = ab_container_advice(d.need);
 	*ret = d;
 	return 0;
 }

@@ -1,5 +1,4 @@
-#ifndef AB_DOCTOR_DOCTOR_H
-#define AB_DOCTOR_DOCTOR_H
+#pragma once
 /*
  * One check of the doctor, and what it found.
  *
@@ -7,15 +6,12 @@
  * changes (namespaces, filters, limits) ends with it, and a hanging kernel costs
  * one row, not the whole diagnosis.
  */
-#include <stdbool.h>
-#include <stddef.h>
-
+#include "base/base.h"
 #include "doctor/diagnosis.h"
 #include "sandbox/plan/engine.h"
 
-struct ab_strv;
-
 struct ab_verdict {
+	const struct ab_policy_input *in; /* what is checked */
 	enum ab_health health;
 	bool apparmor;		     /* the cause is AppArmor's restriction */
 	enum ab_container_need need; /* what a container around us would have to give */
@@ -23,7 +19,7 @@ struct ab_verdict {
 	char remedy[640];
 };
 
-typedef void (*ab_check_fn)(const struct ab_policy_input *input, struct ab_verdict *v);
+typedef void (*ab_check_fn)(struct ab_verdict *v);
 
 struct ab_check {
 	const char *name;
@@ -35,7 +31,7 @@ struct ab_check {
 extern const struct ab_check ab_checks[];
 extern const size_t ab_check_count;
 
-/* Set what was seen, and the remedy. */
+/* Set what was seen, the first line of the format, and the remedy, if it has more lines. */
 void ab_verdict_set(struct ab_verdict *v, enum ab_health health, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void ab_verdict_remedy(struct ab_verdict *v, const char *fmt, ...)
@@ -46,26 +42,26 @@ void ab_check_run(const struct ab_check *check, const struct ab_policy_input *in
 		  struct ab_verdict *ret);
 
 /* checks.c: what the kernel can do. */
-void ab_check_userns(const struct ab_policy_input *in, struct ab_verdict *v);
-void ab_check_namespaces(const struct ab_policy_input *in, struct ab_verdict *v);
-void ab_check_proc(const struct ab_policy_input *in, struct ab_verdict *v);
-void ab_check_network(const struct ab_policy_input *in, struct ab_verdict *v);
-void ab_check_capture(const struct ab_policy_input *in, struct ab_verdict *v);
-void ab_check_mounts(const struct ab_policy_input *in, struct ab_verdict *v);
-void ab_check_terminal(const struct ab_policy_input *in, struct ab_verdict *v);
-void ab_check_landlock(const struct ab_policy_input *in, struct ab_verdict *v);
-void ab_check_landlock_newest(const struct ab_policy_input *in, struct ab_verdict *v);
-void ab_check_seccomp(const struct ab_policy_input *in, struct ab_verdict *v);
-void ab_check_privileges(const struct ab_policy_input *in, struct ab_verdict *v);
+void ab_check_userns(struct ab_verdict *v);
+void ab_check_namespaces(struct ab_verdict *v);
+void ab_check_proc(struct ab_verdict *v);
+void ab_check_network(struct ab_verdict *v);
+void ab_check_capture(struct ab_verdict *v);
+void ab_check_mounts(struct ab_verdict *v);
+void ab_check_terminal(struct ab_verdict *v);
+void ab_check_landlock(struct ab_verdict *v);
+void ab_check_landlock_newest(struct ab_verdict *v);
+void ab_check_seccomp(struct ab_verdict *v);
+void ab_check_privileges(struct ab_verdict *v);
 
 /* system.c: how this machine and this user are set up. */
-void ab_check_processes(const struct ab_policy_input *in, struct ab_verdict *v);
-void ab_check_memory(const struct ab_policy_input *in, struct ab_verdict *v);
-void ab_check_state(const struct ab_policy_input *in, struct ab_verdict *v);
-void ab_check_hooks(const struct ab_policy_input *in, struct ab_verdict *v);
-void ab_check_config(const struct ab_policy_input *in, struct ab_verdict *v);
-void ab_check_identity(const struct ab_policy_input *in, struct ab_verdict *v);
-void ab_check_surroundings(const struct ab_policy_input *in, struct ab_verdict *v);
+void ab_check_processes(struct ab_verdict *v);
+void ab_check_memory(struct ab_verdict *v);
+void ab_check_state(struct ab_verdict *v);
+void ab_check_hooks(struct ab_verdict *v);
+void ab_check_config(struct ab_verdict *v);
+void ab_check_identity(struct ab_verdict *v);
+void ab_check_surroundings(struct ab_verdict *v);
 /* The options with which this container would have to be started: those of its runtime, or of all
  * runtimes that are known. */
 char *ab_container_advice(enum ab_container_need need);
@@ -102,5 +98,3 @@ void ab_apparmor_find(const char *dir, const char *path, struct ab_strv *ret_fil
 char *ab_apparmor_name(const char *path, bool taken);
 /* Say which profile is missing, not loaded, or there twice. */
 void ab_apparmor_explain(const char *path, struct ab_verdict *v);
-
-#endif

@@ -1,12 +1,3 @@
-#include <errno.h>
-#include <limits.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/data/strv.h"
 #include "doctor/doctor.h"
 
 /* Quote a path for apparmor_parser: special characters get a backslash. */
@@ -64,16 +55,14 @@ int ab_doctor_apparmor(char **ret_profile, char **ret_file, bool *ret_needed, st
 	if (access(path, X_OK) < 0) {
 		ab_fail(err, AB_ESYSTEM, errno, "the agentbox program file is no longer at %s",
 			shown);
-		return ab_hint(err, "install agentbox, then run the installed "
-				    "agentbox doctor");
+		return ab_hint(err, "install agentbox, then run the installed agentbox doctor");
 	}
 	ab_apparmor_find(AB_APPARMOR_DIR, path, &files, &taken);
 	name = ab_apparmor_name(path, taken);
 	profile = ab_apparmor_profile(name, path, access(AB_APPARMOR_DIR "/abi/4.0", F_OK) == 0);
 	if (!profile) {
 		ab_fail(err, AB_EUSAGE, 0, "an AppArmor profile cannot name %s", shown);
-		return ab_hint(err, "install agentbox under a path without "
-				    "control characters");
+		return ab_hint(err, "install agentbox under a path without control characters");
 	}
 	ab_check_run(&check, NULL, &v);
 	if (v.apparmor && files.len > 0) {

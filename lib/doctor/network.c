@@ -1,13 +1,9 @@
 /* Try the network of a box with a proxy: make a connection and see it arrive. */
 #include <arpa/inet.h>
-#include <errno.h>
 #include <poll.h>
 #include <sched.h>
-#include <string.h>
 #include <sys/socket.h>
 
-#include "base/data/error.h"
-#include "base/system/fd.h"
 #include "doctor/doctor.h"
 #include "netns/destination.h"
 #include "netns/listeners.h"
@@ -46,31 +42,26 @@ static void report_capture(enum ab_capture capture, struct ab_verdict *v)
 		ab_verdict_set(v, AB_HEALTH_OK, "nftables %s works", ab_capture_names[capture]);
 		break;
 	case AB_CAPTURE_PORTS:
-		ab_verdict_set(v, AB_HEALTH_WARN,
-			       "nftables is not available: programs that ignore "
-			       "HTTP_PROXY are captured on well-known ports only");
-		ab_verdict_remedy(v, "as root: modprobe -a nf_tables "
-				     "nft_tproxy nft_objref "
-				     "nft_reject_inet; for a container, on "
-				     "its host");
+		ab_verdict_set(
+			v, AB_HEALTH_WARN,
+			"nftables is not available: programs that ignore HTTP_PROXY are captured on well-known ports only\n"
+			"as root: modprobe -a nf_tables nft_tproxy nft_objref nft_reject_inet; for a container, on its host");
 		break;
 	case AB_CAPTURE_NONE:
 	case AB_CAPTURE_COUNT:
-		ab_verdict_set(v, AB_HEALTH_WARN,
-			       "cannot create routes: only programs that use "
-			       "HTTP_PROXY reach the network");
-		ab_verdict_remedy(v, "a container's filter may block netlink "
-				     "sockets; allow them there");
+		ab_verdict_set(
+			v, AB_HEALTH_WARN,
+			"cannot create routes: only programs that use HTTP_PROXY reach the network\n"
+			"a container's filter may block netlink sockets; allow them there");
 		break;
 	}
 }
 
-void ab_check_capture(const struct ab_policy_input *in, struct ab_verdict *v)
+void ab_check_capture(struct ab_verdict *v)
 {
 	struct ab_network net;
 	struct ab_error err = { 0 };
 
-	(void)in;
 	if (ab_userns_enter(CLONE_NEWNET, v) < 0)
 		return;
 	if (ab_network_build(ab_capture_ways, ab_capture_way_count, NULL, 0, &net, &err) < 0) {
@@ -78,10 +69,10 @@ void ab_check_capture(const struct ab_policy_input *in, struct ab_verdict *v)
 		return;
 	}
 	if (net.capture != AB_CAPTURE_NONE && !is_captured(&net))
-		ab_verdict_set(v, AB_HEALTH_FAIL,
-			       "the kernel accepts the rules (%s), but a "
-			       "connection does not arrive",
-			       ab_capture_names[net.capture]);
+		ab_verdict_set(
+			v, AB_HEALTH_FAIL,
+			"the kernel accepts the rules (%s), but a connection does not arrive",
+			ab_capture_names[net.capture]);
 	else
 		report_capture(net.capture, v);
 	ab_network_fini(&net);

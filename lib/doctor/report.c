@@ -1,10 +1,5 @@
 /* Print a diagnosis and an attack, as text and as JSON. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-#include "doctor/attack/attack_result.h"
+#include "attack/attack_result.h"
 #include "doctor/doctor.h"
 
 static const char *const healths[] = {
@@ -63,39 +58,21 @@ char *ab_diagnosis_json(const struct ab_diagnosis *d)
 {
 	struct ab_buf b = { 0 };
 
-	ab_buf_puts(&b, "{\"checks\":[");
-	for (size_t i = 0; i < d->len; i++) {
-		const struct ab_finding *f = &d->v[i];
-
-		ab_buf_printf(&b,
-			      "%s{\"name\":\"%s\",\"result\":\"%s\","
-			      "\"seen\":",
-			      i ? "," : "", f->name, healths[f->health]);
-		ab_buf_json(&b, f->seen);
-		ab_buf_puts(&b, ",\"remedy\":");
-		if (f->remedy[0])
-			ab_buf_json(&b, f->remedy);
-		else
-			ab_buf_puts(&b, "null");
-		ab_buf_puts(&b, "}");
-	}
-	ab_buf_puts(&b, "],\"summary\":");
-	ab_buf_json(&b, d->summary);
-	ab_buf_json_member(&b, "engine", d->engine);
-	ab_buf_json_member(&b, "better", d->better);
-	ab_buf_printf(&b, ",\"ok\":%s}\n", d->failed ? "false" : "true");
+	ab_buf_jsonf(&b, "{'checks':[");
+	for (size_t i = 0; i < d->len; i++)
+		ab_buf_jsonf(&b, ",{'name':%s,'result':%s,'seen':%s,'remedy':%s}", d->v[i].name,
+			     healths[d->v[i].health], d->v[i].seen,
+			     ab_text_or_null(d->v[i].remedy));
+	ab_buf_jsonf(&b, "],'summary':%s,'engine':%s,'better':%s,'ok':%hhd}\n", d->summary,
+		     d->engine, d->better, (bool)!d->failed);
 	return ab_buf_take(&b);
 }
 
 void ab_diagnosis_fini(struct ab_diagnosis *d)
 {
-	for (size_t i = 0; i < d->len; i++) {
-		free(d->v[i].seen);
-		free(d->v[i].remedy);
-	}
-	free(d->v);
-	free(d->summary);
-	free(d->better);
+	for (size_t i = 0; i < d->len; i++)
+		ab_free_all(d->v[i].seen, d->v[i].remedy);
+	ab_free_all(d->v, d->summary, d->better);
 	*d = (struct ab_diagnosis){ 0 };
 }
 
@@ -121,18 +98,13 @@ char *ab_attack_json(const struct ab_attack *attack)
 {
 	struct ab_buf b = { 0 };
 
-	ab_buf_puts(&b, "{\"attempts\":[");
+	ab_buf_jsonf(&b, "{'attempts':[");
 	for (size_t i = 0; i < attack->len; i++) {
 		const struct ab_attempt *a = &attack->v[i];
 
-		ab_buf_printf(&b, "%s{\"wall\":\"%s\",\"name\":", i ? "," : "", a->wall);
-		ab_buf_json(&b, a->name);
-		ab_buf_printf(&b, ",\"result\":\"%s\",\"seen\":", hold_words[a->hold]);
-		ab_buf_json(&b, a->seen);
-		ab_buf_puts(&b, "}");
+		ab_buf_jsonf(&b, ",{'wall':%s,'name':%s,'result':%s,'seen':%s}", a->wall, a->name,
+			     hold_words[a->hold], a->seen);
 	}
-	ab_buf_puts(&b, "],\"summary\":");
-	ab_buf_json(&b, attack->summary);
-	ab_buf_printf(&b, ",\"ok\":%s}\n", attack->broken ? "false" : "true");
+	ab_buf_jsonf(&b, "],'summary':%s,'ok':%hhd}\n", attack->summary, (bool)!attack->broken);
 	return ab_buf_take(&b);
 }

@@ -1,25 +1,13 @@
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/data/strv.h"
-#include "base/system/fd.h"
+#include "consent/agent_hook.h"
 #include "doctor/doctor.h"
+#include "host/cgroup.h"
 #include "policy/layers/layers.h"
 #include "policy/values/paths.h"
 #include "sandbox/mount/furniture.h"
-#include "session/consent/agent_hook.h"
-#include "session/host/cgroup.h"
-#include "session/state/state.h"
+#include "state/state.h"
 
 /* Create a cgroup like that of a run, and remove it again. */
 static bool can_use_cgroup(uint64_t memory, uint64_t processes)
@@ -44,31 +32,27 @@ static void suggest_scope(struct ab_verdict *v, const char *property)
 	ab_autofree char *manager = ab_printf("/run/user/%u/systemd/private", getuid());
 
 	if (getuid() == 0 && access("/run/systemd/system", F_OK) == 0)
-		ab_verdict_remedy(v,
-				  "with systemd:  systemd-run --scope -p %s "
-				  "agentbox run -- ...",
+		ab_verdict_remedy(v, "with systemd:  systemd-run --scope -p %s agentbox run -- ...",
 				  property);
 	else if (access(manager, F_OK) == 0)
-		ab_verdict_remedy(v,
-				  "with systemd:  systemd-run --user "
-				  "--scope -p %s agentbox run -- ...",
-				  property);
+		ab_verdict_remedy(
+			v, "with systemd:  systemd-run --user --scope -p %s agentbox run -- ...",
+			property);
 	else
-		ab_verdict_remedy(v, "no systemd user session to delegate a "
-				     "cgroup; set the limit on the container "
-				     "instead");
+		ab_verdict_remedy(
+			v,
+			"no systemd user session to delegate a cgroup; set the limit on the container instead");
 }
 
 /*
  * The kernel counts the processes of a user namespace, so with a limit of one
  * this process cannot fork. The host's root is not counted.
  */
-void ab_check_processes(const struct ab_policy_input *in, struct ab_verdict *v)
+void ab_check_processes(struct ab_verdict *v)
 {
 	struct rlimit one = { 1, 1 };
 	pid_t pid;
 
-	(void)in;
 	if (can_use_cgroup(0, 64)) {
 		ab_verdict_set(v, AB_HEALTH_OK, "enforced for the whole box (own cgroup)");
 		return;
@@ -88,16 +72,16 @@ void ab_check_processes(const struct ab_policy_input *in, struct ab_verdict *v)
 	}
 	if (pid > 0)
 		waitpid(pid, NULL, 0);
-	ab_verdict_set(v, AB_HEALTH_WARN,
-		       getuid() == 0 ? "the kernel does not enforce it for root: a fork "
-				       "bomb in the box affects the whole machine"
-				     : "the kernel does not enforce it");
+	ab_verdict_set(
+		v, AB_HEALTH_WARN,
+		getuid() == 0
+			? "the kernel does not enforce it for root: a fork bomb in the box affects the whole machine"
+			: "the kernel does not enforce it");
 	suggest_scope(v, "TasksMax=512");
 }
 
-void ab_check_memory(const struct ab_policy_input *in, struct ab_verdict *v)
+void ab_check_memory(struct ab_verdict *v)
 {
-	(void)in;
 	if (can_use_cgroup(1 << 30, 0)) {
 		ab_verdict_set(v, AB_HEALTH_OK, "enforced for the whole box (own cgroup)");
 		return;
@@ -107,37 +91,42 @@ void ab_check_memory(const struct ab_policy_input *in, struct ab_verdict *v)
 	suggest_scope(v, "MemoryMax=4G");
 }
 
-void ab_check_state(const struct ab_policy_input *in, struct ab_verdict *v)
+void ab_check_state(struct ab_verdict *v)
 {
+	const struct ab_policy_input *in = v->in;
 	ab_autofree char *path = ab_state_dir(in->environ, in->home, in->cwd);
 	struct ab_error err = { 0 };
-	struct ab_state state;
+	ab_auto(ab_state_fini) struct ab_state state = AB_STATE_NONE;
 	char id[8];
 
 	if (!path) {
-		ab_verdict_set(v, AB_HEALTH_FAIL, "no home folder to keep records in");
-		ab_verdict_remedy(v, "set HOME, or set AGENTBOX_STATE to a folder");
+		ab_verdict_set(v, AB_HEALTH_FAIL,
+			       "no home folder to keep records in\n"
+			       "set HOME, or set AGENTBOX_STATE to a folder");
 		return;
 	}
 	if (ab_state_open(path, &state, &err) < 0) {
-		ab_verdict_set(v, AB_HEALTH_FAIL, "%.300s", err.text);
-		ab_verdict_remedy(v, "%.600s", err.hint);
+		ab_verdict_set(v, AB_HEALTH_FAIL,
+			       "%.300s\n"
+			       "%.600s",
+			       err.text, err.hint);
 		return;
 	}
 	if (ab_run_pick_id(id, &err) < 0 || mkdirat(state.live, id, 0700) < 0 ||
 	    unlinkat(state.live, id, AT_REMOVEDIR) < 0) {
-		ab_verdict_set(v, AB_HEALTH_FAIL, "cannot write to %.200s: %s", path,
-			       strerror(errno));
-		ab_verdict_remedy(v, "choose another folder with AGENTBOX_STATE");
+		ab_verdict_set(v, AB_HEALTH_FAIL,
+			       "cannot write to %.200s: %s\n"
+			       "choose another folder with AGENTBOX_STATE",
+			       path, strerror(errno));
 	} else {
 		ab_verdict_set(v, AB_HEALTH_OK, "%.200s, private to you", path);
 	}
-	ab_state_fini(&state);
 }
 
 /* Which agents call our hook. It is not tested here: `hook status` does that. */
-void ab_check_hooks(const struct ab_policy_input *in, struct ab_verdict *v)
+void ab_check_hooks(struct ab_verdict *v)
 {
+	const struct ab_policy_input *in = v->in;
 	ab_autobuf struct ab_buf names = { 0 };
 	enum ab_health health = AB_HEALTH_OK;
 	struct ab_hook_states states;
@@ -168,19 +157,19 @@ void ab_check_hooks(const struct ab_policy_input *in, struct ab_verdict *v)
 /* "; guarantees given up: ...", or "". */
 static char *describe_given_up(const struct ab_policy_input *in)
 {
-	struct ab_policy *policy = NULL;
+	ab_autopolicy struct ab_policy *policy = NULL;
 	struct ab_error err = { 0 };
 	ab_autofree char *list = NULL;
 
 	if (ab_policy_load(in, &policy, NULL, &err) < 0)
 		return ab_strdup("");
 	list = ab_policy_given_up(policy);
-	ab_policy_free(policy);
 	return list[0] ? ab_printf("; guarantees given up: %s", list) : ab_strdup("");
 }
 
-void ab_check_config(const struct ab_policy_input *in, struct ab_verdict *v)
+void ab_check_config(struct ab_verdict *v)
 {
+	const struct ab_policy_input *in = v->in;
 	ab_autofree char *given_up = NULL;
 	struct ab_policy_paths paths;
 	ab_autostrv struct ab_strv problems = { 0 };
@@ -188,8 +177,10 @@ void ab_check_config(const struct ab_policy_input *in, struct ab_verdict *v)
 	size_t files = 0;
 
 	if (ab_policy_paths(in, &paths, &err) < 0) {
-		ab_verdict_set(v, AB_HEALTH_FAIL, "%.300s", err.text);
-		ab_verdict_remedy(v, "%.600s", err.hint);
+		ab_verdict_set(v, AB_HEALTH_FAIL,
+			       "%.300s\n"
+			       "%.600s",
+			       err.text, err.hint);
 		return;
 	}
 	for (size_t i = 0; i < paths.len; i++) {
@@ -204,8 +195,7 @@ void ab_check_config(const struct ab_policy_input *in, struct ab_verdict *v)
 	if (problems.len) {
 		ab_verdict_set(v, AB_HEALTH_FAIL, "%.300s", problems.v[0]);
 		ab_verdict_remedy(v,
-				  problems.len > 1 ? "agentbox config check shows all "
-						     "%zu problems"
+				  problems.len > 1 ? "agentbox config check shows all %zu problems"
 						   : "agentbox config check",
 				  problems.len);
 		return;
@@ -219,38 +209,59 @@ void ab_check_config(const struct ab_policy_input *in, struct ab_verdict *v)
 			       files == 1 ? "" : "s", given_up);
 }
 
-void ab_check_identity(const struct ab_policy_input *in, struct ab_verdict *v)
+void ab_check_identity(struct ab_verdict *v)
 {
-	(void)in;
 	if (getuid() != geteuid() || getgid() != getegid()) {
-		ab_verdict_set(v, AB_HEALTH_FAIL, "started set-user-id or set-group-id");
-		ab_verdict_remedy(v, "agentbox needs no privileges; run "
-				     "chmod ug-s on its program file");
+		ab_verdict_set(v, AB_HEALTH_FAIL,
+			       "started set-user-id or set-group-id\n"
+			       "agentbox needs no privileges; run chmod ug-s on its program file");
 	} else if (getuid() == 0) {
-		ab_verdict_set(v, AB_HEALTH_WARN,
-			       "root: the box can read everything, and files "
-			       "that it creates in the workspace belong to root");
-		ab_verdict_remedy(v, "run agentbox as an ordinary user; it does not "
-				     "need root");
+		ab_verdict_set(
+			v, AB_HEALTH_WARN,
+			"root: the box can read everything, and files that it creates in the workspace belong to root\n"
+			"run agentbox as an ordinary user; it does not need root");
 	} else {
 		ab_verdict_set(v, AB_HEALTH_OK, "uid %u, no privileges", getuid());
 	}
 }
 
-/* Files by which container engines can be recognized. Kubernetes uses one of the others below it. */
+/* Where the file comes from that an engine mounts on /etc/hostname; "" if none is. */
+static char *find_hostname_mount(void)
+{
+	ab_autoclose int fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+	ab_autofree char *text = NULL;
+	char *at, *begin;
+	size_t len;
+
+	if (fd < 0 || ab_read_all(fd, 1 << 20, &text, &len) < 0)
+		return ab_strdup("");
+	at = strstr(text, " /etc/hostname ");
+	if (!at)
+		return ab_strdup("");
+	for (begin = at; begin > text && begin[-1] != '\n';)
+		begin--;
+	return ab_strndup(begin, (size_t)(at - begin));
+}
+
+/*
+ * Files by which container engines can be recognized; and folders of theirs, because a root folder that
+ * is read-only has an empty /run. Kubernetes uses one of the others below it.
+ */
 static const char *find_container(char *buf, size_t size)
 {
 	static const struct {
-		const char *path, *name;
+		const char *path, *folder, *name;
 	} signs[] = {
-		{ "/var/run/secrets/kubernetes.io", "Kubernetes" },
-		{ "/.dockerenv", "Docker" },
-		{ "/run/.containerenv", "Podman" },
-		{ "/dev/lxd/sock", "LXD" },
+		{ "/var/run/secrets/kubernetes.io", NULL, "Kubernetes" },
+		{ "/.dockerenv", "/docker/containers/", "Docker" },
+		{ "/run/.containerenv", "/userdata/hostname", "Podman" },
+		{ "/dev/lxd/sock", NULL, "LXD" },
 	};
+	ab_autofree char *mount = find_hostname_mount();
 
 	for (size_t i = 0; i < AB_COUNT(signs); i++)
-		if (access(signs[i].path, F_OK) == 0)
+		if (access(signs[i].path, F_OK) == 0 ||
+		    (signs[i].folder && strstr(mount, signs[i].folder)))
 			return signs[i].name;
 	/* systemd's convention, for engines without such a file. */
 	return *ab_first_line("/run/systemd/container", buf, size) ? buf : NULL;
@@ -266,18 +277,16 @@ static bool in_userns(void)
 	return sscanf(map, "%u %u %u", &inside, &outside, &count) == 3 && count != 4294967295u;
 }
 
-void ab_check_surroundings(const struct ab_policy_input *in, struct ab_verdict *v)
+void ab_check_surroundings(struct ab_verdict *v)
 {
 	char buf[64];
 	const char *name = find_container(buf, sizeof(buf));
 
-	(void)in;
 	if (ab_furniture_boxed())
 		ab_verdict_set(v, AB_HEALTH_OK, "inside a box: a run here can only tighten it");
 	else if (name)
 		ab_verdict_set(v, AB_HEALTH_OK,
-			       "inside a container (%.60s): the rows above show "
-			       "what it permits",
+			       "inside a container (%.60s): the rows above show what it permits",
 			       name);
 	else if (in_userns())
 		ab_verdict_set(v, AB_HEALTH_OK, "inside a user namespace of another program");

@@ -4,16 +4,9 @@
  * AppArmor, which lets a program create one but not use it. All are found by
  * trying; the settings are read only to name the cause.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <sched.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/system/fd.h"
+#include "base/process/own_program.h"
 #include "doctor/doctor.h"
 #include "sandbox/start/launch.h"
 
@@ -42,8 +35,7 @@ static void suggest_sysctl(struct ab_verdict *v, const char *key, const char *va
 {
 	ab_verdict_remedy(v,
 			  "now, as root:  sysctl -w %s=%s\n"
-			  "permanently:   echo %s=%s > "
-			  "/etc/sysctl.d/90-agentbox.conf",
+			  "permanently:   echo %s=%s > /etc/sysctl.d/90-agentbox.conf",
 			  key, value, key, value);
 }
 
@@ -60,13 +52,11 @@ static void explain_missing(int errnum, struct ab_verdict *v)
 			suggest_sysctl(v, "user.max_user_namespaces", "15000");
 			return;
 		}
-		ab_verdict_set(v, AB_HEALTH_FAIL,
-			       "cannot create another one: the limit "
-			       "user.max_user_namespaces=%s is reached, or an "
-			       "outer namespace allows none",
-			       ab_first_line(MAX_USERNS, buf, sizeof(buf)));
-		ab_verdict_remedy(v, "check user.max_user_namespaces here and "
-				     "on the host of this container");
+		ab_verdict_set(
+			v, AB_HEALTH_FAIL,
+			"cannot create another one: the limit user.max_user_namespaces=%s is reached, or an outer namespace allows none\n"
+			"check user.max_user_namespaces here and on the host of this container",
+			ab_first_line(MAX_USERNS, buf, sizeof(buf)));
 		return;
 	case EPERM:
 		if (has_value(USERNS_CLONE, "0")) {
@@ -76,28 +66,25 @@ static void explain_missing(int errnum, struct ab_verdict *v)
 		} else if (ab_box_is_filtered()) {
 			v->need = AB_NEED_UNFILTERED;
 			ab_verdict_set(v, AB_HEALTH_FAIL,
-				       "blocked by a system call filter, probably of "
-				       "a container");
+				       "blocked by a system call filter, probably of a container");
 			ab_verdict_remedy(v, AB_ENGINE_UNFILTER);
 		} else if (in_chroot()) {
-			ab_verdict_set(v, AB_HEALTH_FAIL,
-				       "the kernel does not create them in a chroot");
-			ab_verdict_remedy(v, "enter the tree with pivot_root "
-					     "instead (unshare, "
-					     "systemd-nspawn)");
+			ab_verdict_set(
+				v, AB_HEALTH_FAIL,
+				"the kernel does not create them in a chroot\n"
+				"enter the tree with pivot_root instead (unshare, systemd-nspawn)");
 		} else {
-			ab_verdict_set(v, AB_HEALTH_FAIL, "the kernel does not create one (%s)",
+			ab_verdict_set(v, AB_HEALTH_FAIL,
+				       "the kernel does not create one (%s)\n"
+				       "a security module forbids it; see its log for the rule",
 				       strerror(errnum));
-			ab_verdict_remedy(v, "a security module forbids it; "
-					     "see its log for the rule");
 		}
 		return;
 	case EINVAL:
 	case ENOSYS:
 		ab_verdict_set(v, AB_HEALTH_FAIL,
-			       "this kernel was built without them "
-			       "(CONFIG_USER_NS)");
-		ab_verdict_remedy(v, "use the distribution's standard kernel");
+			       "this kernel was built without them (CONFIG_USER_NS)\n"
+			       "use the distribution's standard kernel");
 		return;
 	default:
 		ab_verdict_set(v, AB_HEALTH_FAIL, "cannot create one: %s", strerror(errnum));
@@ -107,24 +94,22 @@ static void explain_missing(int errnum, struct ab_verdict *v)
 void ab_userns_explain(int errnum, const char *step, struct ab_verdict *v)
 {
 	if ((errnum == EPERM || errnum == EACCES) && has_value(APPARMOR, "1")) {
-		char path[PATH_MAX];
-		ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+		ab_autofree char *path = ab_own_program();
 
-		path[n > 0 ? n : 0] = '\0';
-		ab_apparmor_explain(path, v);
+		ab_apparmor_explain(path ? path : "", v);
 		return;
 	}
 	if (access("/proc/self/status", F_OK) < 0) {
-		ab_verdict_set(v, AB_HEALTH_FAIL, "/proc is not mounted (%s: %s)", step,
-			       strerror(errnum));
-		ab_verdict_remedy(v, "as root:  mount -t proc proc /proc");
+		ab_verdict_set(v, AB_HEALTH_FAIL,
+			       "/proc is not mounted (%s: %s)\n"
+			       "as root:  mount -t proc proc /proc",
+			       step, strerror(errnum));
 		return;
 	}
 	ab_verdict_set(v, AB_HEALTH_FAIL,
-		       "the kernel creates one, but does not let us use it (%s: %s)", step,
-		       strerror(errnum));
-	ab_verdict_remedy(v, "a security module forbids it; see its log for "
-			     "the rule");
+		       "the kernel creates one, but does not let us use it (%s: %s)\n"
+		       "a security module forbids it; see its log for the rule",
+		       step, strerror(errnum));
 }
 
 /* Linux 5.12 and later let only a process with CAP_SETFCAP map user 0. */

@@ -1,13 +1,6 @@
 #include "landlock/landlock.h"
 
-#include <errno.h>
-#include <stddef.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
-
-#include "base/data/error.h"
-#include "base/data/mem.h"
 
 /*
  * Debian 12's header has only ABI 1, so the kernel interface is defined here. The
@@ -25,6 +18,7 @@ struct path_beneath_attr {
 } __attribute__((packed));
 
 enum { RULE_PATH_BENEATH = 1, CREATE_VERSION = 1 };
+enum { AT_REFER = 13 };
 
 #define BIT(n) (1ULL << (n))
 
@@ -52,7 +46,7 @@ static const struct {
 	{ 10, 1, AB_LL_MAKE, 0 },	      /* MAKE_FIFO */
 	{ 11, 1, AB_LL_MAKE, 0 },	      /* MAKE_BLOCK */
 	{ 12, 1, AB_LL_MAKE, 0 },	      /* MAKE_SYM */
-	{ 13, 2, AB_LL_MAKE, 0 },	      /* REFER */
+	{ AT_REFER, 2, AB_LL_MAKE, 0 },	      /* REFER */
 	{ 14, 3, AB_LL_WRITE, 1 },	      /* TRUNCATE */
 	{ 15, 5, AB_LL_DEVICE, 1 },	      /* IOCTL_DEV */
 	{ 16, 9, AB_LL_SOCKET, 1 },	      /* RESOLVE_UNIX */
@@ -142,15 +136,26 @@ int ab_landlock_enter(int ruleset)
 	return syscall(SYS_landlock_restrict_self, ruleset, 0) < 0 ? -errno : 0;
 }
 
+/*
+ * Together with another ruleset that handles files, the kernel denies REFER in one that handles
+ * none: rename() and link() between two folders would fail with EXDEV. So this one handles REFER,
+ * and allows it everywhere.
+ */
+static int allow_refer(int ruleset)
+{
+	ab_autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	const struct path_beneath_attr attr = { .access = BIT(AT_REFER), .parent_fd = root };
+
+	if (root < 0 || syscall(SYS_landlock_add_rule, ruleset, RULE_PATH_BENEATH, &attr, 0) < 0)
+		return -errno;
+	return 0;
+}
+
 int ab_landlock_enter_scope(void)
 {
-	const struct ruleset_attr attr = { .scoped = BIT(1) };
-	long fd = syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
-	int r;
+	const struct ruleset_attr attr = { .fs = BIT(AT_REFER), .scoped = BIT(1) };
+	ab_autoclose int fd = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
+	int r = fd < 0 ? -errno : allow_refer(fd);
 
-	if (fd < 0)
-		return -errno;
-	r = ab_landlock_enter((int)fd);
-	close((int)fd);
-	return r;
+	return r < 0 ? r : ab_landlock_enter(fd);
 }

@@ -1,5 +1,4 @@
-#ifndef AB_LANDLOCK_LANDLOCK_H
-#define AB_LANDLOCK_LANDLOCK_H
+#pragma once
 /*
  * Landlock: a second lock for the same plan as the mounts.
  *
@@ -7,9 +6,7 @@
  * them for the running kernel (ABI 1 to the newest in the table), and drops rights
  * that a plain file cannot have.
  */
-#include <stdint.h>
-
-struct ab_error;
+#include "base/base.h"
 
 enum ab_landlock_right {
 	AB_LL_READ = 1,	   /* open for reading, list */
@@ -44,11 +41,9 @@ int ab_landlock_open(int abi, unsigned int scopes, struct ab_error *err);
 /* Allow `rights` on the object of fd (O_PATH is enough) and below it. */
 int ab_landlock_allow_fd(int ruleset, int abi, int fd, unsigned int rights, struct ab_error *err);
 
-/* Restrict only whom this process and its children may signal: each other. Needs ABI 6. Raw: 0 or
- * -errno. */
+/* Restrict only whom this process and its children may signal: each other. Files stay as they are,
+ * below a ruleset of ab_landlock_open() too. Needs ABI 6. Raw: 0 or -errno. */
 int ab_landlock_enter_scope(void);
 
 /* Enforce it on this thread and its children. Raw: 0 or -errno. */
 int ab_landlock_enter(int ruleset);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef AB_NETNS_BATCH_H
-#define AB_NETNS_BATCH_H
+#pragma once
 /*
  * Constants that the generator of the netlink messages (generate.c) and their
  * senders share. Private to lib/netns.
@@ -17,5 +16,3 @@ enum {
 #define AB_NFT_TABLE "agentbox"
 #define AB_NFT_UDP "udp"     /* counter of denied datagrams */
 #define AB_NFT_OTHER "other" /* and of packets that are neither TCP nor UDP */
-
-#endif

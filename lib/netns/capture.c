@@ -1,8 +1,5 @@
 #include "netns/capture.h"
 
-#include <stdbool.h>
-
-#include "base/data/mem.h"
 #include "netns/batch.h"
 #include "netns/netlink.h"
 

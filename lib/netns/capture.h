@@ -1,5 +1,4 @@
-#ifndef AB_NETNS_CAPTURE_H
-#define AB_NETNS_CAPTURE_H
+#pragma once
 /*
  * How connections of the box reach the proxy even if the program ignores proxy
  * settings. Every address becomes local to the box (a route of type local for the
@@ -9,8 +8,7 @@
  * This is for convenience, not for confinement: the namespace has no other device,
  * so without capture fewer programs reach the network, and none escapes.
  */
-#include <stddef.h>
-#include <stdint.h>
+#include "base/base.h"
 
 /* Each one captures everything that those before it do, and more. */
 enum ab_capture {
@@ -51,5 +49,3 @@ extern const size_t ab_capture_way_count;
  */
 enum ab_capture ab_capture_raise(int routes, int rules, const struct ab_capture_way *ways,
 				 size_t nways);
-
-#endif

@@ -1,16 +1,10 @@
 #include "netns/counters.h"
 
 #include <endian.h>
-#include <errno.h>
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter/nfnetlink.h>
-#include <linux/netlink.h>
 #include <linux/rtnetlink.h>
-#include <stdbool.h>
-#include <string.h>
 
-#include "base/data/error.h"
-#include "base/data/mem.h"
 #include "netns/batch.h"
 #include "netns/netlink.h"
 
@@ -34,15 +28,16 @@ static bool has_name(const struct rtattr *a, const char *name)
 	return RTA_PAYLOAD(a) >= n && memcmp(RTA_DATA(a), name, n) == 0;
 }
 
-static void add_counter(const struct nlmsghdr *head, struct ab_counters *ret)
+static int add_counter(const struct nlmsghdr *head, void *counters_read)
 {
+	struct ab_counters *ret = counters_read;
 	int skip = NLMSG_ALIGN(sizeof(struct nfgenmsg));
 	const struct rtattr *attrs, *name, *data, *packets;
 	int len = (int)NLMSG_PAYLOAD(head, 0);
 	uint64_t n;
 
 	if (len < skip)
-		return;
+		return 0;
 	attrs = (const void *)((const char *)NLMSG_DATA(head) + skip);
 	len -= skip;
 	name = find_attribute(attrs, len, NFTA_OBJ_NAME, 1);
@@ -51,28 +46,19 @@ static void add_counter(const struct nlmsghdr *head, struct ab_counters *ret)
 					NFTA_COUNTER_PACKETS, sizeof(n))
 		       : NULL;
 	if (!name || !packets)
-		return;
+		return 0;
 	memcpy(&n, RTA_DATA(packets), sizeof(n));
 	if (has_name(name, AB_NFT_UDP))
 		ret->udp += be64toh(n);
 	else if (has_name(name, AB_NFT_OTHER))
 		ret->other += be64toh(n);
+	return 0;
 }
 
 int ab_counters_parse(const void *data, size_t len, struct ab_counters *ret)
 {
-	const struct nlmsghdr *head = data;
-	size_t left = len;
-
-	for (; ab_netlink_ok(head, left); head = ab_netlink_next(head, &left)) {
-		if (head->nlmsg_type == NLMSG_DONE)
-			return 1;
-		if (head->nlmsg_type == NLMSG_ERROR)
-			return ab_netlink_error(head);
-		if (head->nlmsg_type == (NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_NEWOBJ))
-			add_counter(head, ret);
-	}
-	return 0;
+	return ab_netlink_parse(data, len, NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_NEWOBJ, add_counter,
+				ret);
 }
 
 /* "Ip: Forwarding DefaultTTL ...", then "Ip: 2 64 ...": the value in the column of the name. */

@@ -1,5 +1,4 @@
-#ifndef AB_NETNS_COUNTERS_H
-#define AB_NETNS_COUNTERS_H
+#pragma once
 /*
  * Counts the packets that the rules of the box denied: those that are neither
  * captured nor internal to the box.
@@ -9,11 +8,7 @@
  * capabilities, and from its user, the supervisor, which owns the box's user
  * namespace.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-struct ab_error;
+#include "base/base.h"
 
 struct ab_counters {
 	uint64_t udp;	/* datagrams, except name lookups */
@@ -34,5 +29,3 @@ int ab_counters_parse(const void *data, size_t len, struct ab_counters *ret);
  */
 bool ab_counters_unrouted(const char *text, bool local_resolver);
 bool ab_resolver_is_local(const char *resolv_conf);
-
-#endif

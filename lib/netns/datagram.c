@@ -1,9 +1,5 @@
 #include "netns/datagram.h"
 
-#include <errno.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/socket.h>
 
 /* A dual-stack socket uses IPv6 addresses for both families. */
@@ -55,46 +51,31 @@ ssize_t ab_dns_socket_recv(int fd, void *buf, size_t max, struct ab_dns_peer *re
 
 	if (n < 0)
 		return -1;
-	if (msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) {
-		errno = EMSGSIZE;
-		return -1;
-	}
-	if (!find_asked_address(&msg, &peer.asked)) {
-		errno = EPROTO;
-		return -1;
-	}
+	if (msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC))
+		return ab_errno(EMSGSIZE);
+	if (!find_asked_address(&msg, &peer.asked))
+		return ab_errno(EPROTO);
 	*ret_peer = peer;
 	return n;
 }
 
-static void set_source_v4(struct msghdr *msg, const struct in6_addr *asked)
+/* Control data of one kind: from which address the answer comes. */
+static void set_source(struct msghdr *msg, int level, int type, const void *info, size_t len)
 {
-	struct in_pktinfo info = { 0 };
 	struct cmsghdr *c = CMSG_FIRSTHDR(msg);
 
-	memcpy(&info.ipi_spec_dst, asked->s6_addr + 12, 4);
-	c->cmsg_level = SOL_IP;
-	c->cmsg_type = IP_PKTINFO;
-	c->cmsg_len = CMSG_LEN(sizeof(info));
-	memcpy(CMSG_DATA(c), &info, sizeof(info));
-	msg->msg_controllen = CMSG_SPACE(sizeof(info));
-}
-
-static void set_source_v6(struct msghdr *msg, const struct in6_addr *asked)
-{
-	struct in6_pktinfo info = { .ipi6_addr = *asked };
-	struct cmsghdr *c = CMSG_FIRSTHDR(msg);
-
-	c->cmsg_level = SOL_IPV6;
-	c->cmsg_type = IPV6_PKTINFO;
-	c->cmsg_len = CMSG_LEN(sizeof(info));
-	memcpy(CMSG_DATA(c), &info, sizeof(info));
-	msg->msg_controllen = CMSG_SPACE(sizeof(info));
+	c->cmsg_level = level;
+	c->cmsg_type = type;
+	c->cmsg_len = CMSG_LEN(len);
+	memcpy(CMSG_DATA(c), info, len);
+	msg->msg_controllen = CMSG_SPACE(len);
 }
 
 int ab_dns_socket_send(int fd, const void *data, size_t len, const struct ab_dns_peer *peer)
 {
 	struct ab_dns_peer to = *peer;
+	struct in6_pktinfo info6 = { .ipi6_addr = to.asked };
+	struct in_pktinfo info4 = { 0 };
 	bool v4 = to.from.any.sa_family == AF_INET;
 	union control control = { 0 };
 	struct iovec iov = { .iov_base = (void *)(uintptr_t)data, .iov_len = len };
@@ -105,9 +86,10 @@ int ab_dns_socket_send(int fd, const void *data, size_t len, const struct ab_dns
 			      .msg_control = control.bytes,
 			      .msg_controllen = sizeof(control.bytes) };
 
+	memcpy(&info4.ipi_spec_dst, to.asked.s6_addr + 12, 4);
 	if (v4)
-		set_source_v4(&msg, &to.asked);
+		set_source(&msg, SOL_IP, IP_PKTINFO, &info4, sizeof(info4));
 	else
-		set_source_v6(&msg, &to.asked);
+		set_source(&msg, SOL_IPV6, IPV6_PKTINFO, &info6, sizeof(info6));
 	return sendmsg(fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -1 : 0;
 }

@@ -1,13 +1,12 @@
-#ifndef AB_NETNS_DATAGRAM_H
-#define AB_NETNS_DATAGRAM_H
+#pragma once
 /*
  * Datagrams on the AB_LISTENER_DNS_UDP socket. Every address is local to the box, so
  * a query may have been sent to any name server. The reply must come from that
  * address, or the program will not accept it.
  */
 #include <netinet/in.h>
-#include <stddef.h>
-#include <sys/types.h>
+
+#include "base/base.h"
 
 struct ab_dns_peer {
 	union {
@@ -24,5 +23,3 @@ ssize_t ab_dns_socket_recv(int fd, void *buf, size_t max, struct ab_dns_peer *re
 
 /* -1 with errno; never blocks. */
 int ab_dns_socket_send(int fd, const void *data, size_t len, const struct ab_dns_peer *peer);
-
-#endif

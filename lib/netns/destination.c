@@ -1,8 +1,6 @@
 #include "netns/destination.h"
 
-#include <errno.h>
 #include <netinet/in.h>
-#include <string.h>
 #include <sys/socket.h>
 
 /* linux/netfilter_ipv4.h conflicts with netinet/in.h. */
@@ -30,8 +28,7 @@ static int decode_address(const union address *a, struct ab_destination *ret)
 			memcpy(d.addr, a->v6.sin6_addr.s6_addr + 12, 4);
 		d.port = ntohs(a->v6.sin6_port);
 	} else {
-		errno = EAFNOSUPPORT;
-		return -1;
+		return ab_errno(EAFNOSUPPORT);
 	}
 	*ret = d;
 	return 0;

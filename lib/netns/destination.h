@@ -1,12 +1,8 @@
-#ifndef AB_NETNS_DESTINATION_H
-#define AB_NETNS_DESTINATION_H
+#pragma once
 /*
  * The original destination of a captured connection.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "base/base.h"
 #include "netns/capture.h"
 
 struct ab_destination {
@@ -24,7 +20,7 @@ int ab_original_destination(int fd, enum ab_capture capture, struct ab_destinati
 
 /*
  * A box without a network of its own: the judge makes its connections
- * (session/sockets/sockets.h) and hands the proxy's ends over, one message each, on a socket that
+ * (guard/sockets/sockets.h) and hands the proxy's ends over, one message each, on a socket that
  * only these two have. So the proxy has no address that other processes of the host could connect to.
  *
  * Queries for names travel the same way, and the answers come back on it.
@@ -49,5 +45,3 @@ struct ab_handed {
 	uint8_t bytes[AB_HANDED_MAX];
 };
 #define AB_HANDED_LEN(n) (offsetof(struct ab_handed, bytes) + (n))
-
-#endif

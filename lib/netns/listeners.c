@@ -1,13 +1,8 @@
 #include "netns/listeners.h"
 
-#include <errno.h>
-#include <linux/netlink.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
+#include "base/data/addr.h"
 #include "netns/loopback.h"
 #include "netns/netlink.h"
 
@@ -48,15 +43,12 @@ static const struct socket_spec sockets[] = {
 
 static int bind_socket(int fd, int family, enum where where, uint16_t port)
 {
-	struct sockaddr_in v4 = { .sin_family = AF_INET, .sin_port = htons(port) };
-	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6, .sin6_port = htons(port) };
+	static const uint8_t any[16];
+	bool v6 = family == AF_INET6;
+	struct ab_sockaddr at =
+		where == ANYWHERE ? ab_sockaddr(v6, any, port) : ab_sockaddr_loopback(v6, port);
 
-	if (where != ANYWHERE) {
-		v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-		v6.sin6_addr = in6addr_loopback;
-	}
-	return family == AF_INET ? bind(fd, (struct sockaddr *)&v4, sizeof(v4))
-				 : bind(fd, (struct sockaddr *)&v6, sizeof(v6));
+	return bind(fd, &at.any, at.len);
 }
 
 static int enable_option(int fd, int family, int option4, int option6)

@@ -1,5 +1,4 @@
-#ifndef AB_NETNS_LISTENERS_H
-#define AB_NETNS_LISTENERS_H
+#pragma once
 /*
  * The network of a filtered box. A socket stays in the namespace in which it was
  * created, so the supervisor can accept connections that are made inside, without
@@ -14,13 +13,8 @@
  *
  * All sockets are close-on-exec and non-blocking. TCP sockets listen.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "base/base.h"
 #include "netns/capture.h"
-
-struct ab_error;
 
 enum ab_listener_kind {
 	AB_LISTENER_DOOR, /* TCP: HTTP and SOCKS, 127.0.0.1:61080 */
@@ -81,5 +75,3 @@ bool ab_network_captures(const struct ab_network *net, uint16_t port);
 
 /* Close all sockets; the struct is then an empty network. */
 void ab_network_fini(struct ab_network *net);
-
-#endif

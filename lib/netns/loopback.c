@@ -1,14 +1,8 @@
 #include "netns/loopback.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <net/if.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-
-#include "base/data/error.h"
-#include "base/system/fd.h"
 
 int ab_loopback_up(struct ab_error *err)
 {

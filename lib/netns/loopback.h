@@ -1,11 +1,8 @@
-#ifndef AB_NETNS_LOOPBACK_H
-#define AB_NETNS_LOOPBACK_H
+#pragma once
 /*
  * The loopback device of a network namespace.
  */
-#include <stdbool.h>
-
-struct ab_error;
+#include "base/base.h"
 
 /* Bring `lo` up. One ioctl takes half the time of a netlink exchange. Requires
  * CAP_NET_ADMIN. */
@@ -20,5 +17,3 @@ int ab_loopback_up_by(int sock, struct ab_error *err);
  * capability. Also false if this cannot be determined. Allocates nothing.
  */
 bool ab_loopback_alone(void);
-
-#endif

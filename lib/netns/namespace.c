@@ -1,9 +1,6 @@
 #include "netns/namespace.h"
 
-#include <errno.h>
 #include <sched.h>
-
-#include "base/data/error.h"
 
 int ab_netns_enter_new(struct ab_error *err)
 {

@@ -1,11 +1,8 @@
-#ifndef AB_NETNS_NAMESPACE_H
-#define AB_NETNS_NAMESPACE_H
+#pragma once
 /*
  * A new network namespace.
  */
-struct ab_error;
+#include "base/base.h"
 
 /* Move the calling process into one. Needs CAP_SYS_ADMIN. */
 int ab_netns_enter_new(struct ab_error *err);
-
-#endif

@@ -1,7 +1,5 @@
 #include "netns/netlink.h"
 
-#include <errno.h>
-#include <linux/netlink.h>
 #include <sys/socket.h>
 
 int ab_netlink_open(int protocol)

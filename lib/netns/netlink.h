@@ -1,15 +1,12 @@
-#ifndef AB_NETNS_NETLINK_H
-#define AB_NETNS_NETLINK_H
+#pragma once
 /*
  * The small part of netlink that is needed to send prepared messages. The kernel
  * executes requests while they are sent, so every reply is available when the send
  * returns: nothing here blocks.
  */
 #include <linux/netlink.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
+
+#include "base/base.h"
 
 struct nlmsghdr;
 
@@ -48,4 +45,22 @@ static inline const struct nlmsghdr *ab_netlink_next(const struct nlmsghdr *head
 	return (const struct nlmsghdr *)((const char *)head + n);
 }
 
-#endif
+/*
+ * Read one part of a reply: call `take` for each message of this type. 0: more parts follow; 1: it
+ * was the last; -1 with errno.
+ */
+static inline int ab_netlink_parse(const void *data, size_t left, uint16_t type,
+				   int (*take)(const struct nlmsghdr *head, void *arg), void *arg)
+{
+	const struct nlmsghdr *head = data;
+
+	for (; ab_netlink_ok(head, left); head = ab_netlink_next(head, &left)) {
+		if (head->nlmsg_type == NLMSG_DONE)
+			return 1;
+		if (head->nlmsg_type == NLMSG_ERROR)
+			return ab_netlink_error(head);
+		if (head->nlmsg_type == type && take(head, arg) < 0)
+			return -1;
+	}
+	return 0;
+}

@@ -1,15 +1,8 @@
 #include "netns/own.h"
 
-#include <errno.h>
-#include <linux/netlink.h>
 #include <linux/rtnetlink.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
 #include "netns/netlink.h"
 
 enum {
@@ -32,21 +25,16 @@ static int add_address(struct ab_own *own, const void *addr, size_t len)
 {
 	struct ab_addr a = { .v6 = len == 16 };
 
-	if (own->len == MOST) {
-		errno = E2BIG;
-		return -1;
-	}
-	if (own->len == own->room) {
-		own->room = own->room ? 2 * own->room : 16;
-		own->v = ab_realloc(own->v, own->room * sizeof(own->v[0]));
-	}
+	if (own->len == MOST)
+		return ab_errno(E2BIG);
+	ab_make_room(own->v, own->len);
 	memcpy(a.addr, addr, len);
 	own->v[own->len++] = a;
 	return 0;
 }
 
 /* On a point-to-point link, IFA_ADDRESS is the address of the peer. */
-static int parse_address(const struct nlmsghdr *head, struct ab_own *ret)
+static int parse_address(const struct nlmsghdr *head, void *own)
 {
 	const struct ifaddrmsg *info = NLMSG_DATA(head);
 	const struct rtattr *found = NULL, *a;
@@ -61,25 +49,14 @@ static int parse_address(const struct nlmsghdr *head, struct ab_own *ret)
 		if (RTA_PAYLOAD(a) >= size &&
 		    (a->rta_type == IFA_LOCAL || (a->rta_type == IFA_ADDRESS && !found)))
 			found = a;
-	return found ? add_address(ret, RTA_DATA(found), size) : 0;
+	return found ? add_address(own, RTA_DATA(found), size) : 0;
 }
 
+/* Part of the reply, or an event: add it in both cases. An address that was just removed may stay
+ * until the next time. */
 int ab_own_parse(const void *data, size_t len, struct ab_own *ret)
 {
-	const struct nlmsghdr *head = data;
-	size_t left = len;
-
-	for (; ab_netlink_ok(head, left); head = ab_netlink_next(head, &left)) {
-		if (head->nlmsg_type == NLMSG_DONE)
-			return 1;
-		if (head->nlmsg_type == NLMSG_ERROR)
-			return ab_netlink_error(head);
-		/* Part of the reply, or an event: add it in both cases. An
-		 * address that was just removed may stay until the next time. */
-		if (head->nlmsg_type == RTM_NEWADDR && parse_address(head, ret) < 0)
-			return -1;
-	}
-	return 0;
+	return ab_netlink_parse(data, len, RTM_NEWADDR, parse_address, ret);
 }
 
 /* 1, or 0 if so much has changed meanwhile that the kernel dropped some messages, so

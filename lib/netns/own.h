@@ -1,18 +1,14 @@
-#ifndef AB_NETNS_OWN_H
-#define AB_NETNS_OWN_H
+#pragma once
 /*
  * The addresses of the machine's own network devices. Opened before the supervisor
  * confines itself; afterwards it only sends and receives.
  */
-#include <stddef.h>
-
-#include "base/system/addr.h"
-
-struct ab_error;
+#include "base/base.h"
+#include "base/data/addr.h"
 
 struct ab_own {
 	struct ab_addr *v;
-	size_t len, room;
+	size_t len;
 };
 
 /* A non-blocking socket that becomes readable when an address was added or removed.
@@ -30,5 +26,3 @@ void ab_own_fini(struct ab_own *own);
 /* Pure: add the addresses in one part of the kernel's reply. 1 if it was the last
  * part, 0 if more follow, -1 with errno if it is invalid. */
 int ab_own_parse(const void *data, size_t len, struct ab_own *ret);
-
-#endif

@@ -1,9 +1,5 @@
 #include "serve/capture.h"
 
-#include <string.h>
-
-#include "base/data/buf.h"
-#include "base/data/mem.h"
 #include "base/text/base64.h"
 
 /* Bytes of valid UTF-8 at the beginning. */
@@ -51,15 +47,12 @@ void ab_output_event(struct ab_buf *b, uint64_t run, const char *stream, struct 
 	}
 	if (!whole.len)
 		return;
-	ab_buf_printf(b, "{\"event\":\"output\",\"run\":%llu,\"stream\":\"%s\",",
-		      (unsigned long long)run, stream);
+	ab_buf_jsonf(b, "{'event':'output','run':%ju,'stream':%s", run, stream);
 	if (text == whole.len) {
-		ab_buf_puts(b, "\"text\":");
-		ab_buf_json_n(b, whole.data, whole.len);
+		ab_buf_jsonf(b, ",'text':%.*s}", (int)whole.len, whole.data);
 	} else {
 		base64 = ab_alloc(AB_BASE64_ROOM(whole.len) + 1);
 		ab_base64_encode(whole.data, whole.len, AB_BASE64_STANDARD, base64);
-		ab_buf_printf(b, "\"base64\":\"%s\"", base64);
+		ab_buf_jsonf(b, ",'base64':%s}", base64);
 	}
-	ab_buf_puts(b, "}");
 }

@@ -1,11 +1,6 @@
-#ifndef AB_SERVE_CAPTURE_H
-#define AB_SERVE_CAPTURE_H
+#pragma once
 /* The bytes of a command's stream as JSON. Pure. */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-struct ab_buf;
+#include "base/base.h"
 
 /* The beginning of a character whose rest has not come yet. */
 struct ab_cut_char {
@@ -20,5 +15,3 @@ struct ab_cut_char {
  */
 void ab_output_event(struct ab_buf *b, uint64_t run, const char *stream, struct ab_cut_char *cut,
 		     const char *data, size_t len, bool last);
-
-#endif

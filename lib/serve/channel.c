@@ -11,18 +11,10 @@
  */
 #include "serve/channel.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/clock.h"
-#include "base/system/fd.h"
 #include "serve/request.h"
 
 enum { BUSY = 1 << 20, FULL = 16 << 20, LAST_MS = 2000 };
@@ -226,10 +218,7 @@ static int watch_out(struct ab_channel *c, struct ab_error *err)
  * end. */
 static int make_ready(int fd, struct ab_error *err)
 {
-	int flags = fcntl(fd, F_GETFL);
-
-	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 ||
-	    fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
+	if (ab_set_nonblocking(fd) < 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "prepare the channel");
 	return 0;
 }
@@ -259,10 +248,8 @@ void ab_channel_fini(struct ab_channel *c)
 			break;
 		write_queued(c);
 	}
-	ab_buf_fini(&c->got);
-	ab_buf_fini(&c->queued);
+	ab_buf_fini_all(&c->got, &c->queued);
 	for (size_t i = 0; i < c->nfds; i++)
 		close(c->fds[i]);
-	ab_closep(&c->in.fd);
-	ab_closep(&c->out.fd);
+	ab_close_all(&c->in.fd, &c->out.fd);
 }

@@ -1,16 +1,10 @@
-#ifndef AB_SERVE_CHANNEL_H
-#define AB_SERVE_CHANNEL_H
+#pragma once
 /*
  * The lines between us and the program that we serve. Reading and writing never wait; what the
  * program does not read is kept, and the caller looks at ab_channel_load() before it adds more.
  */
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "base/data/buf.h"
+#include "base/base.h"
 #include "base/system/loop.h"
-
-struct ab_error;
 
 enum ab_channel_load {
 	AB_CHANNEL_LIGHT,
@@ -49,5 +43,3 @@ enum ab_channel_load ab_channel_load(const struct ab_channel *channel);
 bool ab_channel_take_fds(struct ab_channel *channel, size_t n, int *ret);
 /* Try to write what is left, for a moment. */
 void ab_channel_fini(struct ab_channel *channel);
-
-#endif

@@ -1,18 +1,10 @@
 #include "serve/pool.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
+#include "base/process/helper.h"
 #include "serve/channel.h"
-#include "serve/child.h"
 #include "serve/served_run.h"
 #include "serve/supervised.h"
 
@@ -30,8 +22,7 @@ static size_t count_ready(const struct ab_pool *pool)
 /* The child ends with its socket. */
 static void end_box(struct ab_pool_box *box)
 {
-	ab_loop_remove(box->pool->loop, &box->steer);
-	ab_source_close(&box->steer);
+	ab_loop_close(box->pool->loop, &box->steer);
 	box->ready = false;
 }
 
@@ -47,49 +38,40 @@ static void end_boxes(struct ab_pool *pool)
 static void answer_opened(struct ab_pool *pool)
 {
 	ab_autobuf struct ab_buf b = { 0 };
-	json_t *id = ab_take(pool->opening);
+	json_auto_t *id = ab_take(pool->opening);
 
-	ab_buf_printf(&b, "\"ok\":true,\"pool\":%llu,\"size\":%llu",
-		      (unsigned long long)pool->number, (unsigned long long)pool->request.size);
+	ab_buf_jsonf(&b, "'ok':true,'pool':%ju,'size':%ju", (uintmax_t)pool->number,
+		     (uintmax_t)pool->request.size);
 	ab_serve_reply(pool->channel, id, b.data, b.len);
-	json_decref(id);
 }
 
 /* A pool that never had its boxes does not open. */
 static void answer_failed(struct ab_pool *pool)
 {
-	json_t *id = ab_take(pool->opening);
+	json_auto_t *id = ab_take(pool->opening);
 
 	end_boxes(pool);
 	ab_serve_refuse(pool->channel, id, &pool->why);
-	json_decref(id);
 }
 
 static void answer_closed(struct ab_pool *pool)
 {
-	json_t *id = ab_take(pool->closing);
+	json_auto_t *id = ab_take(pool->closing);
 
 	if (id)
 		ab_serve_reply_ok(pool->channel, id);
-	json_decref(id);
 }
 
 /* ---- boxes ---- */
-
-static const char *get_text(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? text : "";
-}
 
 static void take_failure(struct ab_pool_box *box, const json_t *packet)
 {
 	struct ab_pool *pool = box->pool;
 
-	ab_fail(&pool->why, ab_error_code(get_text(packet, "code")), 0, "%s",
-		get_text(packet, "error"));
-	ab_hint(&pool->why, "%s", get_text(packet, "hint"));
+	ab_fail(&pool->why, ab_error_code(ab_served_text(packet, "code")), 0, "%s",
+		ab_served_text(packet, "error"));
+	ab_hint(&pool->why, "%s", ab_served_text(packet, "hint"));
+	(void)ab_pool_pace_box(&pool->pace, false);
 	end_box(box);
 	if (pool->opening)
 		answer_failed(pool);
@@ -101,8 +83,8 @@ static void steer_ready(struct ab_source *source, uint32_t events)
 	struct ab_pool *pool = box->pool;
 	ab_autofree char *bytes = ab_alloc(PACKET_MAX);
 	ssize_t n = recv(source->fd, bytes, PACKET_MAX, MSG_DONTWAIT);
-	json_t *packet = n > 0 ? json_loadb(bytes, (size_t)n, 0, NULL) : NULL;
-	const char *event = get_text(packet, "event");
+	json_auto_t *packet = n > 0 ? json_loadb(bytes, (size_t)n, 0, NULL) : NULL;
+	const char *event = ab_served_text(packet, "event");
 
 	(void)events;
 	if (n == 0) /* it has ended, or does so soon */
@@ -115,35 +97,23 @@ static void steer_ready(struct ab_source *source, uint32_t events)
 		take_failure(box, packet);
 	} else if (strcmp(event, "ended") == 0) {
 		/* The child ends with the socket, and is replaced then. */
-		ab_loop_remove(pool->loop, source);
-		ab_source_close(source);
+		ab_loop_close(pool->loop, source);
 	}
-	json_decref(packet);
 }
 
 static int start_box(struct ab_pool *pool, struct ab_error *err)
 {
 	struct ab_pool_box *box;
-	pid_t parent = getpid(), pid;
-	int pair[2];
+	struct ab_helper helper;
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "prepare a box");
-	pid = fork();
-	if (pid == 0)
-		ab_supervised_wait(&pool->request, pair[1], pool->before, parent);
-	close(pair[1]);
-	if (pid < 0) {
-		ab_fail(err, AB_ESYSTEM, errno, "make a process");
-		close(pair[0]);
+	if (ab_supervised_start(NULL, &pool->request, NULL, pool->before, &helper, err) < 0)
 		return -1;
-	}
 	box = ab_alloc(sizeof(*box));
 	*box = (struct ab_pool_box){
 		.next = pool->boxes,
 		.pool = pool,
-		.pid = pid,
-		.steer = { .fd = pair[0], .ready = steer_ready, .owner = box },
+		.pid = helper.pid,
+		.steer = { .fd = helper.sock, .ready = steer_ready, .owner = box },
 	};
 	pool->boxes = box;
 	pool->nboxes++;
@@ -156,9 +126,31 @@ static int start_box(struct ab_pool *pool, struct ab_error *err)
 
 void ab_pool_fill(struct ab_pool *pool)
 {
-	while (!pool->closed && pool->nboxes < pool->request.size)
+	while (!pool->closed && pool->nboxes < ab_pool_pace_boxes(&pool->pace, pool->request.size))
 		if (start_box(pool, &pool->why) < 0)
 			return;
+}
+
+unsigned ab_pool_began(struct ab_pool *pool, bool taken, bool warm)
+{
+	bool back = taken && ab_pool_pace_box(&pool->pace, warm);
+
+	if (!taken)
+		ab_pool_pace_run(&pool->pace);
+	/* They are as old as those that did not fit. */
+	for (struct ab_pool_box *b = back ? pool->boxes : NULL; b; b = b->next)
+		end_box(b);
+	ab_pool_fill(pool);
+	return back ? pool->pace.left : 0;
+}
+
+void ab_pool_status(const struct ab_pool *pool, const json_t *id)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+
+	ab_buf_jsonf(&b, "'ok':true,'status':{'size':%ju,'ready':%ju,'rests':%u}",
+		     (uintmax_t)pool->request.size, (uintmax_t)count_ready(pool), pool->pace.left);
+	ab_serve_reply(pool->channel, id, b.data, b.len);
 }
 
 static void free_box(struct ab_later *later)

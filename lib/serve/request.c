@@ -1,12 +1,5 @@
 #include "serve/request.h"
 
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
 #include "base/text/base64.h"
 
 enum { ID_MAX = 64, WORDS_MAX = 65536, ENTRIES_MAX = 1000 };
@@ -206,10 +199,6 @@ static int read_entries(struct reading *r)
 	return 0;
 }
 
-static int read_script(struct reading *r)
-{
-	return read_text(r, &r->to->script);
-}
 static int read_shell(struct reading *r)
 {
 	const char *path = "";
@@ -221,138 +210,59 @@ static int read_shell(struct reading *r)
 	ab_strv_add(&r->to->argv, path);
 	return 0;
 }
-static int read_name(struct reading *r)
-{
-	return read_text(r, &r->to->name);
-}
-static int read_question(struct reading *r)
-{
-	return read_text(r, &r->to->question);
-}
-static int read_answer(struct reading *r)
-{
-	return read_text(r, &r->to->answer);
-}
-static int read_reason(struct reading *r)
-{
-	return read_text(r, &r->to->reason);
-}
-static int read_deadline(struct reading *r)
-{
-	return read_number(r, 0, MS_MAX, &r->to->deadline_ms);
-}
-static int read_ask_ms(struct reading *r)
-{
-	return read_number(r, 0, MS_MAX, &r->to->ask_ms);
-}
-static int read_capture(struct reading *r)
-{
-	return read_number(r, 0, AB_SERVE_CAPTURE_MAX, &r->to->capture);
-}
-static int read_run(struct reading *r)
-{
-	return read_number(r, 0, INT64_MAX, &r->to->run);
-}
-static int read_pool(struct reading *r)
-{
-	/* Not 0, as if there were none: the policy would be another one. */
-	return read_number(r, 1, INT64_MAX, &r->to->pool);
-}
-static int read_size(struct reading *r)
-{
-	return read_number(r, 1, AB_SERVE_BOXES_MAX, &r->to->size);
-}
-static int read_grace(struct reading *r)
-{
-	return read_number(r, 0, GRACE_MAX, &r->to->ms);
-}
-static int read_for(struct reading *r)
-{
-	return read_number(r, 0, MS_MAX, &r->to->ms);
-}
-static int read_protocol(struct reading *r)
-{
-	uint64_t n = 0;
-
-	if (read_number(r, 0, INT32_MAX, &n) < 0)
-		return -1;
-	r->to->protocol = (int64_t)n;
-	return 0;
-}
-static int read_client(struct reading *r)
-{
-	const char *unused;
-
-	return read_text(r, &unused);
-}
-static int read_ask(struct reading *r)
-{
-	return read_flag(r, &r->to->ask);
-}
-static int read_yes(struct reading *r)
-{
-	return read_flag(r, &r->to->yes);
-}
-static int read_messages(struct reading *r)
-{
-	return read_flag(r, &r->to->messages);
-}
-static int read_covered(struct reading *r)
-{
-	return read_flag(r, &r->to->require_covered);
-}
-static int read_trace(struct reading *r)
-{
-	return read_flag(r, &r->to->trace_denials);
-}
-static int read_eof(struct reading *r)
-{
-	return read_flag(r, &r->to->eof);
-}
 
 #define BIT(what) (1u << AB_SERVE_##what)
 #define COMMANDS (BIT(RUN) | BIT(CHECK) | BIT(WRAP))
 
+#define AT(member) offsetof(struct ab_serve_request, member)
+#define TEXT(member) .form = MEMBER_TEXT, .at = AT(member)
+#define FLAG(member) .form = MEMBER_FLAG, .at = AT(member)
+#define NUMBER(member, from, to) .form = MEMBER_NUMBER, .at = AT(member), .least = from, .most = to
+
 /* Besides those of every request and those about the policy. Order decides nothing. Texts are in
  * place: a pointer would have to be relocated at every start of the program. */
-static const struct {
+static const struct member {
 	char name[16];
 	unsigned requests; /* bits */
-	int (*read)(struct reading *r);
+	enum { MEMBER_OTHER, MEMBER_TEXT, MEMBER_FLAG, MEMBER_NUMBER } form;
+	size_t at; /* of a const char *, a bool, a uint64_t */
+	uint64_t least, most;
+	int (*read)(struct reading *r); /* MEMBER_OTHER */
 } members[] = {
-	{ "protocol", BIT(HELLO), read_protocol },
-	{ "client", BIT(HELLO), read_client },
-	{ "argv", COMMANDS, read_argv },
-	{ "shell", COMMANDS, read_script },
-	{ "shell_path", COMMANDS, read_shell },
-	{ "name", BIT(RUN) | BIT(WRAP), read_name },
-	{ "yes", BIT(RUN) | BIT(WRAP), read_yes },
-	{ "deadline_ms", BIT(RUN), read_deadline },
-	{ "stdin", BIT(RUN), read_stream },
-	{ "stdout", BIT(RUN), read_stream },
-	{ "stderr", BIT(RUN), read_stream },
-	{ "capture_max", BIT(RUN), read_capture },
-	{ "ask", BIT(RUN), read_ask },
-	{ "ask_ms", BIT(RUN), read_ask_ms },
-	{ "records", BIT(RUN), read_records },
-	{ "messages", BIT(RUN), read_messages },
-	{ "require_covered", BIT(RUN), read_covered },
-	{ "trace_denials", BIT(RUN), read_trace },
+	{ "protocol", BIT(HELLO), NUMBER(protocol, 0, INT32_MAX) },
+	{ "client", BIT(HELLO), TEXT(client) },
+	{ "argv", COMMANDS, .read = read_argv },
+	{ "shell", COMMANDS, TEXT(script) },
+	{ "shell_path", COMMANDS, .read = read_shell },
+	{ "name", BIT(RUN) | BIT(WRAP), TEXT(name) },
+	{ "yes", BIT(RUN) | BIT(WRAP), FLAG(yes) },
+	{ "deadline_ms", BIT(RUN), NUMBER(deadline_ms, 0, MS_MAX) },
+	{ "stdin", BIT(RUN), .read = read_stream },
+	{ "stdout", BIT(RUN), .read = read_stream },
+	{ "stderr", BIT(RUN), .read = read_stream },
+	{ "capture_max", BIT(RUN), NUMBER(capture, 0, AB_SERVE_CAPTURE_MAX) },
+	{ "ask", BIT(RUN), FLAG(ask) },
+	{ "ask_ms", BIT(RUN), NUMBER(ask_ms, 0, MS_MAX) },
+	{ "records", BIT(RUN), .read = read_records },
+	{ "messages", BIT(RUN), FLAG(messages) },
+	{ "require_covered", BIT(RUN), FLAG(require_covered) },
+	{ "trace_denials", BIT(RUN), FLAG(trace_denials) },
 	{ "run", BIT(ANSWER) | BIT(INPUT) | BIT(SIGNAL) | BIT(STOP) | BIT(UPDATE) | BIT(STATUS),
-	  read_run },
-	{ "pool", BIT(RUN) | BIT(CLOSE), read_pool },
-	{ "size", BIT(POOL), read_size },
-	{ "question", BIT(ANSWER), read_question },
-	{ "answer", BIT(ANSWER), read_answer },
-	{ "reason", BIT(ANSWER), read_reason },
-	{ "text", BIT(INPUT), read_data },
-	{ "base64", BIT(INPUT), read_data },
-	{ "eof", BIT(INPUT), read_eof },
-	{ "signal", BIT(SIGNAL), read_signal },
-	{ "grace_ms", BIT(STOP), read_grace },
-	{ "allow", BIT(UPDATE), read_entries },
-	{ "deny", BIT(UPDATE), read_entries },
-	{ "for_ms", BIT(UPDATE), read_for },
+	  NUMBER(run, 0, INT64_MAX) },
+	/* Not 0, as if there were none: the policy would be another one. */
+	{ "pool", BIT(RUN) | BIT(CLOSE) | BIT(STATUS), NUMBER(pool, 1, INT64_MAX) },
+	{ "size", BIT(POOL), NUMBER(size, 1, AB_SERVE_BOXES_MAX) },
+	{ "question", BIT(ANSWER), TEXT(question) },
+	{ "answer", BIT(ANSWER), TEXT(answer) },
+	{ "reason", BIT(ANSWER), TEXT(reason) },
+	{ "text", BIT(INPUT), .read = read_data },
+	{ "base64", BIT(INPUT), .read = read_data },
+	{ "eof", BIT(INPUT), FLAG(eof) },
+	{ "signal", BIT(SIGNAL), .read = read_signal },
+	{ "grace_ms", BIT(STOP), NUMBER(ms, 0, GRACE_MAX) },
+	{ "allow", BIT(UPDATE), .read = read_entries },
+	{ "deny", BIT(UPDATE), .read = read_entries },
+	{ "for_ms", BIT(UPDATE), NUMBER(ms, 0, MS_MAX) },
 };
 
 static const char names[AB_SERVE_DO_COUNT][8] = {
@@ -381,6 +291,23 @@ static bool is_id(const json_t *id)
 	return json_is_integer(id) || (json_is_string(id) && json_string_length(id) <= ID_MAX);
 }
 
+static int read_known(struct reading *r, const struct member *m)
+{
+	void *to = (char *)r->to + m->at;
+
+	switch (m->form) {
+	case MEMBER_TEXT:
+		return read_text(r, to);
+	case MEMBER_FLAG:
+		return read_flag(r, to);
+	case MEMBER_NUMBER:
+		return read_number(r, m->least, m->most, to);
+	case MEMBER_OTHER:
+		break;
+	}
+	return m->read(r);
+}
+
 static int read_member(struct reading *r)
 {
 	unsigned bit = 1u << r->to->what;
@@ -390,7 +317,7 @@ static int read_member(struct reading *r)
 		return 0;
 	for (size_t i = 0; i < AB_COUNT(members); i++)
 		if ((members[i].requests & bit) && strcmp(members[i].name, r->name) == 0)
-			return members[i].read(r);
+			return read_known(r, &members[i]);
 	known = bit & (COMMANDS | BIT(POOL))
 			? ab_serve_policy_member(&r->to->policy, r->name, r->value, r->err)
 			: 1;
@@ -494,8 +421,11 @@ static int check_whole(struct ab_serve_request *r, const json_t *line, struct ab
 				       "missing \"text\", \"base64\" or \"eof\"");
 		break;
 	case AB_SERVE_STOP:
-	case AB_SERVE_UPDATE:
 	case AB_SERVE_STATUS:
+		if (r->pool)
+			return 0;
+		break;
+	case AB_SERVE_UPDATE:
 	case AB_SERVE_DO_COUNT:
 		break;
 	}

@@ -1,17 +1,11 @@
-#ifndef AB_SERVE_REQUEST_H
-#define AB_SERVE_REQUEST_H
+#pragma once
 /*
  * A line of the channel as a checked request. Pure; the caller is trusted, but its mistakes are
  * reported, not guessed at: an unknown member is an error.
  */
 #include <jansson.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include "base/data/strv.h"
-
-struct ab_error;
+#include "base/base.h"
 
 enum {
 	AB_SERVE_PROTOCOL = 1,
@@ -73,7 +67,8 @@ struct ab_serve_request {
 	json_t *id;   /* in `line`; NULL: not known */
 	enum ab_serve_do what;
 	size_t nfds;
-	int64_t protocol; /* hello */
+	uint64_t protocol;  /* hello */
+	const char *client; /* the same */
 	/* run, check, wrap */
 	struct ab_strv argv;
 	const char *script; /* or NULL */
@@ -115,5 +110,3 @@ int ab_serve_text(const char *name, const json_t *value, const char **ret, struc
 int ab_serve_wrap(const struct ab_serve_request *request, const char *program,
 		  const char *(*option_of)(const char *key), struct ab_strv *ret_argv,
 		  struct ab_error *err);
-
-#endif

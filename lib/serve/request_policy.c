@@ -1,9 +1,3 @@
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
 #include "policy/layers/layers.h"
 #include "serve/request.h"
 
@@ -24,10 +18,10 @@ static int add_setting(struct ab_serve_policy *p, const char *key, const char *v
 {
 	if (p->nsettings == SETTINGS_MAX)
 		return ab_fail(err, AB_EUSAGE, 0, "\"options\": more than %d values", SETTINGS_MAX);
-	p->settings = ab_realloc(p->settings, (p->nsettings + 1) * sizeof(p->settings[0]));
-	p->settings[p->nsettings++] = (struct ab_setting){ .key = ab_strdup(key),
-							   .value = ab_strdup(value),
-							   .origin = ab_printf("option %s", key) };
+	*ab_append(p->settings, p->nsettings) =
+		(struct ab_setting){ .key = ab_strdup(key),
+				     .value = ab_strdup(value),
+				     .origin = ab_printf("option %s", key) };
 	return 0;
 }
 
@@ -153,13 +147,11 @@ int ab_serve_policy_member(struct ab_serve_policy *p, const char *name, const js
 
 void ab_serve_policy_fini(struct ab_serve_policy *p)
 {
-	for (size_t i = 0; i < p->nsettings; i++) {
-		free((void *)(uintptr_t)p->settings[i].key);
-		free((void *)(uintptr_t)p->settings[i].value);
-		free((void *)(uintptr_t)p->settings[i].origin);
-	}
-	free(p->settings);
-	free(p->config);
+	for (size_t i = 0; i < p->nsettings; i++)
+		ab_free_all((void *)(uintptr_t)p->settings[i].key,
+			    (void *)(uintptr_t)p->settings[i].value,
+			    (void *)(uintptr_t)p->settings[i].origin);
+	ab_free_all(p->settings, p->config);
 	ab_strv_fini(&p->env);
 	*p = (struct ab_serve_policy){ 0 };
 }

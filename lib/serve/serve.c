@@ -14,28 +14,16 @@
  */
 #include "serve/serve.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
-#include "base/system/loop.h"
 #include "sandbox/mount/furniture.h"
 #include "serve/channel.h"
 #include "serve/pool.h"
-#include "serve/request.h"
 #include "serve/served_run.h"
 #include "serve/task.h"
 
@@ -91,8 +79,8 @@ static int greet(struct server *s, struct ab_serve_request *r, struct ab_error *
 	ab_autobuf struct ab_buf b = { 0 };
 
 	if (r->protocol != AB_SERVE_PROTOCOL) {
-		ab_fail(err, AB_EUSAGE, 0, "protocol %lld is not supported",
-			(long long)r->protocol);
+		ab_fail(err, AB_EUSAGE, 0, "protocol %llu is not supported",
+			(unsigned long long)r->protocol);
 		ab_hint(err, "this is agentbox %s, which supports protocol %d", AB_VERSION,
 			AB_SERVE_PROTOCOL);
 		ab_serve_error(&b, err);
@@ -101,14 +89,11 @@ static int greet(struct server *s, struct ab_serve_request *r, struct ab_error *
 		return 0;
 	}
 	s->greeted = true;
-	ab_buf_printf(&b, "\"ok\":true,\"protocol\":%d,\"version\":\"%s\"", AB_SERVE_PROTOCOL,
-		      AB_VERSION);
-	ab_buf_json_member(&b, "build", s->setup->build);
-	ab_buf_printf(&b,
-		      ",\"pid\":%d,\"descriptors\":%s,\"limits\":{\"line\":%d,\"runs\":%d,"
-		      "\"descriptors\":%d,\"boxes\":%d}",
-		      getpid(), s->channel.socket ? "true" : "false", AB_SERVE_LINE_MAX,
-		      AB_SERVE_RUNS_MAX, AB_SERVE_FDS_MAX, AB_SERVE_BOXES_MAX);
+	ab_buf_jsonf(&b,
+		     "'ok':true,'protocol':%d,'version':%s,'build':%s,'pid':%d,'descriptors':%hhd,"
+		     "'limits':{'line':%d,'runs':%d,'descriptors':%d,'boxes':%d}",
+		     AB_SERVE_PROTOCOL, AB_VERSION, s->setup->build, getpid(), s->channel.socket,
+		     AB_SERVE_LINE_MAX, AB_SERVE_RUNS_MAX, AB_SERVE_FDS_MAX, AB_SERVE_BOXES_MAX);
 	ab_serve_reply(&s->channel, r->id, b.data, b.len);
 	return 0;
 }
@@ -178,12 +163,9 @@ static int start_run(struct server *s, struct ab_serve_request *r, struct ab_err
 	if (!ab_channel_take_fds(&s->channel, r->nfds, fds))
 		return ab_fail(err, AB_EUSAGE, 0,
 			       "fewer descriptors were passed than \"fds\" says");
-	if (s->nruns == AB_SERVE_RUNS_MAX) {
-		for (size_t i = 0; i < r->nfds; i++)
-			close(fds[i]);
-		return ab_fail(err, AB_EUSAGE, 0, "more than %d runs at once", AB_SERVE_RUNS_MAX);
-	}
-	if (r->pool && find_pool(s, r->pool, &pool, err) < 0) {
+	if ((s->nruns == AB_SERVE_RUNS_MAX &&
+	     ab_fail(err, AB_EUSAGE, 0, "more than %d runs at once", AB_SERVE_RUNS_MAX) < 0) ||
+	    (r->pool && find_pool(s, r->pool, &pool, err) < 0)) {
 		for (size_t i = 0; i < r->nfds; i++)
 			close(fds[i]);
 		return -1;
@@ -196,7 +178,7 @@ static int start_run(struct server *s, struct ab_serve_request *r, struct ab_err
 	run->next = s->runs;
 	s->runs = run;
 	s->nruns++;
-	ab_buf_printf(&b, "\"ok\":true,\"run\":%llu", (unsigned long long)run->number);
+	ab_buf_jsonf(&b, "'ok':true,'run':%ju", (uintmax_t)run->number);
 	ab_serve_reply(&s->channel, r->id, b.data, b.len);
 	return 0;
 }
@@ -225,8 +207,7 @@ static int wrap_command(struct server *s, struct ab_serve_request *r, struct ab_
 		return ab_fail(err, AB_ESYSTEM, errno, "find the path of agentbox");
 	if (ab_serve_wrap(r, own, s->setup->option_of, &argv, err) < 0)
 		return -1;
-	ab_buf_puts(&b, "\"ok\":true,\"argv\":");
-	ab_buf_json_list(&b, &argv);
+	ab_buf_jsonf(&b, "'ok':true,'argv':%p", ab_list(&argv));
 	ab_serve_reply(&s->channel, r->id, b.data, b.len);
 	return 0;
 }
@@ -240,42 +221,33 @@ static struct ab_served_run *find_run(const struct server *s, uint64_t number)
 	return run;
 }
 
+static void stop_run(struct ab_served_run *run, struct ab_serve_request *r)
+{
+	ab_served_stop(run, r->id, r->ms);
+}
+
+/* Requests about a run. */
+static void (*const steer[AB_SERVE_DO_COUNT])(struct ab_served_run *, struct ab_serve_request *) = {
+	[AB_SERVE_ANSWER] = ab_served_answer, [AB_SERVE_INPUT] = ab_served_input,
+	[AB_SERVE_SIGNAL] = ab_served_signal, [AB_SERVE_STOP] = stop_run,
+	[AB_SERVE_UPDATE] = ab_served_update, [AB_SERVE_STATUS] = ab_served_status,
+};
+
 static int steer_run(struct server *s, struct ab_serve_request *r, struct ab_error *err)
 {
 	struct ab_served_run *run = find_run(s, r->run);
+	struct ab_pool *pool;
 
+	if (r->pool) { /* "status" */
+		if (find_pool(s, r->pool, &pool, err) < 0)
+			return -1;
+		ab_pool_status(pool, r->id);
+		return 0;
+	}
 	if (!run)
 		return ab_fail(err, AB_ENOTFOUND, 0, "there is no active run %llu",
 			       (unsigned long long)r->run);
-	switch (r->what) {
-	case AB_SERVE_ANSWER:
-		ab_served_answer(run, r);
-		break;
-	case AB_SERVE_INPUT:
-		ab_served_input(run, r);
-		break;
-	case AB_SERVE_SIGNAL:
-		ab_served_signal(run, r);
-		break;
-	case AB_SERVE_STOP:
-		ab_served_stop(run, r->id, r->ms);
-		break;
-	case AB_SERVE_UPDATE:
-		ab_served_update(run, r);
-		break;
-	case AB_SERVE_STATUS:
-		ab_served_status(run, r);
-		break;
-	case AB_SERVE_HELLO:
-	case AB_SERVE_RUN:
-	case AB_SERVE_CHECK:
-	case AB_SERVE_DOCTOR:
-	case AB_SERVE_WRAP:
-	case AB_SERVE_POOL:
-	case AB_SERVE_CLOSE:
-	case AB_SERVE_DO_COUNT:
-		break;
-	}
+	steer[r->what](run, r);
 	return 0;
 }
 
@@ -504,8 +476,7 @@ static int watch_program(struct server *s, struct ab_error *err)
 	pid_t program = find_program(s->setup->in);
 	int fd = program > 1 ? (int)syscall(SYS_pidfd_open, program, 0) : -1;
 
-	s->program = (struct ab_source){ .fd = fd, .ready = program_gone, .owner = s };
-	return fd < 0 ? 0 : ab_loop_add(&s->loop, &s->program, EPOLLIN, err);
+	return fd < 0 ? 0 : ab_loop_watch(&s->loop, &s->program, fd, program_gone, s, err);
 }
 
 static int begin_serving(struct server *s, struct ab_error *err)
@@ -557,7 +528,6 @@ int ab_serve(const struct ab_serve_setup *setup, struct ab_error *err)
 	wait_for_last();
 	ab_channel_fini(&s.channel);
 	ab_loop_fini(&s.loop);
-	ab_closep(&s.signals.fd);
-	ab_closep(&s.program.fd);
+	ab_close_all(&s.signals.fd, &s.program.fd);
 	return result;
 }

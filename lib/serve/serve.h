@@ -1,12 +1,11 @@
-#ifndef AB_SERVE_SERVE_H
-#define AB_SERVE_SERVE_H
+#pragma once
 /*
  * Serve runs to the program at the other end of a channel until it leaves or a signal asks us to
  * end. Then every run is ended; nothing is left when this returns.
  *
  * The calling process has one thread and nothing else to do.
  */
-struct ab_error;
+#include "base/base.h"
 
 struct ab_serve_setup {
 	int in, out;	   /* the channel; the same number for a socket */
@@ -16,5 +15,3 @@ struct ab_serve_setup {
 };
 
 int ab_serve(const struct ab_serve_setup *setup, struct ab_error *err);
-
-#endif

@@ -5,16 +5,8 @@
  * answers one before it reads the next. Only the answer about the command goes at once, because
  * that question comes before the box.
  */
-#include <errno.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include "base/data/buf.h"
-#include "base/data/mem.h"
 #include "serve/channel.h"
 #include "serve/pool.h"
 #include "serve/served_run.h"
@@ -25,32 +17,31 @@ enum { PACKETS_MAX = 4096, PACKET_ROOM = 256 * 1024 };
 
 static const char command_id[] = "command";
 
-void ab_served_tell(struct ab_served_run *run, const char *event, const char *members, size_t len)
+static void send_event(struct ab_served_run *run, const char *event, const char *members,
+		       size_t len)
 {
 	ab_autobuf struct ab_buf b = { 0 };
+
+	ab_buf_jsonf(&b, "{'event':%s,'run':%ju", event, (uintmax_t)run->number);
+	ab_buf_add(&b, members, len);
+	ab_buf_puts(&b, "}");
+	ab_channel_send(run->channel, b.data, b.len);
+}
+
+void ab_served_tell(struct ab_served_run *run, const char *event, const char *members, size_t len)
+{
+	ab_autofree char *count = NULL;
 
 	if (ab_channel_load(run->channel) == AB_CHANNEL_FULL) {
 		run->missed++;
 		return;
 	}
 	if (run->missed) {
-		ab_buf_printf(&b, "{\"event\":\"missed\",\"run\":%llu,\"count\":%llu}",
-			      (unsigned long long)run->number, (unsigned long long)run->missed);
-		ab_channel_send(run->channel, b.data, b.len);
-		ab_buf_skip(&b, b.len);
+		count = ab_printf(",\"count\":%llu", (unsigned long long)run->missed);
+		send_event(run, "missed", count, strlen(count));
 		run->missed = 0;
 	}
-	ab_buf_printf(&b, "{\"event\":\"%s\",\"run\":%llu", event, (unsigned long long)run->number);
-	ab_buf_add(&b, members, len);
-	ab_buf_puts(&b, "}");
-	ab_channel_send(run->channel, b.data, b.len);
-}
-
-static const char *get_text(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? text : "";
+	send_event(run, event, members, len);
 }
 
 /* The members of an object, after a comma each. */
@@ -78,17 +69,15 @@ static void tell_question(struct ab_served_run *run, const char *event, const js
 {
 	ab_autobuf struct ab_buf b = { 0 };
 
-	ab_buf_printf(&b, "{\"event\":\"%s\",\"run\":%llu", event, (unsigned long long)run->number);
 	add_members(&b, object);
-	ab_buf_puts(&b, "}");
-	ab_channel_send(run->channel, b.data, b.len);
+	send_event(run, event, b.data ? b.data : "", b.len);
 }
 
 static void take_question(struct ab_served_run *run, json_t *packet)
 {
-	const char *why = get_text(packet, "why");
+	const char *why = ab_served_text(packet, "why");
 
-	run->asked |= strcmp(get_text(packet, "id"), command_id) == 0;
+	run->asked |= strcmp(ab_served_text(packet, "id"), command_id) == 0;
 	json_object_set(packet, "question", json_object_get(packet, "id"));
 	if (!json_object_get(packet, "kind"))
 		json_object_set_new(packet, "kind",
@@ -121,18 +110,17 @@ static void end_steered(struct ab_served_run *run, struct ab_steered *s, const j
 	if (s->error) {
 		struct ab_error err = { 0 };
 
-		ab_fail(&err, AB_EUSAGE, 0, "%s", get_text(s->error, "error"));
-		ab_hint(&err, "%s", get_text(s->error, "hint"));
+		ab_fail(&err, AB_EUSAGE, 0, "%s", ab_served_text(s->error, "error"));
+		ab_hint(&err, "%s", ab_served_text(s->error, "hint"));
 		if (s->id)
 			ab_serve_refuse(run->channel, s->id, &err);
 	} else if (s->id) {
 		if (s->what == AB_SERVE_STATUS && answer) {
 			ab_autofree char *text = json_dumps(answer, JSON_COMPACT);
 
-			ab_buf_printf(&b, "\"ok\":true,\"status\":%s", text ? text : "{}");
+			ab_buf_jsonf(&b, "'ok':true,'status':%-s", text ? text : "{}");
 		} else {
-			ab_buf_printf(&b, "\"ok\":true,\"released\":%llu",
-				      (unsigned long long)s->released);
+			ab_buf_jsonf(&b, "'ok':true,'released':%ju", (uintmax_t)s->released);
 		}
 		ab_serve_reply(run->channel, s->id, b.data, b.len);
 	}
@@ -151,8 +139,7 @@ static struct ab_steered *pop_packet(struct ab_served_run *run)
 		run->packets_end = &run->packets;
 	run->npackets--;
 	run->sent = false;
-	free(p->text);
-	free(p);
+	ab_free_all(p->text, p);
 	return s;
 }
 
@@ -175,6 +162,22 @@ static void take_answer(struct ab_served_run *run, json_t *answer)
 	send_next(run);
 }
 
+static void tell_pool(struct ab_served_run *run, bool warm)
+{
+	unsigned rests = ab_pool_began(run->pool, run->prepared, warm);
+	ab_autofree char *text = NULL;
+	ab_autobuf struct ab_buf b = { 0 };
+
+	if (!rests)
+		return;
+	text = ab_printf("most prepared boxes of the pool did not fit their runs; for the next %u "
+			 "runs it prepares none",
+			 rests);
+	ab_buf_puts(&b, ",\"level\":\"note\",\"text\":");
+	ab_buf_json(&b, text);
+	ab_served_tell(run, "message", b.data, b.len);
+}
+
 static void take_began(struct ab_served_run *run, const json_t *packet)
 {
 	run->began = true;
@@ -184,21 +187,21 @@ static void take_began(struct ab_served_run *run, const json_t *packet)
 			kill(run->pid, sig);
 	send_next(run);
 	if (run->pool)
-		ab_pool_fill(run->pool);
+		tell_pool(run, json_is_true(json_object_get(packet, "warm")));
 }
 
 static void take_failed(struct ab_served_run *run, const json_t *packet)
 {
 	run->failed = true;
 	run->exit = (int)json_integer_value(json_object_get(packet, "exit"));
-	ab_fail(&run->why, ab_error_code(get_text(packet, "code")), 0, "%s",
-		get_text(packet, "error"));
-	ab_hint(&run->why, "%s", get_text(packet, "hint"));
+	ab_fail(&run->why, ab_error_code(ab_served_text(packet, "code")), 0, "%s",
+		ab_served_text(packet, "error"));
+	ab_hint(&run->why, "%s", ab_served_text(packet, "hint"));
 }
 
 static void take_packet(struct ab_served_run *run, json_t *packet)
 {
-	const char *event = get_text(packet, "event");
+	const char *event = ab_served_text(packet, "event");
 	ab_autofree char *kind = ab_strdup(event);
 
 	if (json_object_get(packet, "ok")) {
@@ -310,13 +313,10 @@ static bool is_command_answer(const char *answer)
 {
 	static const char *const answers[] = { "once", "session", "run", "always", "no" };
 
-	for (size_t i = 0; i < AB_COUNT(answers); i++)
-		if (strcmp(answers[i], answer) == 0)
-			return true;
-	return false;
+	return ab_has_word(answers, AB_COUNT(answers), answer);
 }
 
-void ab_served_answer(struct ab_served_run *run, const struct ab_serve_request *r)
+void ab_served_answer(struct ab_served_run *run, struct ab_serve_request *r)
 {
 	bool command = strcmp(r->question, command_id) == 0;
 	struct ab_steered *s;
@@ -342,7 +342,7 @@ void ab_served_answer(struct ab_served_run *run, const struct ab_serve_request *
 	send_next(run);
 }
 
-void ab_served_update(struct ab_served_run *run, const struct ab_serve_request *r)
+void ab_served_update(struct ab_served_run *run, struct ab_serve_request *r)
 {
 	const struct {
 		const char *what;
@@ -368,7 +368,7 @@ void ab_served_update(struct ab_served_run *run, const struct ab_serve_request *
 	send_next(run);
 }
 
-void ab_served_status(struct ab_served_run *run, const struct ab_serve_request *r)
+void ab_served_status(struct ab_served_run *run, struct ab_serve_request *r)
 {
 	if (!has_room(run, r->id, 1))
 		return;
@@ -391,7 +391,7 @@ void ab_served_stop(struct ab_served_run *run, json_t *id, uint64_t grace_ms)
 
 void ab_served_refuse_steered(struct ab_served_run *run)
 {
-	json_t *ended = json_pack("{s:s,s:s}", "error", "the run has ended", "hint", "");
+	json_auto_t *ended = json_pack("{s:s,s:s}", "error", "the run has ended", "hint", "");
 
 	while (run->packets) {
 		struct ab_steered *s = pop_packet(run);
@@ -401,5 +401,4 @@ void ab_served_refuse_steered(struct ab_served_run *run)
 			s->error = json_incref(ended);
 		end_steered(run, s, NULL);
 	}
-	json_decref(ended);
 }

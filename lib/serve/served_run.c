@@ -1,21 +1,11 @@
 #include "serve/served_run.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
+#include "base/process/helper.h"
 #include "serve/channel.h"
-#include "serve/child.h"
 #include "serve/pool.h"
 #include "serve/supervised.h"
 
@@ -139,13 +129,6 @@ static void records_ready(struct ab_source *source, uint32_t events)
 		ab_loop_remove(run->loop, source);
 }
 
-/* A child that is being made has a copy of it for a moment, so closing alone would not remove it. */
-static void close_source(struct ab_served_run *run, struct ab_source *source)
-{
-	ab_loop_remove(run->loop, source);
-	ab_source_close(source);
-}
-
 static void free_input(struct ab_served_run *run)
 {
 	struct ab_served_input *in = run->inputs;
@@ -155,15 +138,14 @@ static void free_input(struct ab_served_run *run)
 		run->inputs_end = &run->inputs;
 	run->ninputs--;
 	json_decref(in->id);
-	free(in->bytes);
-	free(in);
+	ab_free_all(in->bytes, in);
 }
 
 static void close_input(struct ab_served_run *run)
 {
 	struct ab_error err = { 0 };
 
-	close_source(run, &run->input);
+	ab_loop_close(run->loop, &run->input);
 	while (run->inputs) {
 		ab_fail(&err, AB_ESYSTEM, 0, "the command does not read its standard input");
 		if (run->inputs->id)
@@ -247,7 +229,7 @@ void ab_served_input(struct ab_served_run *run, struct ab_serve_request *r)
 	queue_input(run, json_incref(r->id), r, r->eof);
 }
 
-void ab_served_signal(struct ab_served_run *run, const struct ab_serve_request *r)
+void ab_served_signal(struct ab_served_run *run, struct ab_serve_request *r)
 {
 	struct ab_error err = { 0 };
 
@@ -330,8 +312,7 @@ static void close_ends(struct ab_ends *e)
 {
 	for (size_t i = 0; i < 3; i++)
 		ab_closep(&e->stdio[i]);
-	ab_closep(&e->steer);
-	ab_closep(&e->records);
+	ab_close_all(&e->steer, &e->records);
 }
 
 static int watch_run(struct ab_served_run *run, struct ab_error *err)
@@ -375,6 +356,7 @@ static bool take_prepared(struct ab_served_run *run, const struct ab_serve_reque
 		if (ab_supervised_hand(steer, r->text, r->text_len, e) == 0) {
 			run->steer.fd = steer;
 			run->pid = pid;
+			run->prepared = true;
 			return true;
 		}
 		/* It ends, and nobody else waits for it. */
@@ -383,20 +365,17 @@ static bool take_prepared(struct ab_served_run *run, const struct ab_serve_reque
 	return false;
 }
 
-static int fork_supervisor(struct ab_served_run *run, const struct ab_serve_request *r,
-			   struct ab_ends *e, const sigset_t *before, struct ab_error *err)
+static int start_supervisor(struct ab_served_run *run, const struct ab_serve_request *r,
+			    const struct ab_ends *e, const sigset_t *before, struct ab_error *err)
 {
-	pid_t parent = getpid();
-	int pair[2];
+	struct ab_helper helper;
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "prepare the run");
-	run->steer.fd = pair[0];
-	e->steer = pair[1];
-	run->pid = fork();
-	if (run->pid == 0)
-		ab_supervised_run(r, run->pool ? &run->pool->request : NULL, e, before, parent);
-	return run->pid < 0 ? ab_fail(err, AB_ESYSTEM, errno, "make a process") : 0;
+	if (ab_supervised_start(r, run->pool ? &run->pool->request : NULL, e, before, &helper,
+				err) < 0)
+		return -1;
+	run->steer.fd = helper.sock;
+	run->pid = helper.pid;
+	return 0;
 }
 
 int ab_served_start(struct ab_serve_request *r, int *fds, const sigset_t *before,
@@ -411,7 +390,7 @@ int ab_served_start(struct ab_serve_request *r, int *fds, const sigset_t *before
 	if (open_ends(run, r, fds, &e) < 0)
 		result = ab_fail(err, AB_ESYSTEM, errno, "prepare the run");
 	else if (!take_prepared(run, r, &e))
-		result = fork_supervisor(run, r, &e, before, err);
+		result = start_supervisor(run, r, &e, before, err);
 	/* While it starts. */
 	if (result == 0 &&
 	    (watch_run(run, err) < 0 || ab_loop_add(loop, &run->steer, EPOLLIN, err) < 0)) {
@@ -478,9 +457,7 @@ static void send_exit(struct ab_served_run *run, int code, int status)
 		text = make_result(run, code, status);
 	for (size_t i = 0; i < 2; i++)
 		kept[i] = run->out[i].kind == AB_STREAM_CAPTURED ? &run->out[i].kept : NULL;
-	ab_buf_printf(&b, "{\"event\":\"exit\",\"run\":%llu,\"result\":",
-		      (unsigned long long)run->number);
-	ab_buf_puts(&b, text);
+	ab_buf_jsonf(&b, "{'event':'exit','run':%ju,'result':%-s", (uintmax_t)run->number, text);
 	ab_result_add_streams(&b, kept[0], kept[1]);
 	ab_buf_puts(&b, "}");
 	ab_channel_send(run->channel, b.data, b.len);
@@ -528,7 +505,7 @@ void ab_served_free(struct ab_served_run *run)
 					      &run->steer, &run->input };
 
 	for (size_t i = 0; i < AB_COUNT(sources); i++)
-		close_source(run, sources[i]);
+		ab_loop_close(run->loop, sources[i]);
 	for (size_t i = 0; i < 2; i++)
 		free(run->out[i].kept.data);
 	while (run->inputs)

@@ -1,5 +1,4 @@
-#ifndef AB_SERVE_SERVED_RUN_H
-#define AB_SERVE_SERVED_RUN_H
+#pragma once
 /*
  * One run of the program that we serve. Its supervisor is a child process (session/run/run.h); a
  * socket connects us as its controller (session/control/control_socket.h), and carries besides the
@@ -11,15 +10,8 @@
  * served_run.c: the processes and the streams; served_events.c: the socket.
  */
 #include <jansson.h>
-#include <signal.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
-#include <time.h>
 
-#include "base/data/buf.h"
-#include "base/data/error.h"
+#include "base/base.h"
 #include "base/system/loop.h"
 #include "serve/capture.h"
 #include "serve/request.h"
@@ -64,6 +56,7 @@ struct ab_served_run {
 	struct ab_loop *loop;
 	struct ab_channel *channel;
 	struct ab_pool *pool; /* or NULL */
+	bool prepared;	      /* it has taken a box of it */
 	uint64_t number;
 	pid_t pid;
 	struct timespec started;
@@ -100,11 +93,11 @@ void ab_served_free(struct ab_served_run *run);
 
 /* Requests; the reply is sent now or later. */
 void ab_served_input(struct ab_served_run *run, struct ab_serve_request *request);
-void ab_served_signal(struct ab_served_run *run, const struct ab_serve_request *request);
+void ab_served_signal(struct ab_served_run *run, struct ab_serve_request *request);
 /* served_events.c */
-void ab_served_answer(struct ab_served_run *run, const struct ab_serve_request *request);
-void ab_served_update(struct ab_served_run *run, const struct ab_serve_request *request);
-void ab_served_status(struct ab_served_run *run, const struct ab_serve_request *request);
+void ab_served_answer(struct ab_served_run *run, struct ab_serve_request *request);
+void ab_served_update(struct ab_served_run *run, struct ab_serve_request *request);
+void ab_served_status(struct ab_served_run *run, struct ab_serve_request *request);
 /* `id` NULL: no reply. */
 void ab_served_stop(struct ab_served_run *run, json_t *id, uint64_t grace_ms);
 /* Read every packet that is there. */
@@ -121,4 +114,10 @@ void ab_serve_reply(struct ab_channel *channel, const json_t *id, const char *me
 void ab_serve_reply_ok(struct ab_channel *channel, const json_t *id);
 void ab_serve_refuse(struct ab_channel *channel, const json_t *id, const struct ab_error *err);
 
-#endif
+/* A text of a packet; "": there is none. */
+static inline const char *ab_served_text(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? text : "";
+}

@@ -1,25 +1,14 @@
 #include "serve/supervised.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
+#include "base/process/helper.h"
+#include "consent/request.h"
 #include "serve/child.h"
 #include "serve/request.h"
-#include "session/consent/request.h"
 #include "session/run/caller.h"
 #include "session/run/run.h"
 #include "session/warm/warm.h"
@@ -51,9 +40,7 @@ static void tell_message(void *arg, enum ab_level level, const char *text)
 
 	if (level == AB_SAY_DETAIL && !t->details)
 		return;
-	ab_buf_printf(&b, "{\"event\":\"message\",\"level\":\"%s\"", levels[level]);
-	ab_buf_json_member(&b, "text", text);
-	ab_buf_puts(&b, "}");
+	ab_buf_jsonf(&b, "{'event':'message','level':%s,'text':%s}", levels[level], text);
 	send_packet(t, &b);
 }
 
@@ -61,8 +48,7 @@ static void tell_began(void *arg, const char *run_id, bool warm)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 
-	ab_buf_printf(&b, "{\"event\":\"began\",\"run_id\":\"%s\",\"warm\":%s}", run_id,
-		      warm ? "true" : "false");
+	ab_buf_jsonf(&b, "{'event':'began','run_id':%s,'warm':%hhd}", run_id, warm);
 	send_packet(arg, &b);
 }
 
@@ -78,11 +64,8 @@ static void tell_error(const struct teller *t, const char *event, const struct a
 {
 	ab_autobuf struct ab_buf b = { 0 };
 
-	ab_buf_printf(&b, "{\"event\":\"%s\",\"exit\":%d,\"code\":\"%s\"", event,
-		      ab_exit_status(err), ab_error_word(err->code));
-	ab_buf_json_member(&b, "error", err->text);
-	ab_buf_json_member(&b, "hint", err->hint);
-	ab_buf_puts(&b, "}");
+	ab_buf_jsonf(&b, "{'event':%s,'exit':%d,'code':%s,'error':%s,'hint':%s}", event,
+		     ab_exit_status(err), ab_error_word(err->code), err->text, err->hint);
 	send_packet(t, &b);
 }
 
@@ -149,29 +132,31 @@ static int find_start(const struct ab_serve_request *r, const struct ab_serve_re
 	return *ret ? 0 : ab_fail(err, AB_EUSAGE, errno, "\"cwd\": %s", r->policy.cwd);
 }
 
-_Noreturn void ab_supervised_run(const struct ab_serve_request *r,
-				 const struct ab_serve_request *pool, const struct ab_ends *e,
-				 const sigset_t *before, pid_t parent)
+struct start {
+	const struct ab_serve_request *request; /* NULL: it comes later */
+	const struct ab_serve_request *pool;	/* or NULL */
+	const struct ab_ends *ends;
+	pid_t parent;
+};
+
+static int serve_run(int steer, void *arg)
 {
-	const int keep[] = { e->steer, e->records, e->result };
-	struct ab_serve_policy policy = choose_policy(r, pool);
-	struct ab_child_setup setup = { .before = *before,
-					.stdio = { e->stdio[0], e->stdio[1], e->stdio[2] },
-					.keep = keep,
-					.nkeep = AB_COUNT(keep),
-					.policy = &policy };
-	struct teller t = { .sock = e->steer, .details = r->messages };
+	const struct start *s = arg;
+	struct ab_serve_policy policy = choose_policy(s->request, s->pool);
+	struct teller t = { .sock = steer, .details = s->request->messages };
+	struct ab_ends e = *s->ends;
 	struct ab_policy_input input;
 	struct ab_error err = { 0 };
 	char *start;
 	int status = -1;
 
-	if (ab_child_enter(&setup, parent, &input, &err) == 0 &&
-	    find_start(r, pool, &start, &err) == 0)
-		status = run_command(r, e, &input, start, NULL, &t, &err);
+	e.steer = steer;
+	if (ab_child_enter(&policy, &input, &err) == 0 &&
+	    find_start(s->request, s->pool, &start, &err) == 0)
+		status = run_command(s->request, &e, &input, start, NULL, &t, &err);
 	if (status < 0)
 		tell_error(&t, "failed", &err);
-	_exit(status < 0 ? ab_exit_status(&err) : status);
+	return status < 0 ? ab_exit_status(&err) : status;
 }
 
 /* ---- a child that waits ---- */
@@ -304,16 +289,6 @@ static void take_hand(int steer, struct ab_serve_request *ret, struct ab_ends *r
 	ret_ends->steer = steer;
 }
 
-static int open_null(struct ab_ends *e, struct ab_error *err)
-{
-	for (int fd = 0; fd < 3; fd++) {
-		e->stdio[fd] = open("/dev/null", O_RDWR | O_CLOEXEC);
-		if (e->stdio[fd] < 0)
-			return ab_fail(err, AB_ESYSTEM, errno, "open /dev/null");
-	}
-	return 0;
-}
-
 /* What a process needs to read a request is then in its memory. */
 static void rehearse_reading(void)
 {
@@ -349,23 +324,16 @@ _Noreturn static void run_handed(const struct ab_serve_request *pool, int steer,
 	_exit(status < 0 ? ab_exit_status(&err) : status);
 }
 
-_Noreturn void ab_supervised_wait(const struct ab_serve_request *pool, int steer,
-				  const sigset_t *before, pid_t parent)
+static int serve_waiting(int steer, void *arg)
 {
 	static const char ready[] = "{\"event\":\"ready\"}";
-	struct ab_ends e = AB_ENDS_NONE;
-	struct ab_child_setup setup = {
-		.before = *before, .keep = &steer, .nkeep = 1, .policy = &pool->policy
-	};
+	const struct start *s = arg;
 	struct teller t = { .sock = steer };
 	struct ab_policy_input input;
 	struct ab_warm *warm = NULL;
 	struct ab_error err = { 0 };
-	int result = open_null(&e, &err);
+	int result = ab_child_enter(&s->pool->policy, &input, &err);
 
-	memcpy(setup.stdio, e.stdio, sizeof(setup.stdio));
-	if (result == 0)
-		result = ab_child_enter(&setup, parent, &input, &err);
 	if (result == 0)
 		result = prepare_box(&input, &warm, &err);
 	rehearse_reading();
@@ -377,12 +345,11 @@ _Noreturn void ab_supervised_wait(const struct ab_serve_request *pool, int steer
 	/* While we wait, the socket ends us: its cgroup must be removed. */
 	prctl(PR_SET_PDEATHSIG, 0);
 	await_hand(steer, warm);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent) {
+	if (ab_end_with(s->parent, SIGKILL) < 0) {
 		ab_warm_free(warm);
-		_exit(125);
+		return 125;
 	}
-	run_handed(pool, steer, warm);
+	run_handed(s->pool, steer, warm);
 }
 
 /* ---- in the server ---- */
@@ -410,4 +377,26 @@ int ab_supervised_hand(int steer, const char *line, size_t len, const struct ab_
 	if (!head.sealed)
 		ab_buf_add(&b, line, len);
 	return ab_send_fds(steer, b.data, b.len, fds, n);
+}
+
+int ab_supervised_start(const struct ab_serve_request *r, const struct ab_serve_request *pool,
+			const struct ab_ends *e, const sigset_t *before, struct ab_helper *ret,
+			struct ab_error *err)
+{
+	struct start start = { .request = r, .pool = pool, .ends = e, .parent = getpid() };
+	const int keep[] = { e ? e->records : -1, e ? e->result : -1 };
+	const struct ab_helper_setup setup = {
+		.what = "the run's supervisor",
+		.socket = SOCK_SEQPACKET,
+		.keep = keep,
+		.nkeep = AB_COUNT(keep),
+		.stdio = e ? e->stdio : NULL,
+		.signals = AB_HELPER_MASK,
+		.mask = before,
+		.end_signal = SIGKILL,
+		.serve = r ? serve_run : serve_waiting,
+		.arg = &start,
+	};
+
+	return ab_helper_start(&setup, ret, err);
 }

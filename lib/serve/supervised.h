@@ -1,5 +1,4 @@
-#ifndef AB_SERVE_SUPERVISED_H
-#define AB_SERVE_SUPERVISED_H
+#pragma once
 /*
  * In the child process of a run, which becomes its supervisor. The socket `steer` connects it with us;
  * served_run.h describes its messages.
@@ -13,16 +12,15 @@
  *
  *	{"event":"ended"}
  */
-#include <signal.h>
-#include <stddef.h>
-#include <sys/types.h>
+#include "base/base.h"
 
+struct ab_helper;
 struct ab_serve_request;
 
 /* What the child gets; -1: none. */
 struct ab_ends {
 	int stdio[3];
-	int steer, records, result;
+	int steer, records, result; /* `steer` is known in the child only */
 };
 
 #define AB_ENDS_NONE                       \
@@ -30,14 +28,12 @@ struct ab_ends {
 		{ -1, -1, -1 }, -1, -1, -1 \
 	}
 
-/* `pool`: the request of the pool that the run belongs to, or NULL. */
-_Noreturn void ab_supervised_run(const struct ab_serve_request *request,
-				 const struct ab_serve_request *pool, const struct ab_ends *ends,
-				 const sigset_t *before, pid_t parent);
-_Noreturn void ab_supervised_wait(const struct ab_serve_request *pool, int steer,
-				  const sigset_t *before, pid_t parent);
+/* Start a child: for this request, or, if it is NULL, one of the pool that waits with a box. `pool`:
+ * the request of the pool that the run belongs to, or NULL. `before`: the signal mask that we were
+ * started with. It ends with us. */
+int ab_supervised_start(const struct ab_serve_request *request, const struct ab_serve_request *pool,
+			const struct ab_ends *ends, const sigset_t *before, struct ab_helper *ret,
+			struct ab_error *err);
 
 /* In the server: hand a run to a child that waits. -1 with errno: it is gone. */
 int ab_supervised_hand(int steer, const char *line, size_t len, const struct ab_ends *ends);
-
-#endif

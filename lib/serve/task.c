@@ -1,30 +1,21 @@
 #include "serve/task.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
+#include "base/process/helper.h"
+#include "consent/check.h"
 #include "doctor/diagnosis.h"
 #include "policy/layers/layers.h"
 #include "serve/child.h"
 #include "serve/request.h"
-#include "session/consent/check.h"
 #include "shell/judge/judge_report.h"
 
 enum { REPLY_MAX = 64 << 20 };
 
 void ab_serve_error(struct ab_buf *b, const struct ab_error *err)
 {
-	ab_buf_printf(b, "\"ok\":false,\"code\":\"%s\"", ab_error_word(err->code));
-	ab_buf_json_member(b, "error", err->text);
-	ab_buf_json_member(b, "hint", err->hint);
+	ab_buf_jsonf(b, "'ok':false,'code':%s,'error':%s,'hint':%s", ab_error_word(err->code),
+		     err->text, err->hint);
 }
 
 static int check_command(const struct ab_serve_request *r, const struct ab_policy_input *input,
@@ -38,10 +29,9 @@ static int check_command(const struct ab_serve_request *r, const struct ab_polic
 		return -1;
 	j = r->script ? ab_check_text(check, r->script, strlen(r->script))
 		      : ab_check_argv(check, (const char *const *)r->argv.v, r->argv.len);
-	ab_buf_puts(b, "\"ok\":true,\"verdict\":");
+	ab_buf_jsonf(b, "'ok':true,'verdict':");
 	ab_judgement_json(j, b);
-	ab_buf_puts(b, ",\"notes\":");
-	ab_buf_json_list(b, &notes);
+	ab_buf_jsonf(b, ",'notes':%p", ab_list(&notes));
 	ab_check_free(check);
 	return 0;
 }
@@ -56,47 +46,59 @@ static int examine_machine(const struct ab_policy_input *input, struct ab_buf *b
 		return -1;
 	json = ab_diagnosis_json(&diagnosis);
 	json[strcspn(json, "\n")] = '\0';
-	ab_buf_printf(b, "\"ok\":true,\"available\":%s,\"report\":%s",
-		      diagnosis.engine ? "true" : "false", json);
+	ab_buf_jsonf(b, "'ok':true,'available':%hhd,'report':%-s", (bool)(diagnosis.engine != NULL),
+		     json);
 	ab_diagnosis_fini(&diagnosis);
 	return 0;
 }
 
-_Noreturn static void do_task(const struct ab_serve_request *r, const sigset_t *before, int reply,
-			      pid_t parent)
+struct work {
+	const struct ab_serve_request *request;
+	int reply;
+};
+
+static int serve_task(int sock, void *arg)
 {
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	struct ab_child_setup setup = { .before = *before,
-					.stdio = { null, null, null },
-					.keep = &reply,
-					.nkeep = 1,
-					.policy = &r->policy };
+	const struct work *w = arg;
+	const struct ab_serve_request *r = w->request;
 	struct ab_policy_input input;
 	struct ab_error err = { 0 };
 	struct ab_buf b = { 0 };
 
-	if (ab_child_enter(&setup, parent, &input, &err) < 0 ||
+	(void)sock;
+	if (ab_child_enter(&r->policy, &input, &err) < 0 ||
 	    (r->what == AB_SERVE_CHECK ? check_command(r, &input, &b, &err)
 				       : examine_machine(&input, &b, &err)) < 0) {
 		ab_buf_fini(&b);
 		ab_serve_error(&b, &err);
 	}
-	_exit(ab_write_all(reply, b.data, b.len) < 0);
+	return ab_write_all(w->reply, b.data, b.len) < 0;
 }
 
 int ab_task_start(const struct ab_serve_request *r, const sigset_t *before, struct ab_task **ret,
 		  struct ab_error *err)
 {
 	ab_autoclose int reply = memfd_create("reply", MFD_CLOEXEC);
-	pid_t parent = getpid(), pid = reply < 0 ? -1 : fork();
+	struct work work = { .request = r, .reply = reply };
+	const struct ab_helper_setup setup = {
+		.what = "the process that answers",
+		.keep = &reply,
+		.nkeep = 1,
+		.signals = AB_HELPER_MASK,
+		.mask = before,
+		.end_signal = SIGKILL,
+		.serve = serve_task,
+		.arg = &work,
+	};
+	struct ab_helper helper;
 
-	if (pid == 0)
-		do_task(r, before, reply, parent);
-	if (pid < 0)
+	if (reply < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "make a process");
+	if (ab_helper_start(&setup, &helper, err) < 0)
+		return -1;
 	*ret = ab_alloc(sizeof(**ret));
 	**ret = (struct ab_task){ .id = json_incref(r->id),
-				  .pid = pid,
+				  .pid = helper.pid,
 				  .reply = ab_take_fd(&reply) };
 	return 0;
 }

@@ -1,13 +1,9 @@
-#ifndef AB_SERVE_TASK_H
-#define AB_SERVE_TASK_H
+#pragma once
 /* A request that is answered once, by a child process: check and doctor. */
 #include <jansson.h>
-#include <signal.h>
-#include <stdbool.h>
-#include <sys/types.h>
 
-struct ab_buf;
-struct ab_error;
+#include "base/base.h"
+
 struct ab_serve_request;
 
 struct ab_task {
@@ -25,5 +21,3 @@ void ab_task_free(struct ab_task *task);
 
 /* "ok":false and the rest of an error, as members. */
 void ab_serve_error(struct ab_buf *b, const struct ab_error *err);
-
-#endif

@@ -27,8 +27,8 @@ int main(void)
 }
 C
 cc -O2 -static -o "$work/workspace/first" "$work/first.c"
-cc -O2 -o "$work/pool_start" "$root/test/bench/pool_start.c" -I"$root/lib/client" \
-	"$(dirname "$program")/../lib/client/libagentbox.a" -ljansson -pthread
+cc -O2 -o "$work/pool_start" "$root/test/bench/pool_start.c" -I"$root/bindings/c" \
+	"$(dirname "$program")/../bindings/c/libagentbox.a" -ljansson -pthread
 cd "$work/workspace"
 AGENTBOX_STATE=$work/state "$work/pool_start" "$program" "$rounds" ./first >"$work/times"
 awk '{ print $1 }' "$work/times" | sort -n | sed -n "$(((rounds + 1) / 2))p" >"$work/prepared"

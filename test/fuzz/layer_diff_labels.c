@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct ab_label_input in = {
 			.change = &c,
 			.old = { part[1], len[1], size % 7 == 0 },
-			.new = { part[2], len[2], size % 11 == 0 },
+			.fresh = { part[2], len[2], size % 11 == 0 },
 			.gitdir = size % 3 == 0,
 		};
 

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/data/error.h"
-#include "layer/journal/tree.h"
+#include "workspace/tree/remove_tree.h"
 #include "layer/walk/changes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -106,7 +106,7 @@ static int make_root(const char *name)
 {
 	int fd;
 
-	if (ab_tree_remove(top, name) < 0 || mkdirat(top, name, 0755) < 0)
+	if (ab_remove_object(top, name) < 0 || mkdirat(top, name, 0755) < 0)
 		abort();
 	fd = openat(top, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)

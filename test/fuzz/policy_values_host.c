@@ -34,7 +34,7 @@ static void check_host(const char *s, size_t n)
 		return;
 	}
 	if (strlen(h.text) > 253 ||
-	    strspn(h.text, "abcdefghijklmnopqrstuvwxyz0123456789-.:") != strlen(h.text))
+	    strspn(h.text, "abcdefghijklmnopqrstuvwxyz0123456789-_.:") != strlen(h.text))
 		abort();
 	if (ab_host_parse(h.text, strlen(h.text), &again, NULL) < 0 || again.kind != h.kind ||
 	    strcmp(again.text, h.text) != 0 || memcmp(again.addr, h.addr, 16) != 0)

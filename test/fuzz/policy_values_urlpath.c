@@ -1,7 +1,7 @@
 /*
  * Any bytes as the path of a URL: what has a normal form is no longer than it
  * was, has no dot segment and nothing that two readers could take for two
- * things, and is its own normal form.
+ * things, is its own normal form, and may mean itself.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	/* Copies of exactly this size: reading or writing past them is seen. */
 	char *s = malloc(size ? size : 1);
-	char *a = malloc(size + 1), *b = malloc(size + 1);
+	char *a = malloc(size + 1), *b = malloc(size + 3);
 	size_t n, m;
 	const char *why = NULL;
 
@@ -43,6 +43,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 		check_segments(a);
 		if (!ab_urlpath_normal(a, n, b, &m, &why) || m != n || memcmp(a, b, n) != 0)
+			abort();
+		memcpy(b, "/x", 3);
+		(void)ab_urlpath_may_mean(a, b);
+		if (!ab_urlpath_may_mean(a, a))
 			abort();
 	}
 	free(s);

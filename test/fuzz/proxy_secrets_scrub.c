@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/data/buf.h"
+#include "base/text/base64.h"
 #include "proxy/wire/http_chunks.h"
 #include "proxy/secrets/scrub.h"
 #include "../unit/vault_help.h"
@@ -65,7 +66,7 @@ static void take(struct ab_buf *kept, const void *data, size_t len, bool end, st
 	check(done <= n && (!end || done == n));
 	check(memcmp(s + done, ab_buf_bytes(kept) + done, n - done) == 0);
 	/* An event that is complete does not wait. */
-	check(!n || s[n - 1] != '\n' || done == n);
+	check(n < 2 || s[n - 1] != '\n' || s[n - 2] != '\n' || done == n);
 	ab_buf_add(out, s, done);
 	ab_buf_skip(kept, done);
 	free(s);
@@ -126,6 +127,59 @@ static void check_same(const struct ab_buf *a, const struct ab_buf *b)
 	      (!a->len || memcmp(ab_buf_bytes(a), ab_buf_bytes(b), a->len) == 0));
 }
 
+/*
+ * The value in a form, in lines and cut as the input says, after and before bytes of the input: it is
+ * always replaced.
+ */
+static void put_form(const char *value, uint8_t how, struct ab_buf *out)
+{
+	static const char *const breaks[] = { "",	"\n",  "\r\n",	 "\r",	 "\\n",
+					      "\\r\\n", "%0A", "%0D%0A", "&#10;" };
+	static const char *const forms[] = { "%02x",	"%02X",	   "%%%02x",  "%%25%02X",
+					     "\\x%02x", "\\u%04X", "&#%u;",   "&#%u",
+					     "&#%09u;", "&#x%x",   "&#X%07x;" };
+	const char *line_break = breaks[how / 16 % AB_COUNT(breaks)];
+	size_t columns = 2 + how % 7 * 13, len = strlen(value);
+	char text[1024], one[32];
+	unsigned form = how % 13;
+
+	if (form >= AB_COUNT(forms)) {
+		len = ab_base64_encode(value, len, (enum ab_base64)(form - AB_COUNT(forms)), text);
+		for (size_t i = 0; i < len; i++) {
+			if (i && i % columns == 0)
+				ab_buf_add(out, line_break, strlen(line_break));
+			ab_buf_add(out, text + i, 1);
+		}
+		return;
+	}
+	for (size_t i = 0; i < len; i++) {
+		if (form < 2 && i && i % columns == 0)
+			ab_buf_add(out, line_break, strlen(line_break));
+		ab_buf_add(out, one,
+			   (size_t)snprintf(one, sizeof(one), forms[form],
+					    (unsigned char)value[i]));
+	}
+}
+
+static void check_form(const uint8_t *data, size_t size, uint32_t seed)
+{
+	struct ab_buf in = { 0 }, whole = { 0 };
+	size_t half = size / 2, to;
+
+	/* Between two bytes that belong to no form. */
+	ab_buf_add(&in, data, half);
+	ab_buf_add(&in, " <", 2);
+	put_form(help_values[HELP_BEARER], (uint8_t)seed, &in);
+	to = in.len;
+	ab_buf_add(&in, "> ", 2);
+	ab_buf_add(&in, data + half, size - half);
+	scrub_cut(&in, seed, 1 + (seed >> 8) % 90, &whole);
+	check(whole.len == in.len);
+	check(memcmp(ab_buf_bytes(&whole) + to - 24, ab_buf_bytes(&in) + to - 24, 16) != 0);
+	ab_buf_fini(&in);
+	ab_buf_fini(&whole);
+}
+
 /* Is the value where it was sent? A cover can complete the rest of another value by chance: that one
  * was not sent. */
 static bool is_left(const struct ab_buf *in, const struct ab_buf *out, const char *value)
@@ -154,6 +208,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < 4 || size > 2048)
 		return 0;
 	memcpy(&seed, data, 3);
+	check_form(data + 3, size - 3, seed);
 	fill(data + 3, size - 3, &in);
 	scrub_cut(&in, 0, 1, &whole); /* byte by byte */
 	check(whole.len == in.len);

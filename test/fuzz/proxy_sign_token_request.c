@@ -62,7 +62,7 @@ static void read_as(const struct ab_vault *vault, const char *type, const uint8_
 	if (len)
 		memcpy(copy, body, len);
 	if (!ab_token_request_read(&head, copy, len, &rq)) {
-		check(ab_token_find(vault, &host, 443, "/t", 2, &rq, 1700000000, &why) < 0 && why);
+		check(ab_token_find(vault, &host, 443, "/t", &rq, 1700000000, &why) < 0 && why);
 		ab_token_request_fini(&rq);
 	}
 	free(copy);

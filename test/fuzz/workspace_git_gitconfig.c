@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "workspace/git/configured_path.h"
+#include "workspace/git/gitkeys.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -15,6 +16,7 @@ static void check(void *arg, const char *key, const char *value)
 {
 	const char *first = strchr(key, '.'), *last = strrchr(key, '.');
 	size_t *calls = arg;
+	static const struct ab_gitkeys_terms old = { 0 }, made = { .made = true };
 	bool include;
 	char *path;
 
@@ -24,7 +26,13 @@ static void check(void *arg, const char *key, const char *value)
 	for (const char *p = key; *p; p++)
 		if ((p < first || p > last) && *p >= 'A' && *p <= 'Z')
 			abort();
-	ab_gitconfig_runs(key, value);
+	ab_gitkeys_explain(key);
+	free(ab_gitkeys_remote(key, value));
+	/* The name of a remote is no path, and what is free in any repository is so in a new one. */
+	if (ab_gitkeys_names_remote(key, value) && strchr(value, '/'))
+		abort();
+	if (ab_gitkeys_allow(key, value, &old) && !ab_gitkeys_allow(key, value, &made))
+		abort();
 	path = ab_git_configured_path(key, value, &include);
 	/* It is a part of the value, and all of it for a further file. */
 	if (path && (!path[0] || !strstr(value, path) || (include && strcmp(path, value) != 0)))

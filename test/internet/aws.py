@@ -4,8 +4,10 @@ and trailers. They keep what is put, and answer 403 with the reason if a
 signature is wrong."""
 import asyncio
 import base64
+import gzip
 import hashlib
 import hmac
+import html
 import ssl
 import urllib.parse
 import zlib
@@ -193,6 +195,16 @@ class Aws(Origin):
             self.objects[name, ""] = b"".join(map(self.objects.pop, parts))
             self.whole(writer, b"<CompleteMultipartUploadResult><ETag>x</ETag>"
                        b"</CompleteMultipartUploadResult>")
+        elif name == "/bucket/shown":
+            self.whole(writer, escape(request.target).encode(), more=[
+                "X-Url: " + request.target])
+        elif name == "/bucket/moved":
+            self.whole(writer, b"<Endpoint>%s</Endpoint>" % html.escape(
+                request.target).encode(), "307 Temporary Redirect",
+                ["Location: https://elsewhere.test" + request.target])
+        elif name == "/bucket/packed":
+            self.whole(writer, gzip.compress(request.target.encode()),
+                       "403 Forbidden", ["Content-Encoding: gzip"])
         elif (name, "") not in self.objects:
             self.whole(writer, b"<Error><Code>NoSuchKey</Code></Error>",
                        "404 Not Found")

@@ -21,6 +21,8 @@ ZONE = {
     "www.allowed.test": [WEB4, WEB6],
     "deep.www.allowed.test": [WEB4],
     "notallowed.test": [WEB4],
+    "a_b.allowed.test": [WEB4],
+    "foo_bar.test": [WEB4],
     "allowed.test.evil.test": [WEB4],
     "other.test": [WEB4, WEB6],
     "denied.test": [WEB4],

@@ -1,7 +1,7 @@
 // An HTTP/2 server: node's own. h2.js PORT CERTIFICATE KEY LOG
 // Each request is one line of LOG: its fields, its body and the number of its
 // connection. Paths: /echo (the body), /say?WORD, /slow (never answers), /big?N,
-// /trailers, /early (before the body), /reset, /hints, /leave (GOAWAY).
+// /trailers, /part (206), /early (before the body), /reset, /hints, /leave (GOAWAY).
 'use strict';
 const fs = require('fs');
 const http2 = require('http2');
@@ -35,6 +35,7 @@ server.on('stream', (stream, headers) => {
 			done('');
 			more();
 		},
+		'/part': () => { done(''); stream.respond({ ':status': 206, 'content-range': 'bytes 0-2/9' }); stream.end('par'); },
 		'/early': () => { done(''); stream.respond({ ':status': 413 }); stream.end('enough'); },
 		'/reset': () => { done(''); stream.close(http2.constants.NGHTTP2_ENHANCE_YOUR_CALM); },
 		'/leave': () => { done(''); stream.respond({ ':status': 200 }); stream.end('bye'); stream.session.goaway(0); },

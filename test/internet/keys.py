@@ -76,6 +76,20 @@ class Keys(Origin):
         self.whole(writer, b"\n".join(lines) + b"\n")
         return True
 
+    async def do_wrapped(self, request, what, query, reader, writer):
+        """In base64 in lines, and in sloppy numbers of HTML: one text each, with an empty line after it."""
+        token = credentials(request)
+        parts = []
+        for i in range(3):
+            digits = base64.b64encode(b"x" * (45 + i) + token.encode() + b"y" * 20).decode()
+            for columns in (4, 60, 64, 76):
+                lines = [digits[k:k + columns] for k in range(0, len(digits), columns)]
+                parts += [end.join(lines) for end in ("\n", "\r\n", "\r", "\\n", "\\r\\n", "%0A")]
+        for way in ("&#%07d;", "&#%d", "&#x%x", "&#X%04X"):
+            parts.append("".join(way % ord(c) for c in token))
+        self.whole(writer, "\n\n".join(parts).encode())
+        return True
+
     async def do_gzip(self, request, what, query, reader, writer):
         """Compressed, whatever was asked for."""
         self.whole(writer, gzip.compress(credentials(request).encode()),

@@ -10,6 +10,8 @@ import asyncio
 import base64
 import hashlib
 import json
+import posixpath
+import re
 import ssl
 import subprocess
 import time
@@ -110,8 +112,15 @@ class Oauth(Origin):
                    more=["Content-Type: application/json"])
         return False
 
+    def is_token_url(self, target):
+        """As a server that reads paths in every way at once."""
+        path = urllib.parse.unquote(target.split("?")[0]).replace("\\", "/")
+        path = re.sub(";[^/]*", "", re.sub("^http://[^/]*", "", path)).lower()
+        path = posixpath.normpath("/" + path.split("\0")[0].strip())
+        return path.split(".")[0].strip("/ ") == "token"
+
     async def reply(self, request, reader, writer):
-        if request.target.split("?")[0] == "/token":
+        if self.is_token_url(request.get("x-original-url") or request.target):
             return await self.do_token(request, [], "", reader, writer)
         kind, _, token = (request.get("authorization") or "").partition(" ")
         family, until = self.tokens.get(token, ("", 0))

@@ -1,7 +1,7 @@
 """Package registries at 203.0.113.91, one for each tool: npm, PyPI, crates.io,
 the Go module proxy and Maven Central. Each offers the package "tiny", which says
-where it came from. What was asked for is in the origin's record. mirror.test has npm
-and PyPI again, below /npm and /pypi.
+where it came from. What was asked for is in the origin's record. mirror.test has npm,
+PyPI and the index of crates again, below /npm, /pypi and /crates.
 
 Maven's plugins are stand-ins: whatever version of them mvn asks for is a jar of the
 classes in DIR/maven (Step.java, which the test compiles)."""
@@ -25,7 +25,7 @@ GO_MOD = b"module example.com/tiny\n\ngo 1.18\n"
 POM = """<project><modelVersion>4.0.0</modelVersion><groupId>%s</groupId>
 <artifactId>%s</artifactId><version>%s</version><packaging>%s</packaging></project>"""
 
-MIRRORED = {"/npm": "registry.npmjs.org", "/pypi": "pypi.org"}
+MIRRORED = {"/npm": "registry.npmjs.org", "/pypi": "pypi.org", "/crates": "index.crates.io"}
 
 # The goals of the plugins that "mvn package" runs. A plugin is named by the artifact.
 GOALS = {

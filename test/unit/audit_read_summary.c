@@ -33,7 +33,8 @@ int main(void)
 	       "          allow them next time:  agentbox run --allow-private 10.0.0.5:80 "
 	       "--allow 10.0.0.5 --write '/a --b' --write '/it'\\''s --b' -- ...",
 	       "each option once, with its value");
-	is_str(lines.v[6], "          allow one always:      agentbox allow 7kq2-0 --always (or --project)",
+	is_str(lines.v[6],
+	       "          allow one always:      agentbox allow 7kq2-0 --always (or --project)",
 	       "one below the other");
 	return done();
 }

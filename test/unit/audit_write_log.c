@@ -326,8 +326,7 @@ static void check_torn(void)
 	   "a record that does not fit is an error: %s", err.text);
 	ok(put(&log, 3, &err) == 0, "the next one fits again");
 	text = content("torn/audit.jsonl");
-	ok(text && strstr(text, "\"n\":1,") && !strstr(text, "\"n\":2") &&
-		   strstr(text, "\"n\":3,"),
+	ok(text && strstr(text, "\"n\":1,") && !strstr(text, "\"n\":2") && strstr(text, "\"n\":3,"),
 	   "and no part of a line is left");
 	ab_log_fini(&log);
 }

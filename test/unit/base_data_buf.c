@@ -3,6 +3,7 @@
 #include <stdbool.h>
 
 #include "base/data/mem.h"
+#include "base/data/strv.h"
 #include "guard.h"
 #include "tap.h"
 
@@ -83,15 +84,15 @@ static void test_escaping(void)
 static void test_lengths(void)
 {
 	ab_autobuf struct ab_buf json = { 0 }, screen = { 0 };
+	const char *none = NULL;
 
 	ab_buf_json_n(&json, "a\0b\xc3\xa9", 4);
 	is_str(json.data, "\"a\\u0000b\\ufffd\"", "a view as JSON");
 	ab_buf_escape_n(&screen, "a\0b\xc3\xa9", 4);
 	is_str(screen.data, "a\\x00b\\xc3", "a view for a terminal");
 	json.len = 0;
-	ab_buf_json_member(&json, "a", "\"");
-	ab_buf_json_member(&json, "b", NULL);
-	is_str(json.data, ",\"a\":\"\\\"\",\"b\":null", "members of an object");
+	ab_buf_jsonf(&json, "{'a':%s,'b':%s}", "\"", none);
+	is_str(json.data, "{\"a\":\"\\\"\",\"b\":null}", "members of an object");
 	ok(ab_printable("\xc3\xa9", 2) == 2 && ab_printable("\xc3\xa9", 1) == 0 &&
 		   ab_printable("", 0) == 0,
 	   "nothing is read behind the end");
@@ -187,8 +188,42 @@ static void test_queue(bool wipe)
 	ok(!b.data && !b.skipped, "freed");
 }
 
+static void test_templates(void)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+	ab_autostrv struct ab_strv list = { 0 };
+	const char *none = NULL;
+
+	ab_buf_jsonf(&b, ",{'list':%p", ab_list(&list));
+	ab_strv_add(&list, "a\"");
+	ab_strv_add(&list, "b");
+	ab_buf_jsonf(&b, ",'list':%p,'own':%-s,'none':%-s}", ab_list(&list), "[1]", none);
+	is_str(b.data, "{\"list\":[],\"list\":[\"a\\\"\",\"b\"],\"own\":[1],\"none\":null}",
+	       "lists, and JSON as it is");
+	b.len = 0;
+	ab_buf_jsonf(&b, "[%d,%u,%zu,%jd,%ju,%lld,%llu]", -1, UINT32_MAX, SIZE_MAX, INT64_MIN,
+		     UINT64_MAX, -2ll, 2ull);
+	is_str(b.data,
+	       "[-1,4294967295,18446744073709551615,-9223372036854775808,18446744073709551615,-2,"
+	       "2]",
+	       "numbers");
+	b.len = 0;
+	ab_buf_jsonf(&b, "[");
+	for (int i = 0; i < 3; i++)
+		ab_buf_jsonf(&b, ",%hhd", (bool)(i == 1));
+	ab_buf_jsonf(&b, ",%.*s,%.*s]\n", 3, "a\0'b", 0, "x");
+	is_str(b.data, "[false,true,false,\"a\\u0000'\",\"\"]\n",
+	       "flags, views, and a comma between elements only");
+	b.len = 0;
+	ab_buf_jsonf(&b, "{?,'a':%s?,'b':%s?,'c':%p?,'d':%s,'e':%s}", none, "x", NULL, none, none);
+	is_str(b.data, "{\"b\":\"x\",\"e\":null}", "members without a value can be left out");
+	is_str(ab_text_or_null(""), NULL, "an empty text is null");
+	is_str(ab_text_or_null("%s"), "%s", "another is not");
+}
+
 int main(void)
 {
+	test_templates();
 	test_queue(false);
 	test_queue(true);
 	test_growth();

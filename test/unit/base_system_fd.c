@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -249,13 +250,60 @@ static void test_passing(void)
 		close(sent[i]);
 }
 
+static void test_places(void)
+{
+	int fd = memfd_create("places", MFD_CLOEXEC), again = fd;
+	char text[8] = "";
+
+	(void)!write(fd, "abcdef", 6);
+	ok(ab_pread_full(fd, text, 3, 2) == 3 && memcmp(text, "cde", 3) == 0, "from a place");
+	ok(ab_pread_full(fd, text, 8, 4) == 2 && memcmp(text, "ef", 2) == 0, "up to the end");
+	ok(ab_pread_full(-1, text, 1, 0) < 0 && errno == EBADF, "or an error");
+	ok(ab_fd_chmod(fd, 0640) == 0, "the mode of an open file");
+	ab_closep(&fd);
+	ok(fd == -1 && fcntl(again, F_GETFD) < 0, "a closed descriptor is -1");
+}
+
+static void test_lock(void)
+{
+	char path[] = "/tmp/agentbox-lock.XXXXXX";
+	int a = mkstemp(path), b = open(path, O_RDWR | O_CLOEXEC);
+	struct stat x, y;
+
+	ok(ab_lock_wait(a, LOCK_EX, 0) == 0, "a lock");
+	ok(ab_lock_wait(b, LOCK_EX, 0) == 1 && ab_lock_wait(b, LOCK_SH, 30) == 1,
+	   "another process has it");
+	flock(a, LOCK_UN);
+	ok(ab_lock_wait(b, LOCK_EX, 1000) == 0, "now it is free");
+	ok(ab_lock_wait(-1, LOCK_EX, 1000) == -1 && errno == EBADF, "an error is not waited for");
+	ok(fstat(a, &x) == 0 && fstat(b, &y) == 0 && ab_stat_same(&x, &y) && stat("/", &y) == 0 &&
+		   !ab_stat_same(&x, &y),
+	   "the same object, and another one");
+	unlink(path);
+	close(a);
+	close(b);
+}
+
+static void test_all(void)
+{
+	int a = dup(0), b = -1, c = dup(0), was = a;
+
+	ok(ab_errno(ESTALE) == -1 && errno == ESTALE, "an error like one of a system call");
+	ab_close_all(&a, &b, &c);
+	ok(a == -1 && b == -1 && c == -1 && errno == ESTALE, "all are closed, errno stays");
+	ok(fcntl(was, F_GETFD) < 0 && errno == EBADF, "and are gone");
+}
+
 int main(void)
 {
+	test_places();
+	test_lock();
 	test_scope();
 	test_write_all();
 	test_read_all();
 	test_read_full();
 	test_memfd();
 	test_passing();
+	test_all();
 	return done();
 }

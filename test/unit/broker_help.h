@@ -9,10 +9,10 @@
 #include "audit/write/audit.h"
 #include "audit/write/log.h"
 #include "base/system/fd.h"
+#include "broker/broker.h"
 #include "policy/layers/layers.h"
 #include "sandbox/plan/spec.h"
-#include "session/broker/broker.h"
-#include "session/state/state.h"
+#include "state/state.h"
 #include "workspace_help.h"
 
 struct stand {

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/data/mem.h"
-#include "doctor/attack/attack.h"
+#include "attack/attack.h"
 #include "doctor/doctor.h"
 #include "tap.h"
 
@@ -100,18 +100,28 @@ static void test_profile_name(void)
 	is_str(other, "opt.my__tools_.agentbox", "that of the path where the usual one is taken");
 }
 
-static void dies(const struct ab_policy_input *in, struct ab_verdict *v)
+static void dies(struct ab_verdict *v)
 {
-	(void)in;
 	ab_verdict_set(v, AB_HEALTH_OK, "never seen");
 	raise(SIGKILL);
 }
 
-static void answers(const struct ab_policy_input *in, struct ab_verdict *v)
+static void answers(struct ab_verdict *v)
 {
-	(void)in;
 	ab_verdict_set(v, AB_HEALTH_WARN, "pid %d", getpid());
 	ab_verdict_remedy(v, "do %s", "this");
+}
+
+static void test_verdict(void)
+{
+	struct ab_verdict v = { 0 };
+
+	ab_verdict_set(&v, AB_HEALTH_FAIL, "a\nb %s\nc", "x");
+	is_str(v.seen, "a", "the first line is what was seen");
+	is_str(v.remedy, "b x\nc", "the others are the remedy");
+	ab_verdict_set(&v, AB_HEALTH_FAIL, "%s\n%s", "a\nb", "c");
+	is_str(v.seen, "a\nb", "a value may have a line break");
+	is_str(v.remedy, "c", "which does not end the line");
 }
 
 static void test_run(void)
@@ -227,6 +237,7 @@ int main(void)
 	test_profile();
 	test_profiles();
 	test_profile_name();
+	test_verdict();
 	test_run();
 	test_tables();
 	test_diagnosis();

@@ -141,6 +141,73 @@ static void check_walls(int newest)
 	}
 }
 
+/* Bits: renames and links between two folders that fail, or work where they must not. */
+static int move_about(pid_t outside)
+{
+	char from[PATH_MAX + 32], to[PATH_MAX + 32];
+	int wrong = 0;
+
+	snprintf(from, sizeof(from), "%s/write/one/file", dir);
+	snprintf(to, sizeof(to), "%s/write/two/file", dir);
+	wrong |= rename(from, to) == 0 ? 0 : 1;
+	wrong |= link(to, from) == 0 ? 0 : 2;
+	snprintf(to, sizeof(to), "%s/none/file", dir);
+	wrong |= link(from, to) == 0 ? 4 : 0;
+	wrong |= rename(from, to) == 0 ? 8 : 0;
+	wrong |= kill(outside, 0) == 0 || errno != EPERM ? 16 : 0;
+	return wrong;
+}
+
+/* As init and the command of a box without namespaces: the scope before the files, or after. */
+static int move_behind(bool scope_first)
+{
+	pid_t parent = getpid(), pid;
+	int status;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		struct ab_error err;
+		char path[PATH_MAX + 16];
+		int set = ab_landlock_open(6, 0, &err), fd;
+
+		snprintf(path, sizeof(path), "%s/write", dir);
+		fd = open(path, O_PATH | O_CLOEXEC);
+		if (ab_landlock_allow_fd(set, 6, fd, AB_LL_ALL & ~AB_LL_DEVICE, &err) < 0 ||
+		    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+		    (scope_first && ab_landlock_enter_scope() < 0) || ab_landlock_enter(set) < 0)
+			_exit(255);
+		/* What it enters last, it still may enter: the folder "/" can be opened. */
+		_exit(!scope_first && ab_landlock_enter_scope() < 0 ? 254 : move_about(parent));
+	}
+	return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static const char *const tree[] = { "write", "write/one", "write/two", "none" };
+
+static void check_moves(bool scope_first)
+{
+	char path[PATH_MAX + 32];
+	int wrong;
+
+	for (size_t i = 0; i < AB_COUNT(tree); i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, tree[i]);
+		mkdir(path, 0700);
+	}
+	snprintf(path, sizeof(path), "%s/write/one/file", dir);
+	close(open(path, O_CREAT | O_WRONLY, 0600));
+	wrong = move_behind(scope_first);
+	ok(wrong == 0, "renames and links between folders, scope %s (%d)",
+	   scope_first ? "first" : "last", wrong);
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/write/two/file", dir);
+	unlink(path);
+	for (size_t i = AB_COUNT(tree); i-- > 0;) {
+		snprintf(path, sizeof(path), "%s/%s", dir, tree[i]);
+		rmdir(path);
+	}
+}
+
 int main(void)
 {
 	char name[] = "/tmp/agentbox-test-XXXXXX";
@@ -157,6 +224,10 @@ int main(void)
 		abort();
 	check_each_abi(newest);
 	check_walls(newest);
+	if (newest >= 6) {
+		check_moves(true);
+		check_moves(false);
+	}
 	rmdir(dir);
 	return done();
 }

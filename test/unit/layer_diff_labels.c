@@ -2,28 +2,28 @@
 
 #include <stdlib.h>
 
+#include "agents/agents.h"
 #include "base/data/buf.h"
 #include "base/data/mem.h"
-#include "layer/diff/text_diff.h"
+#include "base/text/words.h"
+#include "base/text/text_diff.h"
 #include "layer/walk/changes.h"
-#include "policy/layers/profiles.h"
-#include "workspace/survey/project_files.h"
 #include "tap.h"
 
 #define NONE AB_LABEL_COUNT
 #define BAD ((const char *)-1) /* the content cannot be read */
 
 /* A change of the file at `path`: NULL is a side that does not exist. */
-static struct ab_label_hits label_file(const char *path, const char *old, const char *new)
+static struct ab_label_hits label_file(const char *path, const char *old, const char *fresh)
 {
 	ab_autofree char *name = ab_strdup(path);
 	struct ab_change c = {
 		.path = name,
-		.kind = !old   ? AB_CHANGE_ADDED
-			: !new ? AB_CHANGE_DELETED
-			       : AB_CHANGE_MODIFIED,
+		.kind = !old	 ? AB_CHANGE_ADDED
+			: !fresh ? AB_CHANGE_DELETED
+				 : AB_CHANGE_MODIFIED,
 		.was = old ? AB_TYPE_FILE : AB_TYPE_NONE,
-		.is = new ? AB_TYPE_FILE : AB_TYPE_NONE,
+		.is = fresh ? AB_TYPE_FILE : AB_TYPE_NONE,
 		.old_mode = 0644,
 		.new_mode = 0644,
 	};
@@ -32,10 +32,10 @@ static struct ab_label_hits label_file(const char *path, const char *old, const 
 
 	if (old && old != BAD)
 		in.old = (struct ab_label_side){ old, strlen(old), false };
-	if (new &&new != BAD)
-		in.new = (struct ab_label_side){ new, strlen(new), false };
+	if (fresh && fresh != BAD)
+		in.fresh = (struct ab_label_side){ fresh, strlen(fresh), false };
 	c.old_size = in.old.len;
-	c.new_size = in.new.len;
+	c.new_size = in.fresh.len;
 	ab_labels_find(&in, &hits);
 	return hits;
 }
@@ -44,7 +44,7 @@ static struct ab_label_hits label_file(const char *path, const char *old, const 
  * unlabelled twin. */
 /* clang-format off */
 static const struct {
-	const char *path, *old, *new;
+	const char *path, *old, *fresh;
 	int id;
 } files[] = {
 	/* git */
@@ -57,7 +57,16 @@ static const struct {
 	{ ".git/config", "[core]\n\tbare = false\n", "[core]\n\tbare = false\n\tfsmonitor = ./x\n",
 	  AB_LABEL_GIT },
 	{ ".git/config", "[core]\n\tbare = false\n",
-	  "[core]\n\tbare = false\n[user]\n\tname = A\n[branch \"x\"]\n\tremote = origin\n", NONE },
+	  "[core]\n\tbare = false\n[user]\n\tname = A\n[branch \"x\"]\n\tremote = .\n", NONE },
+	{ ".git/config", "[core]\n\tbare = false\n",
+	  "[core]\n\tbare = false\n[branch \"x\"]\n\tremote = out\n", AB_LABEL_GIT },
+	{ "new/.git/config", NULL,
+	  "[core]\n\tbare = false\n[gc]\n\trecentObjectsHook = x\n", AB_LABEL_GIT },
+	{ "new/.git/config", NULL, "[core]\n\tbare = false\n[remote]\n\tpushDefault = out\n",
+	  AB_LABEL_GIT },
+	{ "new/.git/config", NULL,
+	  "[core]\n\tbare = true\n[remote]\n\tpushDefault = o\n[remote \"o\"]\n\turl = a:b\n",
+	  NONE },
 	{ "new/.git/config", NULL, "[core]\n\trepositoryformatversion = 0\n\tpager = x\n",
 	  AB_LABEL_GIT },
 	{ "new/.git/config", NULL, "[core]\n\trepositoryformatversion = 0\n\tbare = false\n", NONE },
@@ -286,12 +295,12 @@ static const struct {
 static void test_files(void)
 {
 	for (size_t i = 0; i < AB_COUNT(files); i++) {
-		struct ab_label_hits hits = label_file(files[i].path, files[i].old, files[i].new);
+		struct ab_label_hits hits = label_file(files[i].path, files[i].old, files[i].fresh);
 		uint32_t want = files[i].id == NONE ? 0 : AB_LABEL_BIT(files[i].id);
 		ab_autofree char *name = ab_escape(files[i].path);
 
 		/* What cannot be read is also said to be unchecked. */
-		if (files[i].new == BAD)
+		if (files[i].fresh == BAD)
 			want |= AB_LABEL_BIT(AB_LABEL_UNCHECKED);
 		ok(hits.bits == want, "%zu %s: %s", i, name,
 		   want ? ab_labels[files[i].id].name : "no label");
@@ -453,8 +462,8 @@ static void test_others(void)
 
 		c.path = path;
 		if (others[i].target)
-			in.new = (struct ab_label_side){ others[i].target, strlen(others[i].target),
-							 false };
+			in.fresh = (struct ab_label_side){ others[i].target,
+							   strlen(others[i].target), false };
 		ab_labels_find(&in, &hits);
 		ok(hits.bits == want, "%s: %s", others[i].name,
 		   want ? ab_labels[others[i].id].name : "no label");
@@ -475,26 +484,26 @@ static void test_contents(void)
 	struct ab_label_input in = { .change = &c, .old = { "a\0b", 3, false } };
 	struct ab_label_hits hits;
 
-	in.new = (struct ab_label_side){ "c\0d", 3, false };
+	in.fresh = (struct ab_label_side){ "c\0d", 3, false };
 	ab_labels_find(&in, &hits);
 	ok(hits.bits == AB_LABEL_BIT(AB_LABEL_BINARY), "a binary file is replaced");
-	in.new = (struct ab_label_side){ "text", 4, false };
+	in.fresh = (struct ab_label_side){ "text", 4, false };
 	ab_labels_find(&in, &hits);
 	ok(hits.bits == AB_LABEL_BIT(AB_LABEL_BINARY), "by a text");
 	c.kind = AB_CHANGE_ADDED;
 	c.was = AB_TYPE_NONE;
 	in.old = (struct ab_label_side){ 0 };
-	in.new = (struct ab_label_side){ "c\0d", 3, true };
+	in.fresh = (struct ab_label_side){ "c\0d", 3, true };
 	ab_labels_find(&in, &hits);
 	ok(hits.bits == AB_LABEL_BIT(AB_LABEL_BINARY), "a new binary file of an unknown kind");
-	in.new = (struct ab_label_side){ "\x89PNG\r\n\x1a\n\0\0", 10, true };
+	in.fresh = (struct ab_label_side){ "\x89PNG\r\n\x1a\n\0\0", 10, true };
 	ab_labels_find(&in, &hits);
 	ok(hits.bits == 0, "a new picture has no label");
-	in.new = (struct ab_label_side){ "text", 4, true };
+	in.fresh = (struct ab_label_side){ "text", 4, true };
 	ab_labels_find(&in, &hits);
 	ok(hits.bits == AB_LABEL_BIT(AB_LABEL_UNCHECKED), "a text that is too long is unchecked");
 	c.path = other;
-	in.new = (struct ab_label_side){ "GIF89a\0\n* filter=x\n", 19, false };
+	in.fresh = (struct ab_label_side){ "GIF89a\0\n* filter=x\n", 19, false };
 	ab_labels_find(&in, &hits);
 	ok(hits.bits == AB_LABEL_BIT(AB_LABEL_BINARY), "only a name of a picture makes a picture");
 	c.path = attributes;
@@ -502,30 +511,42 @@ static void test_contents(void)
 	ok(hits.bits == (AB_LABEL_BIT(AB_LABEL_BINARY) | AB_LABEL_BIT(AB_LABEL_GIT)),
 	   "a file of attributes that begins like a picture has its label");
 	c.path = index;
-	in.new.cut = true;
+	in.fresh.cut = true;
 	ab_labels_find(&in, &hits);
 	ok(hits.bits == AB_LABEL_BIT(AB_LABEL_UNCHECKED), "an index that is too long is unchecked");
-	in.new.cut = false;
+	in.fresh.cut = false;
 	ab_labels_find(&in, &hits);
 	ok(hits.bits == 0, "another one is not");
 }
 
 static void test_gitdir(void)
 {
-	char path[] = "bare/hooks/post-receive";
+	char path[] = "bare/hooks/post-receive", data[] = ".git/objects/bare/hooks/post-receive";
 	struct ab_change c = { .path = path, .kind = AB_CHANGE_ADDED, .is = AB_TYPE_FILE };
-	struct ab_label_input in = { .change = &c, .new = { "x", 1, false } };
+	struct ab_label_input in = { .change = &c, .fresh = { "x", 1, false } };
 	struct ab_label_hits hits;
-	size_t len;
+	size_t at = 0, len;
 
-	ok(ab_label_maybe_gitdir(path, &len) && len == 4, "hooks may be in a git directory");
-	ok(ab_label_maybe_gitdir("config", &len) && len == 0, "config, too");
-	ok(!ab_label_maybe_gitdir("src/config.c", &len), "config.c is not");
+	ok(ab_label_maybe_gitdir(path, &at, &len) && len == 4, "hooks may be in a git directory");
+	ok(!ab_label_maybe_gitdir(path, &at, &len), "but not twice");
+	at = 0;
+	ok(ab_label_maybe_gitdir("config", &at, &len) && len == 0, "config, too");
+	at = 0;
+	ok(!ab_label_maybe_gitdir("src/config.c", &at, &len), "config.c is not");
+	ok(ab_label_maybe_gitdir("hooks/a/config", &at, &len) && len == 0 &&
+		   ab_label_maybe_gitdir("hooks/a/config", &at, &len) && len == 7,
+	   "each name that is one counts");
 	ab_labels_find(&in, &hits);
 	ok(hits.bits == 0, "hooks that are not in one have no label");
 	in.gitdir = true;
 	ab_labels_find(&in, &hits);
 	ok(hits.bits == AB_LABEL_BIT(AB_LABEL_GIT), "hooks that are have one");
+	c.path = data;
+	ab_labels_find(&in, &hits);
+	ok(hits.bits == AB_LABEL_BIT(AB_LABEL_GIT), "also in a folder of git's data");
+	in.gitdir = false;
+	ab_labels_find(&in, &hits);
+	ok(hits.bits == 0, "where others have none");
 }
 
 /* In the home folder only known caches have no label. */
@@ -571,7 +592,7 @@ static void test_home(void)
 		struct ab_label_input in = {
 			.change = &c,
 			.old = { "a", 1, false },
-			.new = { "b", 1, false },
+			.fresh = { "b", 1, false },
 			.home = true,
 		};
 		struct ab_label_hits hits;
@@ -589,26 +610,36 @@ static void test_home(void)
 static void test_folders(void)
 {
 	char path[] = ".config", git[] = ".git", objects[] = ".git/objects", src[] = "src";
+	char rebase[] = ".git/rebase-merge";
 	struct ab_change c = {
 		.path = path,
 		.kind = AB_CHANGE_REPLACED,
 		.was = AB_TYPE_DIR,
 		.is = AB_TYPE_LINK,
 		.count = 3,
+		.files = 2,
 	};
-	struct ab_label_input in = { .change = &c, .new = { "elsewhere", 9, false } };
+	struct ab_label_input in = { .change = &c, .fresh = { "elsewhere", 9, false } };
 	struct ab_label_hits hits;
 
 	ab_labels_find(&in, &hits);
 	ok(hits.bits & AB_LABEL_BIT(AB_LABEL_GIT), ".config becomes a link: .config/git");
 	c.path = src;
 	ab_labels_find(&in, &hits);
-	ok(hits.bits == 0, "src becomes a link");
-	in.new = (struct ab_label_side){ 0 };
+	ok(hits.bits == AB_LABEL_BIT(AB_LABEL_DELETION), "src becomes a link");
+	in.fresh = (struct ab_label_side){ 0 };
 	c.kind = AB_CHANGE_DELETED;
 	c.is = AB_TYPE_NONE;
 	ab_labels_find(&in, &hits);
-	ok(hits.bits == 0, "src is deleted");
+	ok(hits.bits == AB_LABEL_BIT(AB_LABEL_DELETION) && strcmp(hits.v[0].detail, "2 files") == 0,
+	   "src is deleted, with what is in it");
+	c.count = c.files = 0;
+	ab_labels_find(&in, &hits);
+	ok(hits.bits == 0, "an empty folder is deleted");
+	c.count = 3;
+	c.path = rebase;
+	ab_labels_find(&in, &hits);
+	ok(hits.bits == 0, "git deletes a folder of its own");
 	c.path = git;
 	ab_labels_find(&in, &hits);
 	ok(hits.bits == AB_LABEL_BIT(AB_LABEL_GIT), ".git is deleted");
@@ -647,9 +678,12 @@ static void test_mass(void)
  * names of agents' own files that the profiles close. */
 static void test_protected(void)
 {
-	for (const char *const *name = ab_default_deny_write; *name; name++) {
+	size_t n;
+	const struct ab_obeyed_name *names = ab_obeyed_names(AB_OBEYED_CLOSED, &n);
+
+	for (size_t k = 0; k < n; k++) {
 		/* "*.code-workspace" */
-		const char *text = **name == '*' ? *name + 1 : *name;
+		const char *name = names[k].pattern, *text = *name == '*' ? name + 1 : name;
 		bool all = true;
 
 		for (size_t i = 0; i < 3; i++) {
@@ -671,32 +705,32 @@ static void test_protected(void)
 			ab_labels_find_name(path.data, &hits);
 			all &= hits.bits != 0;
 		}
-		ok(all, "%s has a label", *name);
+		ok(all, "%s has a label", name);
 	}
-	for (size_t i = 0; i < ab_profile_count; i++)
-		for (size_t k = 0; k < ab_profiles[i].npresets; k++) {
-			const struct ab_preset *p = &ab_profiles[i].presets[k];
+	for (size_t i = 0; ab_agents[i]; i++) {
+		const char *list = ab_agents[i]->closed, *word;
+
+		for (size_t len; (word = ab_word_next(&list, &len));) {
+			ab_autofree char *path = ab_strndup(word, len);
 			struct ab_label_hits hits;
 
-			if (p->key != AB_KEY_DENY_WRITE || strncmp(p->value, "~/.", 3) != 0 ||
-			    strncmp(p->value, "~/.local/share", 14) == 0 ||
-			    strncmp(p->value, "~/.cache", 8) == 0)
-				continue;
-			ab_labels_find_name(p->value + 2, &hits);
-			ok(hits.bits & AB_LABEL_BIT(AB_LABEL_AGENT), "%s has a label", p->value);
+			ab_labels_find_name(path + strlen("~/"), &hits);
+			ok(hits.bits & AB_LABEL_BIT(AB_LABEL_AGENT), "%s has a label", path);
 		}
+	}
 }
 
 /* So has every project file that a run without review reports. */
 static void test_project_files(void)
 {
-	const char *name;
+	size_t n;
+	const struct ab_obeyed_name *names = ab_obeyed_names(AB_OBEYED_REPORTED, &n);
 
-	for (size_t i = 0; (name = ab_project_file_name(i)); i++) {
+	for (size_t i = 0; i < n; i++) {
 		struct ab_label_hits hits;
 
-		ab_labels_find_name(name, &hits);
-		ok(hits.bits != 0, "%s has a label", name);
+		ab_labels_find_name(names[i].pattern, &hits);
+		ok(hits.bits != 0, "%s has a label", names[i].pattern);
 	}
 }
 
@@ -709,16 +743,16 @@ static void test_hostile(void)
 	enum { LENGTH = 128 * 1024 };
 
 	for (size_t i = 0; i < AB_COUNT(pieces); i++) {
-		ab_autobuf struct ab_buf old = { 0 }, new = { 0 };
+		ab_autobuf struct ab_buf old = { 0 }, fresh = { 0 };
 
-		while (new.len < LENGTH)
-			ab_buf_puts(&new, pieces[i]);
-		ab_buf_add(&old, new.data, new.len);
+		while (fresh.len < LENGTH)
+			ab_buf_puts(&fresh, pieces[i]);
+		ab_buf_add(&old, fresh.data, fresh.len);
 		ab_buf_puts(&old, pieces[i]);
-		label_file("package-lock.json", old.data, new.data);
-		label_file("package.json", old.data, new.data);
-		label_file("requirements.txt", old.data, new.data);
-		label_file(".git/config", old.data, new.data);
+		label_file("package-lock.json", old.data, fresh.data);
+		label_file("package.json", old.data, fresh.data);
+		label_file("requirements.txt", old.data, fresh.data);
+		label_file(".git/config", old.data, fresh.data);
 		ok(true, "%zu: the labels of much of the same are found", i);
 	}
 }

@@ -2,48 +2,93 @@
 
 #include <stdlib.h>
 
+#include "agents/agents.h"
 #include "base/data/buf.h"
 #include "base/data/mem.h"
 #include "guard.h"
-#include "policy/layers/profiles.h"
 #include "tap.h"
 
 #define CLAUDE "home/.claude/.credentials.json"
 #define CODEX ".codex/auth.json"
+#define GEMINI ".gemini/oauth_creds.json"
 #define QWEN ".qwen/oauth_creds.json"
 #define OPENCODE ".local/share/opencode/auth.json"
+
+#define PLACEHOLDER "sk-ant-placeholder-0123"
 
 /* host NULL: the host has no such file. want NULL: refused, with this reason. */
 static const struct {
 	const char *name, *path, *host, *box, *want, *why;
 } cases[] = {
-	{ "a renewed token is taken", CLAUDE, "{\"claudeAiOauth\": {\"a\": 1}}",
-	  "{\"claudeAiOauth\":{\"a\":2}}", "{\"claudeAiOauth\": {\"a\":2}}", NULL },
+	{ "a renewed token is taken", CLAUDE, "{\"claudeAiOauth\": {\"accessToken\": \"a\"}}",
+	  "{\"claudeAiOauth\":{\"accessToken\":\"b\"}}",
+	  "{\"claudeAiOauth\": {\"accessToken\": \"b\"}}", NULL },
 	{ "the host's other members stay, in their place and layout", CLAUDE,
-	  "{ \"x\": [1],\n  \"claudeAiOauth\": {}, \"y\": 2 }\n",
-	  "{\"y\":3,\"x\":[9],\"claudeAiOauth\":{\"n\":1}}",
-	  "{ \"x\": [1],\n  \"claudeAiOauth\": {\"n\":1}, \"y\": 2 }\n", NULL },
+	  "{ \"x\": [1],\n  \"claudeAiOauth\": { \"n\" : 1 }, \"y\": 2 }\n",
+	  "{\"y\":3,\"x\":[9],\"claudeAiOauth\":{\"n\":2,\"expiresAt\":1}}",
+	  "{ \"x\": [1],\n  \"claudeAiOauth\": { \"n\" : 1 ,\"expiresAt\":1}, \"y\": 2 }\n", NULL },
 	{ "a member that only the box has is not added", CLAUDE, "{\"claudeAiOauth\":{}}",
 	  "{\"claudeAiOauth\":{},\"evil\":1}", "{\"claudeAiOauth\":{}}", NULL },
+	{ "nor one in the object of the login, at no depth", CLAUDE, "{\"claudeAiOauth\":{}}",
+	  "{\"claudeAiOauth\":{\"apiKeyHelper\":\"/bin/sh\",\"scopes\":{\"apiKeyHelper\":\"x\"},"
+	  "\"accessToken\":{\"accessToken\":\"x\"},\"expiresAt\":7}}",
+	  "{\"claudeAiOauth\":{\"expiresAt\":7}}", NULL },
+	{ "a member whose name is a path is none", CLAUDE, "{}",
+	  "{\"claudeAiOauth.accessToken\":\"x\",\"claudeAiOauth.accessToken=token\":\"x\","
+	  "\"accessToken\":\"x\"}",
+	  "{}", NULL },
 	{ "the credential itself is", CLAUDE, "{ \"mcp\": {} }",
-	  "{\"mcp\":{\"e\":1},\"claudeAiOauth\":{\"a\":1}}",
-	  "{ \"mcp\": {} ,\"claudeAiOauth\":{\"a\":1}}", NULL },
-	{ "into an empty object too", CLAUDE, "{}", "{\"claudeAiOauth\":{\"a\":1}}",
-	  "{\"claudeAiOauth\":{\"a\":1}}", NULL },
+	  "{\"mcp\":{\"e\":1},\"claudeAiOauth\":{\"accessToken\":\"a\"}}",
+	  "{ \"mcp\": {} ,\"claudeAiOauth\":{\"accessToken\":\"a\"}}", NULL },
+	{ "into an empty object too", CLAUDE, "{}", "{\"claudeAiOauth\":{\"accessToken\":\"a\"}}",
+	  "{\"claudeAiOauth\":{\"accessToken\":\"a\"}}", NULL },
 	{ "a member that the box removed stays", CLAUDE, "{\"claudeAiOauth\":{}}", "{}",
 	  "{\"claudeAiOauth\":{}}", NULL },
 	{ "a value of another kind is not taken", CLAUDE, "{\"claudeAiOauth\":{}}",
 	  "{\"claudeAiOauth\":\"x\"}", "{\"claudeAiOauth\":{}}", NULL },
-	{ "a login in the box", CLAUDE, NULL, "{\"evil\":1,\"claudeAiOauth\":{\"a\":[1, 2]}}",
-	  "{\"claudeAiOauth\":{\"a\":[1, 2]}}\n", NULL },
+	{ "what is no token, number, list of scopes stays out", CLAUDE,
+	  "{\"claudeAiOauth\":{\"accessToken\":\"a\",\"scopes\":[\"s\"]}}",
+	  "{\"claudeAiOauth\":{\"accessToken\":\"b $(x)\",\"refreshToken\":1,\"expiresAt\":\"1\","
+	  "\"refreshTokenExpiresAt\":1.5,\"scopes\":[\"s\",[\"t\"]],\"clientId\":\"\","
+	  "\"subscriptionType\":null}}",
+	  "{\"claudeAiOauth\":{\"accessToken\":\"a\",\"scopes\":[\"s\"],\"subscriptionType\":null}}",
+	  NULL },
+	{ "nor does a line break, written as an escape", CLAUDE, "{\"claudeAiOauth\":{}}",
+	  "{\"claudeAiOauth\":{\"accessToken\":\"a\\u000ab\",\"refreshToken\":\"\\u0063\"}}",
+	  "{\"claudeAiOauth\":{\"refreshToken\":\"c\"}}", NULL },
+	{ "the same value in other words changes nothing", CLAUDE,
+	  "{\"claudeAiOauth\":{\"accessToken\":\"\\u0061\",\"scopes\":[ \"s\" ]}}",
+	  "{\"claudeAiOauth\":{\"accessToken\":\"a\",\"scopes\":[\"s\"]}}",
+	  "{\"claudeAiOauth\":{\"accessToken\":\"\\u0061\",\"scopes\":[ \"s\" ]}}", NULL },
+	{ "a placeholder is not a token", CLAUDE, "{\"claudeAiOauth\":{\"accessToken\":\"a\"}}",
+	  "{\"claudeAiOauth\":{\"accessToken\":\"" PLACEHOLDER "\",\"refreshToken\":\"x" PLACEHOLDER
+	  "y\",\"scopes\":[\"s\",\"" PLACEHOLDER "\"],\"expiresAt\":2}}",
+	  "{\"claudeAiOauth\":{\"accessToken\":\"a\",\"expiresAt\":2}}", NULL },
+	{ "nor in another file", "x/token.json", "{}", "{\"a\":\"" PLACEHOLDER "\"}", NULL,
+	  "the box's copy has the placeholder of a secret in it" },
+	{ "a login in the box", CLAUDE, NULL,
+	  "{\"evil\":1,\"claudeAiOauth\":{\"accessToken\":\"a\",\"scopes\":[\"user:a\", \"b\"],\"x\":1}}",
+	  "{\"claudeAiOauth\":{\"accessToken\":\"a\",\"scopes\":[\"user:a\",\"b\"]}}\n", NULL },
 	{ "nothing to return at a login", CLAUDE, NULL, "{\"evil\":1}", NULL,
 	  "the box's copy has no credential that may leave it" },
 
 	{ "Codex: only tokens change once there is a login", CODEX,
-	  "{\"auth_mode\":\"chatgpt\",\"tokens\":{\"a\":1},\"last_refresh\":\"x\"}",
-	  "{\"auth_mode\":\"apikey\",\"OPENAI_API_KEY\":\"k\",\"tokens\":{\"a\":2},"
-	  "\"last_refresh\":\"y\"}",
-	  "{\"auth_mode\":\"chatgpt\",\"tokens\":{\"a\":2},\"last_refresh\":\"y\"}", NULL },
+	  "{\"auth_mode\":\"chatgpt\",\"tokens\":{\"id_token\":\"e.a.b\"},\"last_refresh\":\"x\"}",
+	  "{\"auth_mode\":\"apikey\",\"OPENAI_API_KEY\":\"k\",\"tokens\":{\"id_token\":\"e.a.c\","
+	  "\"openai_base_url\":\"https://evil\"},\"last_refresh\":\"2026-01-31T12:00:00.123456Z\"}",
+	  "{\"auth_mode\":\"chatgpt\",\"tokens\":{\"id_token\":\"e.a.c\"},"
+	  "\"last_refresh\":\"2026-01-31T12:00:00.123456Z\"}",
+	  NULL },
+	{ "Codex: what is no time stays out", CODEX, "{\"tokens\":{},\"last_refresh\":\"x\"}",
+	  "{\"tokens\":{},\"last_refresh\":\"2026-01-31T12:00:00 && x\"}",
+	  "{\"tokens\":{},\"last_refresh\":\"x\"}", NULL },
+	{ "Gemini: scopes in one text", GEMINI, NULL,
+	  "{\"access_token\":\"ya29.a0\",\"refresh_token\":\"1//0g\",\"token_type\":\"Bearer\","
+	  "\"scope\":\"openid https://www.googleapis.com/auth/cloud-platform\",\"expiry_date\":1,"
+	  "\"project\":\"evil\"}",
+	  "{\"access_token\":\"ya29.a0\",\"refresh_token\":\"1//0g\",\"token_type\":\"Bearer\","
+	  "\"scope\":\"openid https://www.googleapis.com/auth/cloud-platform\",\"expiry_date\":1}\n",
+	  NULL },
 	{ "Codex: a login with a key", CODEX, NULL,
 	  "{\"auth_mode\":\"apikey\",\"OPENAI_API_KEY\":\"k\"}",
 	  "{\"auth_mode\":\"apikey\",\"OPENAI_API_KEY\":\"k\"}\n", NULL },
@@ -68,6 +113,9 @@ static const struct {
 	  "{\"a\":{\"type\":\"api\",\"key\":\"k\"}}",
 	  "{\"a\":{\"type\":\"oauth\",\"key\":\"evil\"}}",
 	  "{\"a\":{\"type\":\"api\",\"key\":\"k\"}}", NULL },
+	{ "OpenCode: no account with the name of an address", OPENCODE, NULL,
+	  "{\"https://evil\":{\"type\":\"api\",\"key\":\"k\"},\"a\":{\"type\":\"api\",\"key\":\"k\"}}",
+	  "{\"a\":{\"type\":\"api\",\"key\":\"k\"}}\n", NULL },
 	{ "OpenCode: a login, without a server that sends settings", OPENCODE, NULL,
 	  "{\"https://evil\":{\"type\":\"wellknown\",\"key\":\"K\",\"token\":\"t\"},"
 	  "\"x\":1,\"openai\":{\"type\":\"api\",\"key\":\"k\",\"enterpriseUrl\":\"e\"}}",
@@ -93,12 +141,16 @@ static const struct {
 	  "the host's is not a JSON object" },
 };
 
+static char placeholder[] = PLACEHOLDER;
+static char *placeholder_list[] = { placeholder, NULL };
+static const struct ab_strv placeholders = { .v = placeholder_list, .len = 1 };
+
 static void check_case(size_t i)
 {
 	ab_autobuf struct ab_buf out = { 0 };
 	const char *why = NULL, *host = cases[i].host;
 	int rc = ab_credentials_merge(cases[i].path, host, host ? strlen(host) : 0, cases[i].box,
-				      strlen(cases[i].box), &out, &why);
+				      strlen(cases[i].box), &placeholders, &out, &why);
 
 	if (cases[i].want) {
 		is_str(rc == 0 ? (out.data ? out.data : "") : why, cases[i].want, cases[i].name);
@@ -119,7 +171,7 @@ static void check_cuts(void)
 			const char *why = NULL, *host = cases[i].host;
 			ab_autobuf struct ab_buf out = { 0 };
 			int rc = ab_credentials_merge(cases[i].path, host, host ? strlen(host) : 0,
-						      text, n, &out, &why);
+						      text, n, &placeholders, &out, &why);
 
 			wrong += rc == -1 && !why;
 		}
@@ -128,14 +180,11 @@ static void check_cuts(void)
 
 static void check_profiles(void)
 {
-	for (size_t i = 0; i < ab_profile_count; i++)
-		for (size_t k = 0; k < ab_profiles[i].npresets; k++) {
-			const struct ab_preset *p = &ab_profiles[i].presets[k];
-
-			if (p->key == AB_KEY_RETURN && p->value)
-				ok(ab_credentials_known(p->value), "profile %s: %s has a rule",
-				   ab_profiles[i].name, p->value);
-		}
+	for (size_t i = 0; ab_agents[i]; i++)
+		if (ab_agents[i]->login.path)
+			ok(ab_credentials_known(ab_agents[i]->login.path),
+			   "profile %s: %s has a rule", ab_agents[i]->name,
+			   ab_agents[i]->login.path);
 }
 
 int main(void)
@@ -149,9 +198,9 @@ int main(void)
 	check_cuts();
 	check_profiles();
 	memset(large, 'x', AB_GIVEBACK_MAX + 1);
-	ok(ab_credentials_merge("x", NULL, 0, large, AB_GIVEBACK_MAX + 1, &out, &why) == -1,
+	ok(ab_credentials_merge("x", NULL, 0, large, AB_GIVEBACK_MAX + 1, NULL, &out, &why) == -1,
 	   "a huge text is refused");
-	ok(ab_credentials_merge("x", NULL, 0, large, AB_GIVEBACK_MAX, &out, &why) == 0,
+	ok(ab_credentials_merge("x", NULL, 0, large, AB_GIVEBACK_MAX, NULL, &out, &why) == 0,
 	   "the largest one is not");
 	free(large);
 	return done();

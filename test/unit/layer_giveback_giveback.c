@@ -60,8 +60,8 @@ static enum ab_giveback give(const char **ret_why)
 	struct stat st;
 
 	*ret_why = NULL;
-	return ab_giveback_file(upper, home, PATH, PATH, ab_layer_meta_return(&meta, PATH), &st,
-				ret_why);
+	return ab_giveback_file(upper, home, PATH, PATH, ab_layer_meta_return(&meta, PATH), NULL,
+				&st, ret_why);
 }
 
 /* What the box left, and the reason for which it stays there. */

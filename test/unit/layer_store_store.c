@@ -19,7 +19,7 @@
 #include "base/data/error.h"
 #include "base/data/mem.h"
 #include "base/system/fd.h"
-#include "session/state/state.h"
+#include "state/state.h"
 #include "tap.h"
 #include "workspace/tree/remove_tree.h"
 

@@ -8,11 +8,11 @@
 
 #define AT "127.0.0.1:61080"
 #define OWN "localhost,127.0.0.1,::1"
-#define DOOR                                                                       \
-	"HTTP_PROXY=http://" AT " http_proxy=http://" AT " HTTPS_PROXY=http://" AT \
-	" https_proxy=http://" AT " FTP_PROXY=http://" AT " ftp_proxy=http://" AT  \
-	" ALL_PROXY=socks5h://" AT " all_proxy=socks5h://" AT " NO_PROXY=" OWN     \
-	" no_proxy=" OWN " npm_config_update_notifier=false"
+#define DOOR                                                                                    \
+	"HTTP_PROXY=http://" AT " http_proxy=http://" AT " HTTPS_PROXY=http://" AT              \
+	" https_proxy=http://" AT " FTP_PROXY=http://" AT " ftp_proxy=http://" AT               \
+	" ALL_PROXY=socks5h://" AT " all_proxy=socks5h://" AT " NO_PROXY=" OWN " no_proxy=" OWN \
+	" npm_config_update_notifier=false"
 _Static_assert(AB_PORT_DOOR == 61080, "where the door is");
 
 static struct ab_strv env;

@@ -1,5 +1,6 @@
 #include "policy/layers/layers.h"
 
+#include "agents/agents.h"
 #include "policy/layers/compare.h"
 #include "policy/layers/profiles.h"
 #include "policy/layers/trust.h"
@@ -64,6 +65,7 @@ static void test_profiles(void)
 		{ "qwen", AB_NET_FILTERED, 1, AB_UNKNOWN_ASK, AB_FALLBACK_STRICT },
 	};
 	struct ab_strv names = { 0 }, docs = { 0 };
+	struct ab_profile profile;
 
 	ab_policy_profiles(&input, &names, &docs);
 	ok(names.len == AB_COUNT(want) && docs.len == names.len,
@@ -92,18 +94,19 @@ static void test_profiles(void)
 		ab_policy_free(p);
 	}
 	/* Every agent keeps its home, and what it runs is judged. */
-	for (size_t i = 0; i < ab_profile_count; i++) {
+	for (size_t i = 0; ab_profile_at(i, &profile); i++) {
+		bool agent = profile.agent;
 		struct ab_policy *p;
 
-		input.profile = ab_profiles[i].name;
+		input.profile = profile.name;
 		p = load();
-		ok(p && ab_profiles[i].agent == (p->fs.home == AB_HOME_KEPT) &&
-			   ab_profiles[i].agent == (p->commands.enforce == AB_ENFORCE_CHILDREN),
-		   "profile %s is an agent's, or not", ab_profiles[i].name);
+		ok(p && agent == (p->fs.home == AB_HOME_KEPT) &&
+			   agent == (p->commands.enforce == AB_ENFORCE_CHILDREN),
+		   "profile %s is an agent's, or not", profile.name);
 		ab_policy_free(p);
 	}
-	is_str(ab_profile_of_agent("/usr/bin/claude")->name, "claude", "an agent by its path");
-	ok(!ab_profile_of_agent("ci") && !ab_profile_of_agent("claude/x"),
+	is_str(ab_agent_of_program("/usr/bin/claude")->name, "claude", "an agent by its path");
+	ok(!ab_agent_of_program("ci") && !ab_agent_of_program("claude/x"),
 	   "other profiles are not an agent's");
 	ab_strv_fini(&names);
 	ab_strv_fini(&docs);

@@ -2,7 +2,7 @@
 
 #include <dirent.h>
 
-#include "base/text/textdiff.h"
+#include "base/text/text_diff.h"
 #include "policy_help.h"
 #include "tap.h"
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "agents/obeyed.h"
 #include "base/data/mem.h"
 #include "policy/layers/profiles.h"
 #include "policy/model/policy.h"
@@ -219,7 +220,8 @@ static void test_definitions(void)
 	const json_t *defs = json_object_get(schema, "$defs");
 	const json_t *list = json_object_get(
 		json_object_get(json_object_get(defs, "properties"), "items"), "enum");
-	size_t same = 0;
+	struct ab_profile profile;
+	size_t same = 0, n = 0;
 
 	for (size_t i = 0; i < json_array_size(list) && i < AB_PROP_COUNT; i++)
 		same += !strcmp(json_string_value(json_array_get(list, i)), ab_property_names[i]);
@@ -243,19 +245,22 @@ static void test_definitions(void)
 		is_str(json_string_value(json_array_get(list, i)), ab_rules[i].name, "in order");
 	list = json_object_get(property(schema, "extends"), "examples");
 	same = 0;
-	for (size_t i = 0; i < ab_profile_count; i++)
-		same += !strcmp(json_string_value(json_array_get(list, i)), ab_profiles[i].name);
-	ok(same == ab_profile_count && json_array_size(list) == same, "and the profiles");
+	for (size_t i = 0; ab_profile_at(i, &profile); i++, n++)
+		same += !strcmp(json_string_value(json_array_get(list, i)), profile.name);
+	ok(same == n && json_array_size(list) == same, "and the profiles");
 }
 
 static void test_invariants(void)
 {
+	struct ab_profile p, other;
 	size_t bad = 0, doc = 0;
 
 	for (int i = 0; i < AB_KEY_COUNT; i++) {
 		const struct ab_key *k = &ab_keys[i];
 
-		doc += k->doc && k->doc[0] && k->doc[strlen(k->doc) - 1] == '.';
+		const char *text = json_string_value(json_object_get(find(k->path), "description"));
+
+		doc += text && text[0] && text[strlen(text) - 1] == '.';
 		bad += !k->path || ab_key_find(k->path, strlen(k->path)) != k;
 		bad += (k->type == AB_TYPE_WORD || k->type == AB_TYPE_NOTICES ||
 			k->type == AB_TYPE_SSH_SIGN) != (k->nwords > 0);
@@ -271,21 +276,19 @@ static void test_invariants(void)
 	}
 	ok(bad == 0, "the table keeps its rules");
 	ok(doc == AB_KEY_COUNT, "every key has its sentence");
-	for (size_t i = 0; i < ab_profile_count; i++) {
-		const struct ab_profile *p = &ab_profiles[i];
+	for (size_t i = 0; ab_profile_at(i, &p); i++) {
 		bool before = false;
 
-		for (size_t k = 0; k < i; k++)
-			before |= p->parent && !strcmp(ab_profiles[k].name, p->parent);
-		ok(i == 0 ? !p->parent : before, "profile %s builds on one before it", p->name);
+		for (size_t k = 0; k < i && ab_profile_at(k, &other); k++)
+			before |= p.parent && !strcmp(other.name, p.parent);
+		ok(i == 0 ? !p.parent : before, "profile %s builds on one before it", p.name);
 	}
-	/* The first profile sets everything: nothing is left undefined. */
+	/* The first profile sets everything but empty lists: nothing is left undefined. */
 	for (int id = AB_KEY_EXTENDS + 1; id < AB_KEY_COUNT; id++) {
-		bool set =
-			id == AB_KEY_DENY_READ || id == AB_KEY_DENY_WRITE || id == AB_KEY_ENV_STRIP;
+		bool set = ab_key_is_list(&ab_keys[id]);
 
-		for (size_t k = 0; k < ab_profiles[0].npresets; k++)
-			set |= ab_profiles[0].presets[k].key == (enum ab_key_id)id;
+		for (size_t k = 0; ab_profile_at(0, &p) && k < p.npresets; k++)
+			set |= p.presets[k].key == (enum ab_key_id)id;
 		ok(set, "the first profile sets %s", ab_keys[id].path);
 	}
 }
@@ -310,11 +313,15 @@ static size_t unclean(const char *const *list, bool names)
 
 static void test_defaults(void)
 {
-	size_t bad = 0;
+	size_t bad = 0, n;
+	const struct ab_obeyed_name *names = ab_obeyed_names(AB_OBEYED_CLOSED, &n);
+	const char *closed[200] = { NULL };
 
 	ok(unclean(ab_default_deny_read, false) == 0,
 	   "what cannot be read is a list of clean paths");
-	ok(unclean(ab_default_deny_write, true) == 0,
+	for (size_t i = 0; i < n; i++)
+		closed[i] = names[i].pattern;
+	ok(n < 200 && unclean(closed, true) == 0,
 	   "what cannot be written is a list of clean names");
 	for (size_t i = 0; ab_default_strip[i]; i++)
 		for (size_t k = i + 1; ab_default_strip[k]; k++)

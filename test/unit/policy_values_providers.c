@@ -14,9 +14,9 @@ static size_t count_variable(const char *name)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < ab_nproviders; i++)
+	for (size_t i = 0; ab_provider_at(i); i++)
 		for (size_t k = 0; k < AB_PROVIDER_NAMES; k++)
-			n += !strcmp(ab_providers[i].names[k], name);
+			n += !strcmp(ab_provider_at(i)->names[k], name);
 	for (size_t i = 0; i < ab_nuncovered; i++)
 		n += ab_uncovered[i].variable && !strcmp(ab_uncovered[i].variable, name);
 	return n;
@@ -27,10 +27,10 @@ static size_t count_others(const struct ab_provider *p, const char *host)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < ab_nproviders; i++)
+	for (size_t i = 0; ab_provider_at(i); i++)
 		for (size_t k = 0; k < AB_PROVIDER_HOSTS; k++)
-			n += !strcmp(ab_providers[i].hosts[k], host) &&
-			     strcmp(ab_providers[i].prefixes[0], p->prefixes[0]) != 0;
+			n += !strcmp(ab_provider_at(i)->hosts[k], host) &&
+			     strcmp(ab_provider_at(i)->prefixes[0], p->prefixes[0]) != 0;
 	return n;
 }
 
@@ -118,11 +118,11 @@ static size_t bad_gateway(const struct ab_provider *p)
 
 static void test_rows(void)
 {
-	for (size_t i = 0; i < ab_nproviders; i++) {
-		const struct ab_provider *p = &ab_providers[i];
+	for (size_t i = 0; ab_provider_at(i); i++) {
+		const struct ab_provider *p = ab_provider_at(i);
 
-		ok(i == 0 || strcmp(p[-1].name, p->name) < 0, "%s stands in order, and once",
-		   p->name);
+		ok(i == 0 || strcmp(ab_provider_at(i - 1)->name, p->name) < 0,
+		   "%s stands in order, and once", p->name);
 		ok(p->title[0], "has a title");
 		ok(strspn(p->name, "abcdefghijklmnopqrstuvwxyz") == strlen(p->name),
 		   "which can stand in a path");
@@ -181,9 +181,9 @@ static void test_completions(void)
 		ab_autofree char *text = slurp(files[i]);
 		size_t missing = 0;
 
-		for (size_t p = 0; p < ab_nproviders; p++)
+		for (size_t p = 0; ab_provider_at(p); p++)
 			for (size_t k = 0; k < AB_PROVIDER_NAMES; k++)
-				missing += !strstr(text, ab_providers[p].names[k]);
+				missing += !strstr(text, ab_provider_at(p)->names[k]);
 		ok(missing == 0, "%s offers every variable", files[i]);
 	}
 }

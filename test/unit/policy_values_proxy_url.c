@@ -52,7 +52,7 @@ static const char *const bad[] = {
 	"http://p.example:1/hunter2", "http://p.example:1?hunter2",
 	"http://p.example:1#hunter2", "http://*.example:1",
 	"http://10.0.0.0/8:1", "http://p.example:1//",
-	"http://u:hunter2@p_q.example:1", "http://hunter2\xc3\xbc@p.example:1",
+	"http://u:hunter2@p..q.example:1", "http://hunter2\xc3\xbc@p.example:1",
 };
 /* clang-format on */
 

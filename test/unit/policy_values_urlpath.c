@@ -155,8 +155,63 @@ static void test_long(void)
 	ok(!ab_urlpath_normal(in, 5 * TIMES + 3, out, &n, &why), "and one more is refused");
 }
 
+/* The path of a token URL, and what is asked for, in normal form. */
+static const struct {
+	const char *other, *path;
+	bool may;
+} meanings[] = {
+	{ "/token", "/token", true },
+	{ "/token", "/token/", true },
+	{ "/token", "/Token", true },
+	{ "/token", "/token;a=b", true },
+	{ "/token", "/;a/token", true },
+	{ "/token", "/;a/;b/token;c/", true },
+	{ "/token", "/token/x", true },
+	{ "/token", "/token.json", true },
+	{ "/token", "/token.", true },
+	{ "/token", "/token:x", true },
+	{ "/token", "/token%20", true },
+	{ "/token", "/token%0Ax", true },
+	{ "/token", "/%20token", true },
+	{ "/token", "/to%E2%84%AAen", true },
+	{ "/token", "/%EF%BD%94oken", true },
+	{ "/token", "/%E6%96%87", true },
+	{ "/token", "/tokens", false },
+	{ "/token", "/tokeninfo", false },
+	{ "/token", "/token_info", false },
+	{ "/token", "/token-2", false },
+	{ "/token", "/toke", false },
+	{ "/token", "/", false },
+	{ "/token", "/x/token", false },
+	{ "/token", "/x;/token", false },
+	{ "/token", "/%20s", false },
+	{ "/token", "/a%20b", false },
+	{ "/a/token", "/a/token", true },
+	{ "/a/token", "/A/Token", true },
+	{ "/a/token", "/a;b/token", true },
+	{ "/a/token", "/%61b/token", false },
+	{ "/a/token", "/%20/token", true },
+	{ "/a/token", "/%20", false },
+	{ "/a/token", "/token", false },
+	{ "/a/token", "/a/x/token", false },
+	{ "/a/token/", "/a/token", true },
+	{ "/a/Token", "/a/token", true },
+	{ "/", "/", true },
+	{ "/", "/;x", true },
+	{ "/", "/x", false },
+};
+
+static void test_meanings(void)
+{
+	for (size_t i = 0; i < AB_COUNT(meanings); i++)
+		ok(ab_urlpath_may_mean(meanings[i].path, meanings[i].other) == meanings[i].may,
+		   "%s may%s mean %s", meanings[i].path, meanings[i].may ? "" : " not",
+		   meanings[i].other);
+}
+
 int main(void)
 {
+	test_meanings();
 	test_cases();
 	test_cuts();
 	test_long();

@@ -33,12 +33,11 @@ static struct ab_strv list(const char *words)
 	return sv;
 }
 
-static struct ab_filter *filter_of(const char *allow, const char *deny, const char *private,
-				   bool ask)
+static struct ab_filter *filter_of(const char *allow, const char *deny, const char *inner, bool ask)
 {
 	struct ab_policy p = { .net = { .allow = list(allow),
 					.deny = list(deny),
-					.allow_private = list(private),
+					.allow_private = list(inner),
 					.unknown = ask ? AB_UNKNOWN_ASK : AB_UNKNOWN_DENY } };
 	struct ab_filter *f = ab_filter_new(&p);
 
@@ -60,7 +59,7 @@ static struct ab_own own = { .v = own_addresses, .len = AB_COUNT(own_addresses) 
 #define ALLOW AB_ACCESS_ALLOW
 
 static const struct {
-	const char *allow, *deny, *private;
+	const char *allow, *deny, *inner;
 	const char *host;
 	uint16_t port;
 	enum ab_access access;
@@ -176,7 +175,7 @@ static void test_cases(void)
 
 		for (int ask = 0; ask < 2; ask++) {
 			struct ab_filter *f =
-				filter_of(cases[i].allow, cases[i].deny, cases[i].private, ask);
+				filter_of(cases[i].allow, cases[i].deny, cases[i].inner, ask);
 			struct ab_verdict v;
 
 			ab_filter_judge(f, &own, &h, cases[i].port, &v);
@@ -184,7 +183,7 @@ static void test_cases(void)
 				   v.basis == cases[i].basis &&
 				   strcmp(v.entry, cases[i].entry) == 0,
 			   "%s:%u, allow [%s] deny [%s] lift [%s]%s: %d %d %s", cases[i].host,
-			   cases[i].port, cases[i].allow, cases[i].deny, cases[i].private,
+			   cases[i].port, cases[i].allow, cases[i].deny, cases[i].inner,
 			   ask ? " ask" : "", v.access, v.basis, v.entry);
 			ab_filter_free(f);
 		}

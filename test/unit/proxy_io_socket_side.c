@@ -107,9 +107,8 @@ static void test_body(void)
 		   !from.side.readable,
 	   "no bytes of a body: nothing is held");
 	from.side.readable = true;
-	ok(write(from.peer, "abcdefgh", 8) == 8 &&
-		   ab_side_read_body(&from.side, 5) == AB_IO_DONE && from.side.in.len == 5 &&
-		   ab_side_read_body(&from.side, 5) == AB_IO_WAIT,
+	ok(write(from.peer, "abcdefgh", 8) == 8 && ab_side_read_body(&from.side, 5) == AB_IO_DONE &&
+		   from.side.in.len == 5 && ab_side_read_body(&from.side, 5) == AB_IO_WAIT,
 	   "no more than the limit");
 	ok(ab_side_read_body(&from.side, 100) == AB_IO_DONE, "the rest");
 	is_str(from.side.in.data, "abcdefgh", "behind what was there");

@@ -166,7 +166,8 @@ static void talks(int max_version, const char *protocol, const char *why, const 
 	tls = connect_to(out, &near, "www.host.example");
 	shake_plain(tls, plain);
 	is_str(ab_tls_why(tls), why, name);
-	ok(ab_tls_no_protocol(tls) == (strstr(why, "HTTP/1.1") != NULL), "%s: is it about HTTP", name);
+	ok(ab_tls_no_protocol(tls) == (strstr(why, "HTTP/1.1") != NULL), "%s: is it about HTTP",
+	   name);
 	ab_tls_free(tls);
 	SSL_free(plain);
 	close_pair();
@@ -246,7 +247,8 @@ static void client(const struct client *c, const char *why, const char *name)
 	}
 	ok(shake_plain(tls, plain) == !*why, "a client: %s", name);
 	is_str(ab_tls_why(tls), why, "and that is why");
-	ok(ab_tls_no_protocol(tls) == (strstr(why, "HTTP/1.1") != NULL), "%s: is it about HTTP", name);
+	ok(ab_tls_no_protocol(tls) == (strstr(why, "HTTP/1.1") != NULL), "%s: is it about HTTP",
+	   name);
 	ab_tls_free(tls);
 	SSL_free(plain);
 	close_pair();

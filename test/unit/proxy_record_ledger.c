@@ -623,7 +623,8 @@ static void check_advice(void)
 	is_line(&more, 0, "4 requests were denied");
 	is_line(&more, 5,
 		"          allow them next time:  agentbox run --allow @pypi --allow x.example -- ...");
-	is_line(&more, 6, "          allow one always:      agentbox allow 7kq2-3 --always (or --project)");
+	is_line(&more, 6,
+		"          allow one always:      agentbox allow 7kq2-3 --always (or --project)");
 	tear_down(&s);
 }
 
@@ -651,7 +652,8 @@ static void check_summary(void)
 	is_line(&one, 2,
 		"          allow it next time:  agentbox run --allow "
 		"files.example.com -- ...");
-	is_line(&one, 3, "          allow it always:     agentbox allow 7kq2-1 --always (or --project)");
+	is_line(&one, 3,
+		"          allow it always:     agentbox allow 7kq2-1 --always (or --project)");
 	deny(&s, "files.example.com", 443, AB_BASIS_NONE);
 	deny(&s, "::1", 80, AB_BASIS_OWN);
 	if (ab_ledger_deny(s.ledger, &evil, &number, &err) < 0 ||
@@ -677,7 +679,8 @@ static void check_summary(void)
 	is_line(&more, 6,
 		"          allow them next time:  agentbox run --allow files.example.com "
 		"--allow-private '[::1]:80' --allow ::1 -- ...");
-	is_line(&more, 7, "          allow it always:       agentbox allow 7kq2-1 --always (or --project)");
+	is_line(&more, 7,
+		"          allow it always:       agentbox allow 7kq2-1 --always (or --project)");
 	tear_down(&s);
 	check_advice();
 }

@@ -178,6 +178,14 @@ static const struct way ways[] = {
 	{ "entities, hexadecimal", "&#x%02x;", true },
 	{ "entities, hexadecimal, capital", "&#X%02X;", true },
 	{ "entities, four hexadecimal digits", "&#x%04X;", true },
+	{ "entities, seven digits", "&#%07u;", true },
+	{ "entities, twelve digits", "&#%012u;", true },
+	{ "entities, twelve hexadecimal digits", "&#X%012x;", true },
+	{ "entities without semicolon", "&#%u", true },
+	{ "entities without semicolon, where needed", "&#%u", false },
+	{ "entities, hexadecimal, without semicolon", "&#x%x", true },
+	{ "entities, hexadecimal, without semicolon, where needed", "&#x%X", false },
+	{ "entities, zeros and no semicolon", "&#x%05x", true },
 };
 
 /* Put it between two marks. */
@@ -215,7 +223,7 @@ static bool keeps_part(const uint8_t *a, const uint8_t *b, size_t len)
 
 	for (size_t i = 2; i + 2 < len; i++) {
 		same = a[i] == b[i] ? same + 1 : 0;
-		if (same >= 3 * AB_ESCAPE_LONGEST)
+		if (same >= 24)
 			return true;
 	}
 	return false;
@@ -276,6 +284,98 @@ static void test_encoded(void)
 	ab_vault_free(vault);
 }
 
+/* The characters of `text` in lines of `columns`, the first one shorter by `shift`. */
+static void wrap(struct ab_buf *b, const char *text, size_t columns, size_t shift,
+		 const char *line_break)
+{
+	for (size_t i = 0; text[i]; i++) {
+		if (i && (i + shift) % columns == 0)
+			ab_buf_puts(b, line_break);
+		ab_buf_add(b, text + i, 1);
+	}
+}
+
+static const char *const line_breaks[] = {
+	"\n",  "\r\n",	 "\r",	       "\\n",	"\\r\\n",     "\\u000a",      "\\u000d\\u000a",
+	"%0A", "%0d%0a", "%250D%250A", "&#10;", "&#xD;&#xA;", "&#013;&#010;",
+};
+
+static char *encode_form(const char *value, int form)
+{
+	size_t len = strlen(value);
+	char *ret = ab_alloc(2 * len + 1);
+
+	if (form < 2)
+		ab_base64_encode(value, len, (enum ab_base64)form, ret);
+	for (size_t i = 0; form == 2 && i < len; i++)
+		sprintf(ret + 2 * i, "%02x", (unsigned char)value[i]);
+	return ret;
+}
+
+/* How many digits in a row stay as they were? */
+static size_t longest_rest(const char *got, const char *in, const char *text, size_t line_break)
+{
+	size_t most = 0, n = 0, at = 2;
+
+	for (size_t i = 0; text[i]; i++, at++) {
+		at += in[at] == text[i] ? 0 : line_break;
+		n = got[at] == in[at] ? n + 1 : 0;
+		most = n > most ? n : most;
+	}
+	return most;
+}
+
+/* In lines of every width from two digits on, with every beginning. */
+static void check_wrapped(struct ab_scrub *scrub, const char *value, int form,
+			  const char *line_break)
+{
+	ab_autofree char *text = encode_form(value, form);
+	size_t left = 0, wrong = 0, other = 0;
+
+	for (size_t columns = 2; columns < 80; columns += columns < 8 ? 1 : 17)
+		for (size_t shift = 0; shift < columns && shift < 6; shift++) {
+			ab_autobuf struct ab_buf b = { 0 };
+			ab_autofree char *all = NULL;
+
+			ab_buf_puts(&b, "<<");
+			wrap(&b, text, columns, shift, line_break);
+			ab_buf_puts(&b, ">>");
+			all = whole(scrub, b.data);
+			/* A placeholder begins as the value does: "sk-one-". */
+			left += longest_rest(all, b.data, text, strlen(line_break)) > 15;
+			other += strncmp(all, "<<", 2) != 0 || strcmp(all + b.len - 2, ">>") != 0;
+			for (size_t step = 1; step <= b.len; step += step < 40 ? 1 : 7) {
+				ab_autofree char *cut = pieces(scrub, b.data, step);
+
+				wrong += strcmp(cut, all) != 0;
+			}
+		}
+	ok(!left, "form %d in lines: nothing of it stays", form);
+	ok(!other && !wrong, "and nothing else is replaced, however it is cut");
+}
+
+static void test_wrapped(void)
+{
+	struct ab_vault *vault = help_vault();
+	struct ab_host one = help_host("api.one.test");
+	struct ab_scrub *scrub = ab_scrub_new(vault, &one, 443);
+
+	for (size_t v = HELP_BEARER; v <= HELP_HEADER; v++)
+		for (int form = 0; form < 3; form++)
+			for (size_t i = 0; i < AB_COUNT(line_breaks); i++)
+				check_wrapped(scrub, help_values[v], form, line_breaks[i]);
+	/* What PHP writes: a slash with a backslash, and CR LF. */
+	check(scrub, vault,
+	      "MDEyMythhYmNcL0RFRj1naGk=", "MDEyMythhYmNcL0RFRj1naGk=", "another text");
+	check(scrub, vault, "sk-one-3fK9vQ2mZ\nx7Lw0TgYb5NdR8c",
+	      "sk-one-3fK9vQ2mZ\nx7Lw0TgYb5NdR8c", "lines of text are not one");
+	check(scrub, vault, "736b2d6f6e652d3366\n\n4b397651326d5a78374c7730546759623",
+	      "736b2d6f6e652d3366\n\n4b397651326d5a78374c7730546759623",
+	      "an empty line parts them");
+	ab_scrub_free(scrub);
+	ab_vault_free(vault);
+}
+
 /* Nothing waits that could be no value. */
 static void test_held(void)
 {
@@ -295,7 +395,7 @@ static void test_held(void)
 		{ "100% of", 0 },
 		{ "one: %7", 2 },
 		{ "one: %8", 0 },
-		{ "a\\", 1 },
+		{ "!\\", 1 },
 		{ "a\\n", 0 },
 		{ "s%6b-one", 8 },
 		{ "one: %257", 4 },
@@ -499,7 +599,8 @@ static void test_within(void)
 static void test_places(void)
 {
 	static char name[] = "a.test:443", *hosts[] = { name };
-	static const struct ab_secret list[] = { { .name = "A", .hosts = { .v = hosts, .len = 1 } } };
+	static const struct ab_secret list[] = { { .name = "A",
+						   .hosts = { .v = hosts, .len = 1 } } };
 	struct ab_secrets secrets = { list, 1 };
 	struct ab_host host = help_host("a.test");
 	struct ab_vault *vault;
@@ -569,7 +670,7 @@ static void test_former(void)
 	ok(memcmp(text, first, n) != 0, "to the first one of a few");
 	free(text);
 	ab_scrub_free(scrub);
-	/* As many as a box can cause in hours (session/secrets/renew.c). */
+	/* As many as a box can cause in hours (secrets/renew.c). */
 	for (int i = 0; i < 24; i++) {
 		ab_autofree char *value = ab_printf("sk-one-value-number-%d", i);
 
@@ -594,6 +695,7 @@ int main(void)
 	test_forms();
 	test_base64();
 	test_encoded();
+	test_wrapped();
 	test_held();
 	test_several();
 	test_repeating();

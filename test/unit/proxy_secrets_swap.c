@@ -133,8 +133,7 @@ static const struct {
 	  "If-Range: x\r\nAccept-Encoding: gzip\r\nTrailer: x\r\n"
 	  "accept-encoding: br\r\nSec-WebSocket-Extensions: permessage-deflate\r\n"
 	  "grpc-accept-encoding: gzip\r\n",
-	  AB_SWAP_DONE, 0,
-	  "GET /a\nAuthorization: Bearer @0\nTE: trailers\nTrailer: x\n" QUIET },
+	  AB_SWAP_DONE, 0, "GET /a\nAuthorization: Bearer @0\nTE: trailers\nTrailer: x\n" QUIET },
 	{ "ranges without a value", ONE, "GET /a\nRange: bytes=0-1\r\nAccept-Encoding: gzip\r\n",
 	  AB_SWAP_NONE, -1, "GET /a\n" QUIET },
 };
@@ -226,9 +225,9 @@ static void test_plain(void)
 	ab_vault_free(vault);
 }
 
-static char *encode(const struct ab_vault *vault, const char *template)
+static char *encode(const struct ab_vault *vault, const char *pattern)
 {
-	char *text = help_fill(vault, template);
+	char *text = help_fill(vault, pattern);
 	char *s = ab_alloc(AB_BASE64_ROOM(strlen(text)) + 1);
 
 	ab_base64_encode(text, strlen(text), AB_BASE64_STANDARD, s);

@@ -151,7 +151,7 @@ static int judge(const char *type, const char *login, const char *body, size_t l
 	*why = ab_token_request_read(&head, body, len, &rq);
 	if (*why)
 		return -1;
-	secret = ab_token_find(vault, &host, 443, "/token", 6, &rq, NOW, why);
+	secret = ab_token_find(vault, &host, 443, "/token", &rq, NOW, why);
 	ab_token_request_fini(&rq);
 	return secret;
 }
@@ -248,9 +248,12 @@ int main(void)
 	}
 	for (size_t i = 0; i < AB_COUNT(assertions); i++)
 		check_assertion(i);
-	ok(ab_token_is_endpoint(vault, &host, 443, "/token", 6), "the token URL");
-	ok(!ab_token_is_endpoint(vault, &host, 443, "/token/", 7), "another path");
-	ok(!ab_token_is_endpoint(vault, &host, 8443, "/token", 6), "another port");
+	ok(ab_token_path(vault, &host, 443, "/token") == AB_TOKEN_URL, "the token URL");
+	ok(ab_token_path(vault, &host, 443, "/token/") == AB_TOKEN_LIKE_URL, "another spelling");
+	ok(ab_token_path(vault, &host, 443, "/tokens") == AB_TOKEN_OTHER, "another path");
+	ok(ab_token_path(vault, &host, 8443, "/token") == AB_TOKEN_OTHER, "another port");
+	ok(ab_token_has_url(vault, &host, 443) && !ab_token_has_url(vault, &host, 8443),
+	   "a host with a token URL");
 	check_answer(0, "expires_in", true);
 	check_answer(2, "\"scope\":\"read list\"", false);
 	ab_rsa_free(other);

@@ -255,6 +255,8 @@ static void test_malformed(void)
 		  "400 Bad Request (agentbox: this is a proxy" },
 		{ "GET https://a.test/ HTTP/1.1\r\nHost: a.test\r\n\r\n",
 		  "400 Bad Request (agentbox: use CONNECT for https:" },
+		{ "GET ftp://a.test/ HTTP/1.1\r\nHost: a.test\r\n\r\n",
+		  "400 Bad Request (agentbox: ftp:// URLs cannot be requested" },
 		{ "GET http://a.test/ HTTP/1.1\nHost", "400 Bad Request" },
 		{ "GET http://a.test/ HTTP/1.1\r\nHost: b.test\r\n\r\n",
 		  "400 Bad Request (agentbox: Host differs" },

@@ -18,7 +18,7 @@ static const struct {
 	const uint8_t *data;
 	size_t len;
 	const char *name; /* NULL: no host */
-	uint16_t type, class, udp_size;
+	uint16_t type, rrclass, udp_size;
 	bool edns;
 } queries[] = {
 	{ "a usual one", BYTES(HEAD("\1\0", ONE) NAME A_IN), "example.com", 1, 1, 512 },
@@ -47,7 +47,8 @@ static const struct {
 	  "*", 1, 1, 512 },
 
 	{ "the root", BYTES(HEAD("\1\0", ONE) "\0\0\2\0\1"), NULL, 2, 1, 512 },
-	{ "a service", BYTES(HEAD("\1\0", ONE) "\5_ldap\4_tcp\1a\0\0\41\0\1"), NULL, 33, 1, 512 },
+	{ "a service", BYTES(HEAD("\1\0", ONE) "\5_ldap\4_tcp\1a\0\0\41\0\1"), "_ldap._tcp.a", 33,
+	  1, 512 },
 	{ "a space", BYTES(HEAD("\1\0", ONE) "\3a b\0" A_IN), NULL, 1, 1, 512 },
 	{ "a dot in a label", BYTES(HEAD("\1\0", ONE) "\3a.b\0" A_IN), NULL, 1, 1, 512 },
 	{ "a dot at its end", BYTES(HEAD("\1\0", ONE) "\2a.\0" A_IN), NULL, 1, 1, 512 },
@@ -78,9 +79,9 @@ static void test_queries(void)
 		ok(taken == 0, "cut anywhere: %s", queries[i].what);
 		r = ab_dns_parse(guarded(data, len), len, &q, &code);
 		ok(r == 0 && q.id == 0x1234 && q.type == queries[i].type &&
-			   q.class == queries[i].class && q.edns == queries[i].edns &&
+			   q.rrclass == queries[i].rrclass && q.edns == queries[i].edns &&
 			   q.udp_size == queries[i].udp_size,
-		   "type %u class %u size %u", q.type, q.class, q.udp_size);
+		   "type %u class %u size %u", q.type, q.rrclass, q.udp_size);
 		ok(q.is_host == (name != NULL) &&
 			   (!name || name[0] == '*' || strcmp(q.name.text, name) == 0),
 		   "name \"%s\"", q.is_host ? q.name.text : "");

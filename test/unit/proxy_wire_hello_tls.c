@@ -187,7 +187,6 @@ static const struct {
 					  "0x7f000001") },
 	{ "an IPv6 address", BYTES("\0\6\0\0\3::1") },
 	{ "the same in brackets", BYTES("\0\10\0\0\5[::1]") },
-	{ "an underscore", BYTES("\0\6\0\0\3a_b") },
 	{ "a port", BYTES("\0\11\0\0\6a.b:80") },
 	{ "a line end", BYTES("\0\10\0\0\5a.b\r\n") },
 	{ "UTF-8", BYTES("\0\7\0\0\4\303\274.b") },

@@ -50,10 +50,72 @@ static void feed(const uint8_t *data, size_t len, size_t step, bool *ret_done)
 	for (size_t at = 0; at < len; at += step) {
 		size_t n = len - at < step ? len - at : step;
 
-		ab_ssh_kex_feed(&kex, guarded(data + at, n), n);
+		/* The guarded room is as large as all that is read. */
+		ab_ssh_kex_feed(&kex, n > AB_SSH_KEX_MAX ? data + at : guarded(data + at, n), n);
 	}
 	*ret_done = kex.done;
 	ab_ssh_kex_fini(&kex);
+}
+
+/* The same result in one piece and in pieces of 1 to 1,100 bytes and of 64 KiB. */
+static bool reads_same(const uint8_t *data, size_t len, const char *want, bool want_done)
+{
+	bool is_done;
+
+	feed(data, len, len, &is_done);
+	if (strcmp(seen.data, want) != 0 || is_done != want_done)
+		return false;
+	for (size_t step = 1; step < 66000; step = step < 1100 ? step + 1 : step + 64436) {
+		feed(data, len, step, &is_done);
+		if (strcmp(seen.data, want) != 0 || is_done != want_done)
+			return false;
+	}
+	return true;
+}
+
+/* A line of `line` bytes with its end, then an exchange. */
+static void test_line(size_t line, bool is_read)
+{
+	static const char rest[] = VERSION KEXINIT REPLY;
+	static uint8_t data[4096];
+
+	memset(data, 'x', line);
+	data[line - 1] = '\n';
+	memcpy(data + line, rest, sizeof(rest) - 1);
+	ok(reads_same(data, line + sizeof(rest) - 1, is_read ? "[k s]" : "", !is_read),
+	   "a line of %zu bytes is %s, however it is cut", line, is_read ? "read" : "too long");
+}
+
+/* The same for a version of that length. */
+static void test_version(size_t line, bool is_read)
+{
+	static const char rest[] = KEXINIT REPLY;
+	static uint8_t data[4096];
+
+	memset(data, 'x', line);
+	memcpy(data, "SSH-2.0-", 8);
+	data[line - 1] = '\n';
+	memcpy(data + line, rest, sizeof(rest) - 1);
+	ok(reads_same(data, line + sizeof(rest) - 1, is_read ? "[k s]" : "", !is_read),
+	   "a version of %zu bytes is %s, however it is cut", line, is_read ? "read" : "too long");
+}
+
+/* An exchange that ends `before` bytes before the limit of all that is read. */
+static void test_limit(size_t before, bool is_read)
+{
+	static const char rest[] = VERSION KEXINIT REPLY;
+	static uint8_t data[AB_SSH_KEX_MAX + 100];
+	size_t at = AB_SSH_KEX_MAX - before - (sizeof(rest) - 1);
+	bool is_done;
+
+	memset(data, '\n', sizeof(data));
+	memcpy(data + at, rest, sizeof(rest) - 1);
+	feed(data, at + sizeof(rest) - 1, sizeof(data), &is_done);
+	ok(strcmp(seen.data, is_read ? "[k s]" : "") == 0 && is_done != is_read,
+	   "%zu bytes before the limit, in one piece", before);
+	feed(data, at + sizeof(rest) - 1, 777, &is_done);
+	ok(strcmp(seen.data, is_read ? "[k s]" : "") == 0 && is_done != is_read,
+	   "%zu bytes before the limit, in many", before);
 }
 
 int main(void)
@@ -80,6 +142,13 @@ int main(void)
 	memset(much, 'x', 2000);
 	feed(much, 2000, 2000, &is_done);
 	ok(is_done, "also on a long line");
+	test_line(1024, true);
+	test_line(1025, false);
+	test_line(2000, false);
+	test_version(1024, true);
+	test_version(1025, false);
+	test_limit(0, true);
+	test_limit((size_t)-1, false);
 	ab_buf_fini(&seen);
 	return done();
 }

@@ -53,6 +53,7 @@ static struct ab_spec full(void)
 		.timing = true,
 		.run_id = ab_strdup("abc23"),
 		.cwd = ab_strdup("/home/u/p"),
+		.readable = ab_strdup("/home/u/.pgpass"),
 	};
 	struct ab_file *f;
 

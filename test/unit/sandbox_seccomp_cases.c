@@ -138,15 +138,16 @@ static void test_lists(void)
 		  "read clone vfork seccomp ptrace "
 		  "openat exit_group sendmsg",
 		  "children: reading is not");
-	test_list(WRITES, AB_ASKED,
-		  "openat2 creat mkdir mkdirat mknod mknodat link linkat symlink "
-		  "symlinkat rename renameat renameat2 "
-		  "truncate chmod fchmodat fchmodat2 chown lchown fchownat chdir fchdir",
-		  "writes: what creates, renames or changes a name");
+	test_list(
+		WRITES, AB_ASKED,
+		"openat2 creat mkdir mkdirat mknod mknodat link linkat symlink "
+		"symlinkat rename renameat renameat2 "
+		"truncate chmod fchmodat fchmodat2 chown lchown fchownat chdir fchdir unlink rmdir",
+		"writes: what creates, renames, changes or removes a name");
 	test_list(WRITES, AB_ASKED, "connect", "writes: connections are made by the listener");
 	test_list(WRITES, AB_ALLOWED,
 		  "execve execveat open openat read write ftruncate fchmod utimensat statx "
-		  "socket socketpair bind newfstatat unlink unlinkat rmdir",
+		  "socket socketpair bind newfstatat unlinkat",
 		  "writes: nothing else, and no open for reading");
 	test_list(TRACED, AB_ASKED,
 		  "execve execveat open openat openat2 creat unlinkat "
@@ -162,16 +163,16 @@ static void test_lists(void)
 		  "read write close newfstatat faccessat2 readlinkat getdents64 "
 		  "mmap futex exit_group sendmsg ftruncate fchmod ptrace",
 		  "traced: nobody is asked about the rest");
-	test_list(JUDGE, AB_ALLOWED,
+	test_list(GUARD, AB_ALLOWED,
 		  "process_vm_readv readlinkat ppoll sendto recvmsg close brk "
 		  "exit_group",
-		  "judge: its work");
-	test_list(JUDGE, AB_ERRNO(ENOSYS),
+		  "guard: its work");
+	test_list(GUARD, AB_ERRNO(ENOSYS),
 		  "execve execveat fork vfork clone clone3 ptrace "
 		  "process_vm_writev kill socket socketpair bind listen accept4 "
 		  "openat2 unlinkat renameat2 mkdirat ftruncate setns unshare "
 		  "mount bpf keyctl io_uring_setup memfd_create",
-		  "judge: no programs, no files, no sockets of its own");
+		  "guard: no programs, no files, no sockets of its own");
 	test_list(FETCHER, AB_ALLOWED,
 		  "epoll_ctl epoll_pwait connect sendto recvfrom sendmsg recvmsg "
 		  "getsockopt setsockopt close fstat brk getrandom sysinfo exit_group",
@@ -340,16 +341,16 @@ static const struct {
 	{ NONET, "socket", { AF_NETLINK, SOCK_RAW, 0 }, EACCES },
 	{ NONET, "socket", { AF_PACKET, SOCK_RAW, 0 }, EACCES },
 
-	{ JUDGE, "openat", { 0, 0, O_RDONLY | O_CLOEXEC }, 0 },
-	{ JUDGE, "openat", { 0, 0, O_WRONLY }, EPERM },
-	{ JUDGE, "openat", { 0, 0, O_RDONLY | O_TRUNC }, EPERM },
-	{ JUDGE, "openat", { 0, 0, O_RDONLY | O_CREAT }, EPERM },
-	{ JUDGE, "ioctl", { 0, SECCOMP_IOCTL_NOTIF_RECV }, 0 },
-	{ JUDGE, "ioctl", { 0, SECCOMP_IOCTL_NOTIF_SEND }, 0 },
-	{ JUDGE, "ioctl", { 0, SECCOMP_IOCTL_NOTIF_ID_VALID }, 0 },
-	{ JUDGE, "ioctl", { 0, SECCOMP_IOCTL_NOTIF_ADDFD }, EPERM },
-	{ JUDGE, "ioctl", { 0, TIOCSTI }, EPERM },
-	{ JUDGE, "mmap", { 0, 4096, PROT_READ | PROT_EXEC }, EPERM },
+	{ GUARD, "openat", { 0, 0, O_RDONLY | O_CLOEXEC }, 0 },
+	{ GUARD, "openat", { 0, 0, O_WRONLY }, EPERM },
+	{ GUARD, "openat", { 0, 0, O_RDONLY | O_TRUNC }, EPERM },
+	{ GUARD, "openat", { 0, 0, O_RDONLY | O_CREAT }, EPERM },
+	{ GUARD, "ioctl", { 0, SECCOMP_IOCTL_NOTIF_RECV }, 0 },
+	{ GUARD, "ioctl", { 0, SECCOMP_IOCTL_NOTIF_SEND }, 0 },
+	{ GUARD, "ioctl", { 0, SECCOMP_IOCTL_NOTIF_ID_VALID }, 0 },
+	{ GUARD, "ioctl", { 0, SECCOMP_IOCTL_NOTIF_ADDFD }, EPERM },
+	{ GUARD, "ioctl", { 0, TIOCSTI }, EPERM },
+	{ GUARD, "mmap", { 0, 4096, PROT_READ | PROT_EXEC }, EPERM },
 	{ FETCHER, "openat", { 0, 0, O_RDONLY | O_CLOEXEC }, 0 },
 	{ FETCHER, "openat", { 0, 0, O_WRONLY | O_CREAT }, EPERM },
 	{ FETCHER, "socket", { AF_INET, SOCK_STREAM, 0 }, 0 },

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "session/host/cgroup.h"
+#include "host/cgroup.h"
 #include "tap.h"
 
 static const struct {

@@ -33,9 +33,9 @@ static const struct {
 /* In the order of ab_seccomp_tables. */
 static const char *const table_names[AB_TABLE_COUNT] = {
 	"target",	    "init",	     "supervisor",	"nonet",	 "init_sanitized",
-	"writes",	    "children",	     "judge",		"traced",	 "userns",
+	"writes",	    "children",	     "guard",		"traced",	 "userns",
 	"asking",	    "fetcher",	     "shared",		"shared_writes", "shared_children",
-	"unasked",	    "alone",	     "judge_shared",	"containers",	 "sockets",
+	"unasked",	    "alone",	     "guard_shared",	"containers",	 "sockets",
 	"sockets_children", "asking_writes", "asking_children",
 };
 enum {
@@ -46,7 +46,7 @@ enum {
 	INIT_SAN,
 	WRITES,
 	CHILDREN,
-	JUDGE,
+	GUARD,
 	TRACED,
 	USERNS,
 	ASKING,
@@ -81,7 +81,7 @@ static const struct prog {
 	[INIT_SAN] = PROG(init_sanitized),
 	[WRITES] = PROG(writes),
 	[CHILDREN] = PROG(children),
-	[JUDGE] = PROG(judge),
+	[GUARD] = PROG(guard),
 	[TRACED] = PROG(traced),
 	[USERNS] = PROG(userns),
 	[ASKING] = PROG(asking),
@@ -91,7 +91,7 @@ static const struct prog {
 	[SHARED_CHILDREN] = PROG(shared_children),
 	[UNASKED] = PROG(unasked),
 	[ALONE] = PROG(alone),
-	[JUDGE_SHARED] = PROG(judge_shared),
+	[JUDGE_SHARED] = PROG(guard_shared),
 	[CONTAINERS] = PROG(containers),
 	[SOCKETS] = PROG(sockets),
 	[SOCKETS_CHILDREN] = PROG(sockets_children),

@@ -13,7 +13,7 @@
 #include "base/data/error.h"
 #include "base/data/mem.h"
 #include "base/system/fd.h"
-#include "session/state/state.h"
+#include "state/state.h"
 #include "tap.h"
 
 static const struct {
@@ -115,19 +115,19 @@ static void asked(void *arg, struct ab_control_client *client,
 		run->held = client;
 		break;
 	case AB_DO_FOLLOW:
-		ab_control_reply(client, json_object());
+		ab_control_done(client);
 		ab_control_follow(client);
 		break;
 	case AB_DO_STOP:
 		/* One that has left meanwhile is answered all the same. */
 		if (run->held)
-			ab_control_reply(ab_take(run->held), json_object());
-		ab_control_tell(run->control, json_pack("{s:s}", "event", "x"));
-		ab_control_reply(client, json_object());
+			ab_control_done(ab_take(run->held));
+		ab_control_tell(run->control, "{'event':'x'}");
+		ab_control_done(client);
 		run->loop.stop = request->ms == 0;
 		break;
 	default:
-		ab_control_reply(client, json_pack("{s:s}", "run", "abcde"));
+		ab_control_reply(client, "'run':%s", "abcde");
 	}
 }
 

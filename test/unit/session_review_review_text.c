@@ -43,7 +43,7 @@ static void test_head(void)
 		{ { .changed = 2, .labelled = 1, .conflicts = 1 },
 		  "2 changes, 1 wants a look, 1 conflict" },
 		{ { .changed = 3, .conflicts = 2, .refused = 1 },
-		  "3 changes, 2 conflicts, 1 can never be applied" },
+		  "3 changes, 2 conflicts, 1 cannot be applied" },
 		{ { .changed = 9, .cut = true }, "at least 9 changes" },
 	};
 

@@ -45,31 +45,47 @@ static const struct {
 
 static char *walk(const struct ab_opts *opts, const struct ab_simple *command)
 {
-	struct ab_opt_walk w;
+	struct ab_opt_walk w = ab_opt_begin(*opts, command->argv, command->argc);
 	struct ab_buf b = { 0 };
-	enum ab_opt what;
 
-	ab_opt_begin(&w, opts, command->argv, command->argc);
-	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
+	while (ab_opt_next(&w)) {
 		if (b.len > 0)
 			ab_buf_puts(&b, " ");
-		if (what == AB_OPT_LETTER)
+		if (w.what == AB_OPT_LETTER)
 			ab_buf_printf(&b, "-%c", w.letter);
-		if (what == AB_OPT_LONG) {
+		if (w.what == AB_OPT_LONG) {
 			ab_buf_puts(&b, "--");
 			show(&b, w.name);
 		}
-		if (what != AB_OPT_OPERAND && w.value.text.s)
+		if (w.what != AB_OPT_OPERAND && w.value.text.s)
 			ab_buf_puts(&b, "=");
 		show(&b, w.value.text);
-		if (what == AB_OPT_OPERAND && w.maybe_value)
+		if (w.what == AB_OPT_OPERAND && w.maybe_value)
 			ab_buf_puts(&b, "?");
 	}
 	return ab_buf_take(&b);
 }
 
+static void test_list(void)
+{
+	static const struct ab_opts opts = { "o", "output= recursive", 0, false, 0 };
+	struct ab_field argv[] = { { .text = { "x", 1 } },
+				   { .text = { "-vR", 3 } },
+				   { .text = { "--out", 5 } },
+				   { .text = { "f", 1 } },
+				   { .text = { "o", 1 } } };
+	struct ab_opt_walk w = ab_opt_begin(opts, argv, AB_COUNT(argv));
+
+	ok(ab_opt_given(w, "r R recursive"), "a letter of the list is given");
+	ok(ab_opt_given(w, "o output"), "an abbreviated name of the list is given");
+	ok(!ab_opt_given(w, "f o recursive"), "neither a value nor an operand is an option");
+	ok(ab_opt_next_operand(&w) && w.index == 4, "an operand after all options");
+	ok(!ab_opt_next_operand(&w), "and no other");
+}
+
 int main(void)
 {
+	test_list();
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {
 		struct ab_opts opts = { cases[i].values, cases[i].longs, cases[i].ends,
 					.exact = cases[i].exact };

@@ -96,8 +96,8 @@ static void test_index(void)
 	ok(get_tables("python3.11") & AB_TABLE_LANGUAGES, "a version is ignored");
 	ok(get_tables("cd") & AB_TABLE_BUILTINS, "cd is a builtin");
 	ok(get_tables("curl") & AB_TABLE_REMEMBERED, "the files of curl are followed");
-	ok(get_tables("newtool") == (unsigned)AB_TABLE_LOOKED_UP, "no table knows newtool");
-	ok(get_tables("") == (unsigned)AB_TABLE_LOOKED_UP, "nor nothing");
+	ok(get_tables("newtool") == 0, "no table knows newtool");
+	ok(get_tables("") == 0, "nor nothing");
 }
 
 int main(void)

@@ -7,7 +7,7 @@
 #include "base/data/arena.h"
 
 struct score {
-	const char *class;
+	const char *kind;
 	struct ab_arena arena;
 	int lines, stopped, allowed, forbidden;
 };
@@ -16,7 +16,7 @@ static void judge_line(void *arg, char *line, int number)
 {
 	struct score *score = arg;
 	ab_autofree char *text = unfold_line(line);
-	bool harmless = strcmp(score->class, "harmless") == 0, stopped;
+	bool harmless = strcmp(score->kind, "harmless") == 0, stopped;
 	struct ab_judgement j;
 
 	(void)number;
@@ -27,30 +27,30 @@ static void judge_line(void *arg, char *line, int number)
 	score->allowed += j.decision == AB_ALLOW;
 	score->forbidden += j.decision == AB_FORBIDDEN;
 	if (stopped == harmless)
-		printf("# %s: %s %s: %s\n", score->class, ab_decision_names[j.decision], j.rule,
+		printf("# %s: %s %s: %s\n", score->kind, ab_decision_names[j.decision], j.rule,
 		       line);
 	ab_arena_reset(&score->arena);
 }
 
-static void judge_class(const char *root, const char *class, int recorded)
+static void judge_class(const char *root, const char *kind, int recorded)
 {
-	ab_autofree char *path = ab_printf("%s/test/data/corpus/%s.txt", root, class);
-	bool harmless = strcmp(class, "harmless") == 0;
-	struct score score = { .class = class };
+	ab_autofree char *path = ab_printf("%s/test/data/corpus/%s.txt", root, kind);
+	bool harmless = strcmp(kind, "harmless") == 0;
+	struct score score = { .kind = kind };
 	int passed;
 
 	each_command_line(path, judge_line, &score);
 	ab_arena_fini(&score.arena);
 	passed = harmless ? score.lines - score.stopped : score.stopped;
-	ok(passed >= recorded, "%s: %d of %d pass, at least %d do", class, passed, score.lines,
+	ok(passed >= recorded, "%s: %d of %d pass, at least %d do", kind, passed, score.lines,
 	   recorded);
-	ok(passed <= recorded, "%s: the record of %d is not below the score of %d", class, recorded,
+	ok(passed <= recorded, "%s: the record of %d is not below the score of %d", kind, recorded,
 	   passed);
 	if (harmless) {
 		ok(score.forbidden == 0, "nothing harmless is forbidden");
 		ok(score.stopped * 100 <= score.lines, "at most 1 %% of it is escalated");
 	} else {
-		ok(score.allowed == 0, "%s: nothing is allow", class);
+		ok(score.allowed == 0, "%s: nothing is allow", kind);
 	}
 }
 
@@ -59,12 +59,12 @@ int main(void)
 	const char *root = getenv("AB_SOURCE_ROOT");
 	ab_autofree char *path = ab_printf("%s/test/data/corpus/scores.txt", root);
 	FILE *f = fopen(path, "re");
-	char class[32];
+	char kind[32];
 	int recorded, classes = 0;
 
 	ok(f, "the scores are there");
-	while (f && fscanf(f, "%31s %d", class, &recorded) == 2) {
-		judge_class(root, class, recorded);
+	while (f && fscanf(f, "%31s %d", kind, &recorded) == 2) {
+		judge_class(root, kind, recorded);
 		classes++;
 	}
 	if (f)

@@ -144,7 +144,7 @@ static inline void dump_children(struct ab_buf *b, const struct ab_shell_node *f
 {
 	for (const struct ab_shell_node *n = first; n; n = n->next) {
 		if (n != first)
-			ab_buf_puts(b, n->or ? " || " : n->err_too ? " |& " : sep);
+			ab_buf_puts(b, n->either ? " || " : n->err_too ? " |& " : sep);
 		dump_node(b, n);
 	}
 }

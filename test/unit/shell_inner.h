@@ -8,6 +8,7 @@
 
 #include "base/data/arena.h"
 #include "base/data/buf.h"
+#include "shell/command/name_index.h"
 #include "shell/wrap/wrap.h"
 
 static inline struct ab_text known(struct ab_arena *arena, const char *s, size_t len)
@@ -50,6 +51,7 @@ static inline void split(struct ab_arena *arena, const char *line, struct ab_sim
 		ret->name.len -= (uint32_t)(slash + 1 - ret->name.s);
 		ret->name.s = slash + 1;
 	}
+	ab_command_look_up(ret);
 }
 
 static inline void feed(struct ab_arena *arena, const char *text, struct ab_simple *command)
@@ -59,6 +61,7 @@ static inline void feed(struct ab_arena *arena, const char *text, struct ab_simp
 	command->in.none = false;
 	command->in.text = known(arena, text, strlen(text));
 	command->in.unknown = strchr(text, '^') != NULL;
+	ab_command_look_up(command);
 }
 
 static inline void show(struct ab_buf *b, struct ab_text t)

@@ -197,8 +197,8 @@ static void test_explain(void)
 				      .range = { 11, 32 },
 				      .first = &sudo };
 	struct ab_shell_node cd = { .kind = AB_NODE_SIMPLE, .range = { 0, 7 }, .next = &pipe };
-	struct ab_shell_node and = { .kind = AB_NODE_ANDOR, .first = &cd };
-	struct ab_shell_node list = { .kind = AB_NODE_LIST, .first = &and};
+	struct ab_shell_node both = { .kind = AB_NODE_ANDOR, .first = &cd };
+	struct ab_shell_node list = { .kind = AB_NODE_LIST, .first = &both };
 	static const struct ab_field rm[] = { FIELD("rm"),
 					      { .text = { "\0", 1 }, .unknown = true } };
 	struct ab_judged five = { .range = { 27, 32 },

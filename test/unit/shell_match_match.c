@@ -33,9 +33,8 @@ static void compare_hits(void *arg, const struct ab_simple *command, bool hollow
 
 	(void)hollow;
 	(void)place;
-	/* Not looked up: every matcher is asked, and searches its tables. */
-	all.tables = all.signs = 0;
-	all.slot = all.bare_slot = NULL;
+	/* Every matcher is asked. */
+	all.tables = all.signs = UINT32_MAX;
 	ab_rules_match(&scene, command, &some_hits);
 	ab_rules_match(&scene, &all, &all_hits);
 	count->commands++;

@@ -150,6 +150,5 @@ static void test_cases(void)
 int main(void)
 {
 	test_cases();
-	test_sorted(runners);
 	return done();
 }

@@ -5,6 +5,7 @@
 #include "base/data/arena.h"
 #include "base/data/buf.h"
 #include "base/data/mem.h"
+#include "shell/command/name_index.h"
 #include "tap.h"
 
 static struct ab_arena arena;
@@ -48,6 +49,7 @@ static void run(const char *const *argv, const char *in, unsigned taint, struct 
 		command.in.verbatim = 7;
 	}
 	command.cwd = text("/work");
+	ab_command_look_up(&command);
 	ab_printed_output(&arena, &command, ret);
 }
 
@@ -234,6 +236,7 @@ static void test_redirected(void)
 	};
 	struct ab_data d;
 
+	ab_command_look_up(&command);
 	ab_printed_output(&arena, &command, &d);
 	ok(d.none, "what goes to a file is not printed");
 	away.fd = 2;

@@ -6,6 +6,7 @@
  * and the rules that must be hit, in order of their names; "": none.
  */
 #include "base/data/mem.h"
+#include "shell/command/name_index.h"
 #include "shell/command/rules.h"
 #include "tap.h"
 
@@ -82,6 +83,7 @@ static inline void row_read(struct row_command *c, const char *command)
 		}
 		c->simple.name = t;
 	}
+	ab_command_look_up(&c->simple);
 }
 
 static inline void row_names(const struct ab_hits *hits, char *out, size_t size)

@@ -10,6 +10,7 @@
 
 #include "base/data/arena.h"
 #include "base/data/mem.h"
+#include "shell/command/name_index.h"
 #include "shell/command/rules.h"
 #include "tap.h"
 
@@ -147,6 +148,7 @@ static inline void test_parse(struct test_command *c, const char *text)
 		text += strspn(text, " ");
 	}
 	test_name(&c->simple);
+	ab_command_look_up(&c->simple);
 }
 
 /* A table's entries begin with their names, sorted, each once. */

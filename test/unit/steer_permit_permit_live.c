@@ -14,7 +14,7 @@
 #include "base/system/fd.h"
 #include "policy_help.h"
 #include "session/control/control_socket.h"
-#include "session/state/state.h"
+#include "state/state.h"
 #include "steer/runs/reload.h"
 #include "tap.h"
 
@@ -41,36 +41,31 @@ struct server {
 	int tell;
 };
 
-static json_t *question(const char *run)
-{
-	ab_autofree char *id = ab_printf("%s-7", run);
-
-	return json_pack("{s:s,s:s,s:i,s:s,s:s}", "id", id, "domain", "asked.example", "port", 8080,
-			 "door", "connect", "why", "unknown");
-}
-
 static void asked(void *arg, struct ab_control_client *client, const struct ab_control_request *r)
 {
 	static const char *const names[AB_DO_COUNT] = {
 		"status", "pending", "answer", "allow", "deny", "reload", "stop", "follow",
 	};
 	struct server *s = arg;
+	ab_autofree char *id = ab_printf("%s-7", s->id);
 
 	if (r->what != AB_DO_PENDING)
 		dprintf(s->tell, "%s %u %d %s %llu %d\n", names[r->what], r->number, r->answer,
 			r->entry, (unsigned long long)r->ms, r->cut);
 	if (r->what == AB_DO_PENDING && r->number <= 7)
 		ab_control_reply(client,
-				 json_pack("{s:[o],s:i}", "pending", question(s->id), "next", 0));
+				 "'pending':[{'id':%s,'domain':'asked.example','port':8080,"
+				 "'door':'connect','why':'unknown'}],'next':0",
+				 id);
 	else if (r->what == AB_DO_PENDING)
-		ab_control_reply(client, json_pack("{s:[],s:i}", "pending", "next", 0));
+		ab_control_reply(client, "'pending':[],'next':0");
 	else if (r->what == AB_DO_RELOAD && r->cut)
 		ab_control_refuse(client, &(struct ab_error){ .code = AB_ECONFIG,
 							      .text = "x.json:1: bad" });
 	else
-		ab_control_reply(client, json_pack("{s:i,s:[s],s:[s]}", "released",
-						   r->what == AB_DO_DENY ? 0 : 2, "changes",
-						   "+ x.y allowed", "notes", "a note"));
+		ab_control_reply(client,
+				 "'released':%d,'changes':['+ x.y allowed'],'notes':['a note']",
+				 r->what == AB_DO_DENY ? 0 : 2);
 }
 
 static void serve(struct box *box, int tell)

@@ -8,7 +8,7 @@
 
 #include "base/data/mem.h"
 #include "base/system/fd.h"
-#include "layer/journal/tree.h"
+#include "workspace/tree/remove_tree.h"
 #include "tap.h"
 
 static char top[] = "/tmp/ab-restore-XXXXXX";
@@ -47,17 +47,17 @@ static void check_files(void)
 	ok((st.st_mode & 07777) == 0755 && st.st_nlink == 1, "without set-id bits and other names");
 	ok(copy("f", S_IFREG | 0644) == EEXIST && sh("test -s to/copy") == 0,
 	   "what is there stays there");
-	ok(ab_tree_remove(to, "copy") == 0 && is_gone(), "removed");
+	ok(ab_remove_object(to, "copy") == 0 && is_gone(), "removed");
 	sh("chmod 0 from/f");
 	ok(copy("f", S_IFREG) == 0 && sh("test \"$(stat -c %a to/copy)\" = 600") == 0,
 	   "one that nobody could open");
-	ab_tree_remove(to, "copy");
+	ab_remove_object(to, "copy");
 	sh("truncate -s 1T from/huge");
 	ok(copy("huge", S_IFREG | 0600) == EFBIG && is_gone(), "a sparse one of any size");
 	sh("ln -s /etc/passwd from/link");
 	ok(copy("link", S_IFLNK) == 0 && sh("test \"$(readlink to/copy)\" = /etc/passwd") == 0,
 	   "a link as a link");
-	ab_tree_remove(to, "copy");
+	ab_remove_object(to, "copy");
 	/* It became a link since it was looked at. */
 	ok(copy("link", S_IFREG | 0600) != 0 && is_gone(), "a link is not followed");
 	sh("mkfifo from/fifo");
@@ -74,7 +74,7 @@ static void check_folders(void)
 	      " && test \"$(readlink to/copy/root)\" = / && test \"$(stat -c %a to/copy)\" = 755") ==
 		   0,
 	   "with what is in it");
-	ok(ab_tree_remove(to, "copy") == 0 && is_gone(), "removed");
+	ok(ab_remove_object(to, "copy") == 0 && is_gone(), "removed");
 	sh("mkfifo from/d/a/b/fifo");
 	ok(copy("d", S_IFDIR | 0700) == EINVAL && is_gone(), "all of it or nothing");
 	sh("d=from/deep; mkdir $d; for i in $(seq 40); do d=$d/x; mkdir $d; done");

@@ -18,8 +18,8 @@
 #include "base/data/mem.h"
 #include "base/system/fd.h"
 #include "session/control/control_socket.h"
-#include "session/state/run_process.h"
-#include "session/state/state.h"
+#include "state/run_process.h"
+#include "state/state.h"
 #include "steer/client/ask_runs.h"
 #include "tap.h"
 

@@ -7,10 +7,10 @@
 
 #include "base/data/buf.h"
 #include "base/data/mem.h"
-#include "session/terminal/columns.h"
-#include "session/terminal/key_reader.h"
 #include "steer/watch/watch_model.h"
 #include "tap.h"
+#include "terminal/columns.h"
+#include "terminal/key_reader.h"
 
 static struct ab_watch_model *model;
 

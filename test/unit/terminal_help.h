@@ -25,7 +25,7 @@
 #include "base/data/error.h"
 #include "base/system/fd.h"
 #include "base/system/loop.h"
-#include "session/terminal/terminal.h"
+#include "terminal/terminal.h"
 
 enum { MEGABYTE = 1 << 20, WAIT_MS = 60000 };
 

@@ -89,53 +89,6 @@ static void cut_everywhere(void)
 }
 
 static const struct {
-	const char *key, *value;
-	bool runs;
-} keys[] = {
-	{ "core.hookspath", "/x", true },
-	{ "core.bare", "true", false },
-	{ "core.fsmonitor", "/x/run", true },
-	{ "core.fsmonitor", "true", false },
-	{ "core.fsmonitor", NULL, false },
-	{ "core.fsmonitor", "\ffalse", true },
-	{ "core.sshcommand", "ssh", true },
-	{ "pager.log", "less", true },
-	{ "pager.log", "False", false },
-	{ "alias.st", "status", false },
-	{ "alias.st", "!sh", true },
-	{ "filter.LFS.clean", "x", true },
-	{ "filter.a.b.smudge", "x", true },
-	{ "filter.a.required", "true", false },
-	{ "diff.x.textconv", "x", true },
-	{ "diff.algorithm", "patience", false },
-	{ "merge.x.driver", "x", true },
-	{ "merge.conflictstyle", "diff3", false },
-	{ "credential.helper", "store", true },
-	{ "credential.https://x.helper", "!y", true },
-	{ "include.path", "../x", true },
-	{ "includeif.gitdir:/x.path", "y", true },
-	{ "gpg.program", "x", true },
-	{ "gpg.ssh.program", "x", true },
-	{ "url.ssh://a/.insteadof", "b", true },
-	{ "protocol.ext.allow", "always", true },
-	{ "remote.origin.url", "https://x/y", false },
-	{ "remote.origin.url", "ext::sh -c x", true },
-	{ "remote.origin.fetch", "+refs/*:refs/*", false },
-	{ "submodule.a.update", "checkout", false },
-	{ "submodule.a.update", "!x", true },
-	{ "branch.main.merge", "refs/heads/main", false },
-	{ "user.name", "x", false },
-};
-
-static void judges(void)
-{
-	for (size_t i = 0; i < AB_COUNT(keys); i++)
-		ok(ab_gitconfig_runs(keys[i].key, keys[i].value) == keys[i].runs, "%s = %s %s",
-		   keys[i].key, keys[i].value ? keys[i].value : "(flag)",
-		   keys[i].runs ? "runs programs" : "is harmless");
-}
-
-static const struct {
 	const char *key, *value, *path;
 	bool include;
 } paths[] = {
@@ -157,6 +110,13 @@ static const struct {
 	{ "remote.o.url", "ext::./x", NULL, false },
 	{ "url.a/.insteadof", "b/c", NULL, false },
 	{ "user.name", "a/b", NULL, false },
+	{ "gc.recentobjectshook", "tools/recent --all", "tools/recent", false },
+	{ "delta.pager", "./pager", "./pager", false },
+	{ "of.tomorrow", "~/bin/x", "~/bin/x", false },
+	{ "lfs.url", "https://x.org/y", NULL, false },
+	{ "safe.directory", "/srv/x", NULL, false },
+	{ "branch.a.remote", "../x", NULL, false },
+	{ "core.worktree", "a", NULL, false },
 };
 
 static void names_paths(void)
@@ -190,7 +150,6 @@ int main(void)
 {
 	parses();
 	cut_everywhere();
-	judges();
 	names_paths();
 	refuses();
 	return done();

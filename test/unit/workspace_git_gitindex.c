@@ -8,6 +8,7 @@
 #include "base/system/fd.h"
 #include "guard.h"
 #include "workspace/git/gitconfig_clean.h"
+#include "workspace/git/gitkeys.h"
 #include "workspace_help.h"
 
 static void collect(void *arg, const char *text)
@@ -157,6 +158,8 @@ static void check_indexes(void)
 	ok(!ab_gitindex_parse("", 0, NULL, NULL).valid, "nothing at all");
 }
 
+static const struct ab_gitkeys_terms made = { .made = true };
+
 static const struct {
 	const char *in, *out, *keys;
 } configs[] = {
@@ -164,22 +167,31 @@ static const struct {
 	{ "", NULL, "" },
 	{ "[core]\n\tbare = false\n\tfsmonitor = /x\n\tfilemode\n",
 	  "[core]\n\tbare = false\n\tfilemode\n", "core.fsmonitor" },
-	{ "[alias]\ns = status\nx = !sh\n[remote \"a\\\"b\"]\nurl = \"x y\\n#\"\nuploadpack = evil\n",
-	  "[alias]\n\ts = status\n[remote \"a\\\"b\"]\n\turl = \"x y\\n#\"\n",
+	{ "[alias]\ns = status\nx = !sh\n[remote \"a\\\"b\"]\nurl = \"h:x y\\n#\"\nuploadpack = evil\n",
+	  "[alias]\n\ts = status\n[remote \"a\\\"b\"]\n\turl = \"h:x y\\n#\"\n",
 	  "alias.x, remote.a\"b.uploadpack" },
 	{ "[branch.X]\nmerge = r\n[core]\npager=p\n", "[branch \"x\"]\n\tmerge = r\n",
 	  "core.pager" },
 	{ "[core]\nbare = true\n[", "[core]\n\tbare = true\n", "line 3 is not valid" },
 	{ "[core]\npager = x\n=", "", "core.pager, line 3 is not valid" },
 	{ "[include]\npath = ../x\n", "", "include.path" },
+	{ "[gc]\nauto = 1\nrecentObjectsHook = ./x\n[of]\ntomorrow = true\n", "[gc]\n\tauto = 1\n",
+	  "gc.recentobjectshook, of.tomorrow" },
+	/* A name of a remote stays if its address does, wherever that is. */
+	{ "[remote]\npushDefault = o\n[remote \"o\"]\nurl = a:b\n", NULL, "" },
+	{ "[remote]\npushDefault = o\n[remote \"o\"]\npushurl = a:b\n",
+	  "[remote \"o\"]\n\tpushurl = a:b\n", "remote.pushdefault" },
+	{ "[remote]\npushDefault = o\n[remote \"o\"]\nurl = ../x\n", "",
+	  "remote.pushdefault, remote.o.url" },
+	{ "[branch \"b\"]\nremote = .\nmerge = x\n", NULL, "" },
 };
 
 static void check_configs(void)
 {
 	for (size_t i = 0; i < AB_COUNT(configs); i++) {
 		ab_autobuf struct ab_buf out = { 0 }, keys = { 0 }, twice = { 0 }, none = { 0 };
-		bool changed =
-			ab_gitconfig_clean(configs[i].in, strlen(configs[i].in), &out, &keys);
+		bool changed = ab_gitconfig_clean(configs[i].in, strlen(configs[i].in), &made, &out,
+						  &keys);
 
 		ok(changed == (configs[i].out != NULL), "config %zu: replaced or not", i);
 		if (!changed)
@@ -187,13 +199,14 @@ static void check_configs(void)
 		ok(strcmp(out.data, configs[i].out) == 0, "config %zu: what is left", i);
 		ok(strcmp(keys.data, configs[i].keys) == 0, "config %zu: what was left out: %s", i,
 		   keys.data);
-		ok(!ab_gitconfig_clean(out.data, out.len, &twice, &none), "config %zu: clean", i);
+		ok(!ab_gitconfig_clean(out.data, out.len, &made, &twice, &none),
+		   "config %zu: clean", i);
 	}
 	{
 		static const char nul[] = "[core]\nfsmonitor = evil\0x\n";
 		ab_autobuf struct ab_buf out = { 0 }, keys = { 0 };
 
-		ok(ab_gitconfig_clean(nul, sizeof(nul) - 1, &out, &keys) && out.len == 0,
+		ok(ab_gitconfig_clean(nul, sizeof(nul) - 1, &made, &out, &keys) && out.len == 0,
 		   "a NUL, at which git ends the value, is not trusted");
 	}
 }

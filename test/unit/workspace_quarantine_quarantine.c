@@ -6,6 +6,7 @@
 
 #include "base/system/clock.h"
 #include "workspace/quarantine/journal.h"
+#include "workspace/quarantine/spots.h"
 #include "workspace_help.h"
 
 static struct ab_survey s;
@@ -295,7 +296,7 @@ static void made_by_the_run(void)
 	   "git --git-dir=bare.git config core.sshCommand ./x;"
 	   "mkdir -p pkg/a/.vscode; echo x > pkg/a/.envrc");
 	ab_quarantine_sweep(q);
-	ab_quarantine_review(q);
+	ab_quarantine_review(q, AB_SEARCH_USUAL, NULL);
 	r = ab_quarantine_report(q);
 	ok(kept("w/cl/.git/hooks/pre-commit", "") && kept("w/deep/.git/hooks/pre-commit", "") &&
 		   kept("w/.git/modules/sub/hooks/pre-commit", "") &&
@@ -331,7 +332,7 @@ static void made_by_the_run(void)
 	   "git init -q d; rm -r d/.git/hooks; ln -s $T/src d/.git/hooks;"
 	   "git init -q e; echo ../.. > e/.git/commondir;"
 	   "git init -q f; rm f/.git/config; mkfifo f/.git/config");
-	ab_quarantine_review(q);
+	ab_quarantine_review(q, AB_SEARCH_USUAL, NULL);
 	r = ab_quarantine_report(q);
 	ok(said(&r->findings, "w/a/.git was created by the run and points git to") &&
 		   said(&r->findings, "w/b/.git was created by the run"),
@@ -347,9 +348,9 @@ static void made_by_the_run(void)
 
 	begin("git init -q .", near);
 	ab_quarantine_sweep(q);
-	ab_quarantine_review(q);
+	ab_quarantine_review(q, AB_SEARCH_USUAL, NULL);
 	r = ab_quarantine_report(q);
-	ok(r->nmoved == 0 && r->findings.len == 0 && r->notes.len == 0,
+	ok(r->nmoved == 0 && r->findings.len == 0 && r->nmissed == 0,
 	   "a run that made nothing has nothing to report");
 	end();
 }
@@ -387,7 +388,7 @@ static void many(void)
 	   "printf '[core]\n\tpager = x\n' > r$i/.git/config; done");
 	events();
 	ab_quarantine_sweep(q);
-	ab_quarantine_review(q);
+	ab_quarantine_review(q, AB_SEARCH_USUAL, NULL);
 	ok(sh("cd $T/w; ! cat r*/.git/config | grep pager; ! ls r*/.git/hooks/update") == 0,
 	   "every repository is examined");
 	end();
@@ -511,7 +512,7 @@ static void live_repositories(void)
 	sh("mkdir -p $T/w/.git/rebase-merge; printf 'pick 1\n x\ttouch a\nexec evil \n' >"
 	   " $T/w/.git/rebase-merge/git-rebase-todo");
 	ab_quarantine_sweep(q);
-	ab_quarantine_review(q);
+	ab_quarantine_review(q, AB_SEARCH_USUAL, NULL);
 	r = ab_quarantine_report(q);
 	ok(said(&r->findings, "git-rebase-todo was created or changed by the run") &&
 		   said(&r->findings, "would run: touch a, evil"),
@@ -576,19 +577,19 @@ static void short_runs(void)
 	   "git -C x/$p config core.fsmonitor /bin/false;"
 	   "git update-index --add --cacheinfo 160000,$(git -C $p rev-parse HEAD),$p");
 	ab_quarantine_sweep(q);
-	ab_quarantine_review(q);
+	ab_quarantine_review(q, AB_SEARCH_USUAL, NULL);
 	r = ab_quarantine_report(q);
 	ok(moved("w/1/2/3/4/5/6/7/8/9/deep/.git/config"), "a submodule that the index names");
 	ok(moved("w/x/1/2/3/4/5/6/7/8/9/deep/.git/config"),
 	   "and in another folder whose .git leads to the same repository");
-	ok(!said(&r->findings, "could not be searched"), "everything was searched");
+	ok(r->nmissed == 0, "everything was searched");
 	end();
 
 	begin("git init -q", near);
 	sh("cd $T/w; git init -q sub; git -C sub commit -q --allow-empty -m x; h=$(git -C sub rev-parse HEAD);"
 	   "for i in $(seq 1001); do echo \"160000 $h 0\tsub$i\"; done | git update-index --index-info");
 	ab_quarantine_sweep(q);
-	ab_quarantine_review(q);
+	ab_quarantine_review(q, AB_SEARCH_USUAL, NULL);
 	r = ab_quarantine_report(q);
 	ok(said(&r->alerts, "w/.git/index cannot be read"), "too many submodules are told");
 	end();
@@ -602,11 +603,96 @@ static void short_runs(void)
 	low = old;
 	low.rlim_cur = 16;
 	setrlimit(RLIMIT_NOFILE, &low);
-	ab_quarantine_review(q);
+	ab_quarantine_review(q, AB_SEARCH_USUAL, NULL);
 	setrlimit(RLIMIT_NOFILE, &old);
 	r = ab_quarantine_report(q);
-	ok(said(&r->findings, "could not be searched completely"),
+	ok(r->nmissed > 0 && said(&r->missed, "/w"),
 	   "what cannot be opened for lack of descriptors is not claimed");
+	end();
+}
+
+/* A repository with a program of the box, and one without. */
+static void plant(const char *rel)
+{
+	sh("cd $T/w; git init -q '%s/bad'; git -C '%s/bad' config core.fsmonitor /bin/false;"
+	   "git init -q '%s/good'; git -C '%s/good' config core.ignorecase true",
+	   rel, rel, rel, rel);
+}
+
+static bool cleaned(const char *rel)
+{
+	return sh("cd $T/w/'%s' && ! grep -q fsmonitor bad/.git/config && test -e bad/.git/config &&"
+		  "grep -q ignorecase good/.git/config",
+		  rel) == 0;
+}
+
+/* Where the watch does not come: the search at the end alone. */
+static void deep(void)
+{
+	static const char *const places[] = {
+		"1/2/3/4/5/6/7/8/9/10", "node_modules", "old/target/x/y", ".cache/a",
+		"node_modules/p/new",
+	};
+	const struct ab_quarantine_report *r;
+
+	begin("git init -q; mkdir -p 1/2/3/4/5/6/7/8/9/10 node_modules/p old/target/x/y .cache/a;"
+	      "git init -q node_modules/p/own; git -C node_modules/p/own config core.pager mine",
+	      near);
+	for (size_t i = 0; i < AB_COUNT(places); i++)
+		plant(places[i]);
+	ab_quarantine_review(q, AB_SEARCH_USUAL, NULL);
+	r = ab_quarantine_report(q);
+	for (size_t i = 0; i < AB_COUNT(places); i++)
+		ok(cleaned(places[i]), "%s", places[i]);
+	ok(!moved("w/node_modules/p/own/.git/config"), "the user's own stays");
+	ok(count() == AB_COUNT(places) && r->nmissed == 0, "and nothing is left out");
+	end();
+}
+
+/* More generated files than the search looks at: only what is new, and the spots. */
+static void spots(void)
+{
+	const struct ab_quarantine_report *r;
+	struct ab_spots *noted;
+	ab_autofree char *folder = at("w/node_modules/p1/a/b"),
+			 *tree = at("w/node_modules/p1/c/in");
+	ab_autofree char *bad = at("w/node_modules/p1/a/b/bad");
+
+	begin("mkdir -p node_modules/p1/a/b node_modules/p1/c; for i in $(seq 2 120); do"
+	      " mkdir -p node_modules/p$i/d; (cd node_modules/p$i; touch $(seq 100)); done",
+	      near);
+	plant("node_modules/p1/a/b");
+	plant("node_modules/new/a");
+	sh("cd $T/w; mkdir -p t; git init -q t/bad; git init -q t/good; git -C t/good config core.ignorecase true;"
+	   "git -C t/bad config core.fsmonitor /bin/false; mv t node_modules/p1/c/in");
+	noted = ab_spots_new(0);
+	ab_quarantine_review(q, AB_SEARCH_USUAL, noted);
+	r = ab_quarantine_report(q);
+	ok(cleaned("node_modules/new/a"), "new folders are searched");
+	ok(r->nmissed == 0, "with the spots, old ones are no matter");
+	ab_spots_add(noted, AB_SPOT_FOLDER, folder);
+	ab_quarantine_review(q, AB_SEARCH_USUAL, noted);
+	ok(!cleaned("node_modules/p1/a/b") && !cleaned("node_modules/p1/c/in"),
+	   "a spot is looked into, not below");
+	ab_spots_add(noted, AB_SPOT_FOLDER, bad);
+	ab_spots_add(noted, AB_SPOT_TREE, tree);
+	ab_quarantine_review(q, AB_SEARCH_USUAL, noted);
+	ok(cleaned("node_modules/p1/a/b") && cleaned("node_modules/p1/c/in"),
+	   "the spots are examined, and everything in a folder that was put there");
+	ab_spots_lose(noted);
+	ab_quarantine_review(q, AB_SEARCH_USUAL, noted);
+	ok(r->nmissed > 0 && said(&r->missed, "w/node_modules/p"),
+	   "without all of them, what was left out is named");
+	ab_spots_free(noted);
+	end();
+
+	begin("mkdir -p node_modules/p1/a/b; for i in $(seq 2 120); do"
+	      " mkdir -p node_modules/p$i/d; (cd node_modules/p$i; touch $(seq 100)); done",
+	      near);
+	plant("node_modules/p1/a/b");
+	ab_quarantine_review(q, AB_SEARCH_ALL, NULL);
+	ok(cleaned("node_modules/p1/a/b") && ab_quarantine_report(q)->nmissed == 0,
+	   "a search without limits finds it by itself");
 	end();
 }
 
@@ -644,7 +730,7 @@ static void journal(void)
 	   "echo x > new/.git/hooks/post-merge");
 	ok(ab_quarantine_open(&again, dir, &q, &err) == 0, "open from it");
 	ab_quarantine_sweep(q);
-	ab_quarantine_review(q);
+	ab_quarantine_review(q, AB_SEARCH_USUAL, NULL);
 	ok(count() == 3 && !here("w/.vscode") && !here("w/new/.git/hooks/post-merge"),
 	   "the next start sweeps for a dead run");
 	for (size_t i = 0; i < strlen(text); i++) {
@@ -800,6 +886,8 @@ int main(void)
 	copied_index();
 	shared_index();
 	short_runs();
+	deep();
+	spots();
 	journal();
 	patterns();
 	finish();

@@ -137,13 +137,47 @@ static void many(void)
 	ok(hides_among(1300, name), "so many that they are sorted");
 }
 
+static void searches(void)
+{
+	sh("mkdir -p $T/tree/a/b/.c $T/tree/node_modules/x $T/tree/k.pem $T/tree/out; cd $T/tree;"
+	   "touch 1.pem a/2.pem a/b/.c/.3.pem node_modules/x/4.pem a/pem k.pem/in out/5.pem;"
+	   "ln -s ../../plain a/6.pem; ln -s $T/tree/out a/b/linked; ln -s nowhere a/7.pem;"
+	   "mkdir -p $T/tree2/conf; touch $T/tree2/conf/key $T/tree2/key");
+	ok(expand("tree/**/*.pem", NULL) == 0 && n == 7 && hidden("tree/1.pem", AB_NODE_FILE) &&
+		   hidden("tree/a/2.pem", AB_NODE_FILE) &&
+		   hidden("tree/a/b/.c/.3.pem", AB_NODE_FILE) &&
+		   hidden("tree/node_modules/x/4.pem", AB_NODE_FILE) &&
+		   hidden("tree/out/5.pem", AB_NODE_FILE) && hidden("plain", AB_NODE_FILE) &&
+		   hidden("tree/k.pem", AB_NODE_DIR),
+	   "a name in every folder below one, and what a link of that name leads to");
+	ok(expand("tree/**/*.pem", "!tree/a/*.pem", "!tree/k.pem", NULL) == 0 && n == 4 &&
+		   !hidden("tree/a/2.pem", AB_NODE_FILE),
+	   "exceptions take back");
+	ok(expand("tree2/**/conf/key", NULL) == 0 && n == 1 &&
+		   hidden("tree2/conf/key", AB_NODE_FILE),
+	   "more than a name");
+	ok(expand("tree*/**/key", "tree/**/pem", NULL) == 0 && n == 3, "several, below a pattern");
+	ok(expand("nowhere/**/key", NULL) == 0 && n == 0, "below nothing there is nothing");
+	if (getuid() != 0) {
+		sh("chmod 0 $T/tree/a/b");
+		ok(expand("tree/**/*.pem", NULL) == 0 && hidden("tree/a/b", AB_NODE_DIR) &&
+			   hidden("tree/a/2.pem", AB_NODE_FILE),
+		   "a folder of ours that cannot be searched is hidden as a whole");
+		sh("chmod 700 $T/tree/a/b");
+	}
+}
+
 static void refuses(void)
 {
 	ok(expand(".ssh", "!.ssh/known_hosts", NULL) < 0 && err.code == AB_ECONFIG &&
 		   strstr(err.text, "known_hosts") && strstr(err.hint, ".ssh/*"),
 	   "an exception inside a hidden folder: %s", err.text);
-	ok(expand("**/.env", NULL) < 0 && err.code == AB_ECONFIG && strstr(err.text, "**/.env"),
-	   "two stars in the middle: %s", err.text);
+	ok(expand("a/**/b/**/c", NULL) < 0 && err.code == AB_ECONFIG && strstr(err.hint, "once"),
+	   "two stars twice: %s", err.text);
+	ok(expand("many", "!**/.env", NULL) < 0 && err.code == AB_ECONFIG,
+	   "two stars in an exception: %s", err.text);
+	sh("mkdir -p $T/deepest && cd $T/deepest && for i in $(seq 140); do mkdir d && cd d; done");
+	ok(expand("deepest/**/x", NULL) < 0 && err.hint[0], "too deep: %s", err.text);
 	sh("mkdir $T/many; cd $T/many; i=0; while [ $i -lt 4200 ]; do"
 	   " : > f$i; i=$((i+1)); done");
 	ok(expand("many/*", NULL) < 0 && err.hint[0], "too many matches: %s", err.text);
@@ -286,6 +320,7 @@ int main(void)
 	matches();
 	misses();
 	many();
+	searches();
 	refuses();
 	locked();
 	locked_by_others();

@@ -1,10 +1,8 @@
 #include "workspace/tree/names.h"
 
 #include "base/data/mem.h"
-#include "policy/layers/profiles.h"
 #include "tap.h"
 #include "workspace/tree/guard.h"
-#include "workspace/tree/obeyed.h"
 
 static void sorts(void)
 {
@@ -100,25 +98,10 @@ static void settles(void)
 	ab_guards_free(v, n);
 }
 
-static void is_obeyed(void)
-{
-	const char *unknown = ab_obeyed_by("my-own-name");
-
-	for (const char *const *p = ab_default_deny_write; *p; p++)
-		ok(strcmp(ab_obeyed_by(*p), unknown) != 0, "somebody obeys %s", *p);
-	is_str(ab_obeyed_by(".envrc"), "direnv runs it when you enter the folder", "direnv");
-	is_str(ab_obeyed_by(".git/hooks/pre-commit"), "git runs it as a hook",
-	       "a file in a folder");
-	is_str(ab_obeyed_by(".git/config"), "git runs programs that it names", "beside it");
-	is_str(ab_obeyed_by(".envrc.bak"), unknown, "no prefix match");
-	is_str(ab_obeyed_by(""), unknown, "an empty name");
-}
-
 int main(void)
 {
 	sorts();
 	opens();
 	settles();
-	is_obeyed();
 	return done();
 }

@@ -1,5 +1,4 @@
-#ifndef AB_AUDIT_READ_COLLECT_H
-#define AB_AUDIT_READ_COLLECT_H
+#pragma once
 /*
  * Find the records below a folder to which they were collected, whoever wrote
  * what is there.
@@ -14,11 +13,7 @@
  * the names in the folders on the way; AB_COLLECT_NAMES and AB_COLLECT_DEPTH
  * limit these.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-struct ab_error;
+#include "base/base.h"
 
 enum {
 	AB_COLLECT_NAMES = 200000, /* in one folder */
@@ -47,5 +42,3 @@ int ab_collect_open(const char *folder, struct ab_collect **ret, struct ab_error
 bool ab_collect_next(struct ab_collect *collect, struct ab_collected *ret);
 const struct ab_left_out *ab_collect_left_out(const struct ab_collect *collect);
 void ab_collect_close(struct ab_collect *collect);
-
-#endif

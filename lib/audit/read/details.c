@@ -1,10 +1,5 @@
 #include "audit/read/details.h"
 
-#include <string.h>
-
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-
 enum { DEPTH = 64 };
 
 struct cursor {
@@ -25,14 +20,6 @@ static void skip_blanks(struct cursor *c)
 		c->p++;
 }
 
-static int read_hex(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* The value of the four hex digits at p; -1 if they are not there. */
 static int32_t read_hex4(const char *p, const char *end)
 {
@@ -41,7 +28,7 @@ static int32_t read_hex4(const char *p, const char *end)
 	if (end - p < 4)
 		return -1;
 	for (int i = 0; i < 4; i++) {
-		int digit = read_hex(p[i]);
+		int digit = ab_hex(p[i]);
 
 		if (digit < 0)
 			return -1;
@@ -279,6 +266,14 @@ int ab_details_find(const char *line, size_t len, const char *const names[], siz
 	}
 	skip_blanks(&c);
 	return c.p == c.end ? 0 : -1;
+}
+
+bool ab_details_one(const char *line, size_t len, const char *name, struct ab_detail *ret)
+{
+	if (ab_details_find(line, len, &name, 1, ret) == 0)
+		return true;
+	*ret = (struct ab_detail){ 0 };
+	return false;
 }
 
 bool ab_detail_next(const struct ab_detail *list, size_t *at, struct ab_detail *ret)

@@ -1,5 +1,4 @@
-#ifndef AB_AUDIT_READ_DETAILS_H
-#define AB_AUDIT_READ_DETAILS_H
+#pragma once
 /*
  * Read a record in place, without building a tree: the caller names members of
  * the object and gets the places of their values in the line. A log can have a
@@ -10,11 +9,7 @@
  * refuses a line that is torn or not an object. If members have the same name,
  * the last one counts. Texts are hostile: escape them before showing them.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-struct ab_buf;
+#include "base/base.h"
 
 enum ab_detail_kind {
 	AB_DETAIL_NONE, /* there is no such member */
@@ -32,10 +27,25 @@ struct ab_detail { /* points into the line */
 	size_t len;
 };
 
+/*
+ * The members that a reader wants, each named once: M_KIND, ... and M_COUNT, and the list `members`.
+ *
+ *	#define WANTED(X) X(KIND, "kind") X(TIME, "timestamp")
+ *	AB_MEMBERS(WANTED)
+ */
+#define AB_MEMBER_ID(id, name) M_##id,
+#define AB_MEMBER_NAME(id, name) name,
+#define AB_MEMBERS(list)                     \
+	enum { list(AB_MEMBER_ID) M_COUNT }; \
+	static const char *const members[] = { list(AB_MEMBER_NAME) };
+
 /* ret[i] belongs to names[i]. -1: this is not a record, and ret is undefined.
  * A nested object can be given as a line, too. */
 int ab_details_find(const char *line, size_t len, const char *const names[], size_t n,
 		    struct ab_detail ret[]);
+
+/* One member, which may be missing. False: this is not a record, and it counts as missing. */
+bool ab_details_one(const char *line, size_t len, const char *name, struct ab_detail *ret);
 
 /* The next element of a nested list; *at is 0 before the first. */
 bool ab_detail_next(const struct ab_detail *list, size_t *at, struct ab_detail *ret);
@@ -51,5 +61,3 @@ void ab_detail_add(const struct ab_detail *detail, struct ab_buf *b);
 char *ab_detail_dup(const struct ab_detail *detail);
 /* Its value if it is an integer, else `otherwise`. */
 int64_t ab_detail_number(const struct ab_detail *detail, int64_t otherwise);
-
-#endif

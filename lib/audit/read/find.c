@@ -1,20 +1,11 @@
 #include "audit/read/find.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
-#include <unistd.h>
 
 #include "audit/read/details.h"
 #include "audit/read/reader.h"
 #include "audit/read/sentences.h"
 #include "audit/write/log.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
 #include "base/system/folder.h"
 
 #define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -48,21 +39,20 @@ void ab_found_run_fini(struct ab_found_run *run)
 /* False if there is no such run, or it has no record (yet). */
 static bool open_run(int live, int runs, const char *id, struct ab_found_run *ret)
 {
-	static const char *const names[] = { "timestamp" };
 	struct ab_found_run run = { .dir = -1 };
-	struct ab_detail stamp[AB_COUNT(names)];
+	struct ab_detail stamp;
 
 	/* In this order: a run that ends moves from live to runs. */
 	run.dir = openat(live, id, OPEN_DIR);
 	if (run.dir < 0)
 		run.dir = openat(runs, id, OPEN_DIR);
 	if (run.dir < 0 || ab_log_first(run.dir, &run.first) < 0 ||
-	    ab_details_find(run.first, strlen(run.first), names, AB_COUNT(names), stamp) < 0) {
+	    !ab_details_one(run.first, strlen(run.first), "timestamp", &stamp)) {
 		ab_found_run_fini(&run);
 		return false;
 	}
 	snprintf(run.id, sizeof(run.id), "%s", id);
-	ab_detail_copy(&stamp[0], run.began, sizeof(run.began));
+	ab_detail_copy(&stamp, run.began, sizeof(run.began));
 	run.live = ab_find_live(run.dir);
 	*ret = run;
 	return true;
@@ -70,23 +60,19 @@ static bool open_run(int live, int runs, const char *id, struct ab_found_run *re
 
 static bool has_name(const struct ab_found_run *run, const char *name)
 {
-	static const char *const names[] = { "name" };
-	struct ab_detail field[AB_COUNT(names)];
+	struct ab_detail field;
 
-	return ab_details_find(run->first, strlen(run->first), names, AB_COUNT(names), field) ==
-		       0 &&
-	       ab_detail_is(&field[0], name);
+	(void)ab_details_one(run->first, strlen(run->first), "name", &field);
+	return ab_detail_is(&field, name);
 }
 
 /* A run that another one has started: nobody means it without its id. */
 static bool is_tool(const struct ab_found_run *run)
 {
-	static const char *const names[] = { "tool_of" };
-	struct ab_detail field[AB_COUNT(names)];
+	struct ab_detail field;
 
-	return ab_details_find(run->first, strlen(run->first), names, AB_COUNT(names), field) ==
-		       0 &&
-	       field[0].kind;
+	(void)ab_details_one(run->first, strlen(run->first), "tool_of", &field);
+	return field.kind != AB_DETAIL_NONE;
 }
 
 /* The names in a folder that can be run ids. */
@@ -123,7 +109,8 @@ static int find_newest(int live, int runs, const char *name, struct ab_found_run
 
 		if (!open_run(live, runs, ids.v[i], &run))
 			continue;
-		if (strcmp(run.began, newest.began) >= 0 && (name ? has_name(&run, name) : !is_tool(&run))) {
+		if (strcmp(run.began, newest.began) >= 0 &&
+		    (name ? has_name(&run, name) : !is_tool(&run))) {
 			ab_found_run_fini(&newest);
 			newest = run;
 		} else {
@@ -194,11 +181,8 @@ int ab_find_all(int live, int runs, struct ab_strv *ret_ids, struct ab_error *er
 int ab_denial_parse(const char *text, struct ab_denial_name *ret)
 {
 	static const char letters[AB_DENIAL_KINDS] = {
-		[AB_DENIAL_PROGRAM] = 'e',
-		[AB_DENIAL_FILE] = 'f',
-		[AB_DENIAL_MOVED] = 'q',
-		[AB_DENIAL_CONTAINER] = 'c',
-		[AB_DENIAL_TOOL] = 't',
+		[AB_DENIAL_PROGRAM] = 'e',   [AB_DENIAL_FILE] = 'f', [AB_DENIAL_MOVED] = 'q',
+		[AB_DENIAL_CONTAINER] = 'c', [AB_DENIAL_TOOL] = 't',
 	};
 	struct ab_denial_name name = { .kind = AB_DENIAL_NETWORK };
 	const char *p = text + ID_LEN, *letter;
@@ -237,23 +221,12 @@ uint64_t ab_denial_times(const struct ab_detail *id, const struct ab_detail *doo
 	return (uint64_t)itself + (n > 0 ? (uint64_t)n : 0);
 }
 
-enum {
-	M_TIMESTAMP,
-	M_KIND,
-	M_ID,
-	M_REPEATED,
-	M_REASON,
-	M_PROCESS,
-	M_PACKETS,
-	M_DOOR,
-	M_COUNT,
-};
-
-static const char *const members[M_COUNT] = {
-	[M_TIMESTAMP] = "timestamp", [M_KIND] = "kind",	    [M_ID] = "id",
-	[M_REPEATED] = "repeated",   [M_REASON] = "reason", [M_PROCESS] = "process",
-	[M_PACKETS] = "packets",     [M_DOOR] = "door",
-};
+/* clang-format off */
+#define WANTED(X) \
+	X(TIMESTAMP, "timestamp") X(KIND, "kind") X(ID, "id") X(REPEATED, "repeated") \
+	X(REASON, "reason") X(PROCESS, "process") X(PACKETS, "packets") X(DOOR, "door")
+/* clang-format on */
+AB_MEMBERS(WANTED)
 
 /* A "request" with an id only records the reply to a denied request. */
 static bool is_denial(const struct ab_detail m[])
@@ -395,9 +368,7 @@ int ab_find_denial(int dir, const char *id, struct ab_found_denial *ret, struct 
 
 void ab_found_denial_fini(struct ab_found_denial *denial)
 {
-	free(denial->denied);
-	free(denial->request);
-	free(denial->question);
+	ab_free_all(denial->denied, denial->request, denial->question);
 	*denial = (struct ab_found_denial){ 0 };
 }
 

@@ -1,16 +1,12 @@
-#ifndef AB_AUDIT_READ_FIND_H
-#define AB_AUDIT_READ_FIND_H
+#pragma once
 /*
  * Find runs and their denials by what a person types. `live` and `runs` are the
- * folders of the state folder (session/state/state.h) that contain the folders of
+ * folders of the state folder (state/state.h) that contain the folders of
  * runs. Nothing there is changed.
  */
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "audit/write/audit.h"
+#include "base/base.h"
 
-struct ab_error;
 struct ab_detail; /* audit/read/details.h */
 
 struct ab_found_run {
@@ -80,5 +76,3 @@ void ab_found_denial_fini(struct ab_found_denial *denial);
 /* A line for each denial, "7kq2x-1  x.y:443  not on the allow list", in order
  * and escaped, at most `most` of them; *ret_n is how many there are. */
 int ab_find_denials(int dir, size_t most, struct ab_strv *ret, size_t *ret_n, struct ab_error *err);
-
-#endif

@@ -1,12 +1,8 @@
 #include "audit/read/query.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #include "audit/read/details.h"
-#include "base/data/mem.h"
 #include "base/text/units.h"
 
 /* Read exactly n digits. Returns the end, or NULL. */
@@ -150,19 +146,12 @@ const char *ab_time_local(const char *stamp, char ret[AB_LOCAL_ROOM])
 	return ret;
 }
 
-enum {
-	M_TIMESTAMP,
-	M_KIND,
-	M_ALLOWED,
-	M_DOMAIN,
-	M_ENTRY,
-	M_COUNT,
-};
-
-static const char *const members[M_COUNT] = {
-	[M_TIMESTAMP] = "timestamp", [M_KIND] = "kind",	  [M_ALLOWED] = "allowed",
-	[M_DOMAIN] = "domain",	     [M_ENTRY] = "entry",
-};
+/* clang-format off */
+#define WANTED(X) \
+	X(TIMESTAMP, "timestamp") X(KIND, "kind") X(ALLOWED, "allowed") X(DOMAIN, "domain") \
+	X(ENTRY, "entry")
+/* clang-format on */
+AB_MEMBERS(WANTED)
 
 /* A grant has no domain but an entry, "x.y:443". */
 static bool is_host(const char *wanted, const struct ab_detail m[])

@@ -1,14 +1,10 @@
-#ifndef AB_AUDIT_READ_QUERY_H
-#define AB_AUDIT_READ_QUERY_H
+#pragma once
 /*
  * Select records. Pure. Hosts in records are canonical, so they are compared
  * byte by byte.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <time.h>
-
 #include "audit/write/audit.h"
+#include "base/base.h"
 
 enum ab_query_verdict { AB_QUERY_ANY, AB_QUERY_ALLOWED, AB_QUERY_DENIED };
 
@@ -33,5 +29,3 @@ int64_t ab_time_ms(const char *stamp);
 int ab_query_matches(const struct ab_query *query, const char *line, size_t len);
 /* Does every record match? */
 bool ab_query_empty(const struct ab_query *query);
-
-#endif

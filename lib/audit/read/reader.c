@@ -13,18 +13,7 @@
  */
 #include "audit/read/reader.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "audit/write/log.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
 #include "base/system/folder.h"
 
 #define OPEN_FLAGS (O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
@@ -46,8 +35,7 @@ static int open_name(const struct ab_reader *r, const char *name)
 	fd = S_ISREG(st.st_mode) ? openat(r->dir, name, OPEN_FLAGS) : -1;
 	if (!S_ISREG(st.st_mode) || (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)))) {
 		ab_closep(&fd);
-		errno = EBADMSG;
-		return -1;
+		return ab_errno(EBADMSG);
 	}
 	return fd;
 }
@@ -123,8 +111,7 @@ static int open_next(struct ab_reader *r)
 		change_file(r, fd, !number);
 		return 0;
 	}
-	errno = EAGAIN;
-	return -1;
+	return ab_errno(EAGAIN);
 }
 
 int ab_reader_open(int dir, struct ab_reader *ret, struct ab_error *err)

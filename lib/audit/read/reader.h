@@ -1,5 +1,4 @@
-#ifndef AB_AUDIT_READ_READER_H
-#define AB_AUDIT_READ_READER_H
+#pragma once
 /*
  * Read the lines of a run's record, oldest first, through all of its files
  * (audit/write/log.h has their order), even while they are written and renamed. At
@@ -10,11 +9,7 @@
  * long or never ends is skipped and counted. Memory does not grow with the
  * record.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-struct ab_error;
+#include "base/base.h"
 
 /* The first line contains the policy, which may have long lists. */
 enum { AB_LINE_MAX = 4 << 20 };
@@ -51,5 +46,3 @@ uint64_t ab_reader_place(const struct ab_reader *reader, char ret_file[AB_READER
 /* How many lines were skipped. An unfinished last line counts, so ask when
  * done with reading. */
 uint64_t ab_reader_lost(const struct ab_reader *reader);
-
-#endif

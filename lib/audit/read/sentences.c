@@ -15,19 +15,15 @@
  */
 #include "audit/read/sentences.h"
 
-#include <string.h>
-
 #include "audit/read/details.h"
 #include "audit/read/words.h"
-#include "base/data/buf.h"
-#include "base/data/mem.h"
 
 enum { LIST_MAX = 1000 }; /* elements that are shown */
 
 /* Every member that a template names. */
 /* clang-format off */
 static const char *const members[] = {
-	"access", "action", "allowed", "answer", "boxed", "by", "bytes_down", "bytes_up", "call", "changes",
+	"access", "action", "allowed", "answer", "asked", "boxed", "by", "bytes_down", "bytes_up", "call", "changes",
 	"command", "cwd", "domain", "door", "engine", "entry", "error", "event", "findings", "for_ms",
 	"given_up", "holds", "id", "image", "key", "kind", "limit", "method", "missing", "missing_why", "ms", "name", "namespace", "number", "packets", "path",
 	"policy", "port", "process", "protocol", "reason", "removed", "repeated", "requests_allowed",
@@ -86,7 +82,8 @@ static const struct event events[] = {
 	  "[by {process:who}]" },
 	{ "request", "error", "failed", REQUEST "[  {error}][  with {secret}]" },
 	{ "request", NULL, "ok", REQUEST "[  with {secret}]" },
-	{ "container", NULL, "docker", "{method} {path}", "[image {image}]",
+	{ "container", NULL, "docker", "{method} {path|'(no request)'}",
+	  "[image {image}][stream=true?, a stream][error?failed: {error}]",
 	  "[status {status}][  {ms:time}]" },
 	{ "tool", "status", "tool", "{command}", "", "[exit {status}][  {ms:time}]" },
 	{ "tool", NULL, "tool", "{command}", "[in {cwd}][boxed=false?, outside of any box]",
@@ -100,6 +97,7 @@ static const struct event events[] = {
 	{ "violation", "door=ssh-agent", "denied",
 	  "[key?an ssh signature][!key?the ssh agent][ at {domain:target}][ with {key}]", DENIAL },
 	{ "violation", "protocol", "denied", "[{packets:count} ]{protocol} packets", DENIAL },
+	{ "violation", "asked", "denied", "{asked}", DENIAL },
 	{ "violation", NULL, "denied", "{domain:target|'other hosts'}", DENIAL },
 	{ "question", "door=ssh-agent", "asked", "an ssh key[ for {domain:target}]",
 	  "[answer=once?allowed once][answer=run?allowed for this run][answer=no?denied]"
@@ -154,12 +152,11 @@ static void put_list(struct ab_buf *b, const struct ab_detail *list, const char 
 
 static void put_profile(struct ab_buf *b, const struct ab_detail *policy)
 {
-	static const char *const names[] = { "profile" };
 	ab_autofree char *text = NULL;
 	struct ab_detail profile;
 
 	if (policy->kind == AB_DETAIL_NESTED &&
-	    ab_details_find(policy->at, policy->len, names, 1, &profile) == 0)
+	    ab_details_one(policy->at, policy->len, "profile", &profile))
 		text = ab_detail_dup(&profile);
 	ab_buf_escape(b, text ? text : "");
 }

@@ -1,12 +1,9 @@
-#ifndef AB_AUDIT_READ_SENTENCES_H
-#define AB_AUDIT_READ_SENTENCES_H
+#pragma once
 /*
  * One table from event to sentence: what a record means, in words. The log, the
  * watch screen, the HTML page, `why` and the proxy's answers all format it. Pure.
  */
-#include <stddef.h>
-
-struct ab_buf;
+#include "base/base.h"
 
 /* The parts of a sentence. */
 enum {
@@ -31,5 +28,3 @@ struct ab_remedy {
 };
 /* Never NULL. */
 const struct ab_remedy *ab_remedy_find(const char *rule);
-
-#endif

@@ -1,15 +1,10 @@
 #include "audit/read/stats.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 
 #include "audit/read/details.h"
 #include "audit/read/find.h"
 #include "audit/read/words.h"
-#include "base/data/buf.h"
-#include "base/data/mem.h"
 
 /* The hash table is at most half full. */
 enum { SLOTS = 2 * AB_STATS_HOSTS, HOST_MAX = 255 };
@@ -24,32 +19,13 @@ struct ab_stats {
 	struct ab_stats_row *sorted;
 };
 
-enum {
-	M_KIND,
-	M_ID,
-	M_DOMAIN,
-	M_ALLOWED,
-	M_DOOR,
-	M_BYTES_UP,
-	M_BYTES_DOWN,
-	M_ERROR,
-	M_PACKETS,
-	M_REPEATED,
-	M_COUNT,
-};
-
-static const char *const members[M_COUNT] = {
-	[M_KIND] = "kind",
-	[M_ID] = "id",
-	[M_DOMAIN] = "domain",
-	[M_ALLOWED] = "allowed",
-	[M_DOOR] = "door",
-	[M_BYTES_UP] = "bytes_up",
-	[M_BYTES_DOWN] = "bytes_down",
-	[M_ERROR] = "error",
-	[M_PACKETS] = "packets",
-	[M_REPEATED] = "repeated",
-};
+/* clang-format off */
+#define WANTED(X) \
+	X(KIND, "kind") X(ID, "id") X(DOMAIN, "domain") X(ALLOWED, "allowed") X(DOOR, "door") \
+	X(BYTES_UP, "bytes_up") X(BYTES_DOWN, "bytes_down") X(ERROR, "error") \
+	X(PACKETS, "packets") X(REPEATED, "repeated")
+/* clang-format on */
+AB_MEMBERS(WANTED)
 
 struct ab_stats *ab_stats_new(void)
 {
@@ -66,8 +42,7 @@ void ab_stats_free(struct ab_stats *stats)
 		return;
 	for (size_t i = 1; i <= stats->len; i++)
 		free((char *)(uintptr_t)stats->rows[i].host);
-	free(stats->sorted);
-	free(stats);
+	ab_free_all(stats->sorted, stats);
 }
 
 static uint32_t hash_host(const struct ab_stats *stats, const char *text, size_t len)
@@ -331,11 +306,6 @@ void ab_stats_text(struct ab_stats *stats, size_t width, struct ab_buf *b)
 	add_rest(b, &t);
 }
 
-static void add_member(struct ab_buf *b, const char *before, const char *key, uint64_t value)
-{
-	ab_buf_printf(b, "%s\"%s\":%llu", before, key, (unsigned long long)value);
-}
-
 void ab_stats_json(struct ab_stats *stats, uint64_t lost, struct ab_buf *b)
 {
 	size_t n;
@@ -343,31 +313,18 @@ void ab_stats_json(struct ab_stats *stats, uint64_t lost, struct ab_buf *b)
 	struct ab_stats_totals t;
 
 	ab_stats_totals(stats, &t);
-	add_member(b, "{", "records", t.lines);
-	add_member(b, ",", "lost", lost);
-	add_member(b, ",", "requests", t.requests);
-	add_member(b, ",", "failed", t.failed);
-	add_member(b, ",", "denied", t.denied);
-	add_member(b, ",", "programs_denied", t.programs);
-	add_member(b, ",", "files_denied", t.files);
-	add_member(b, ",", "containers_denied", t.containers);
-	add_member(b, ",", "tools_denied", t.tools);
-	add_member(b, ",", "packets_denied", t.packets);
-	add_member(b, ",", "bytes_up", t.up);
-	add_member(b, ",", "bytes_down", t.down);
-	ab_buf_puts(b, ",\"hosts\":[");
-	for (size_t i = 0; i < n; i++) {
-		ab_buf_puts(b, i ? ",{\"host\":" : "{\"host\":");
-		if (rows[i].host)
-			ab_buf_json(b, rows[i].host);
-		else
-			ab_buf_puts(b, "null");
-		add_member(b, ",", "requests", rows[i].requests);
-		add_member(b, ",", "failed", rows[i].failed);
-		add_member(b, ",", "denied", rows[i].denied);
-		add_member(b, ",", "bytes_up", rows[i].up);
-		add_member(b, ",", "bytes_down", rows[i].down);
-		ab_buf_puts(b, "}");
-	}
+	ab_buf_jsonf(b,
+		     "{'records':%ju,'lost':%ju,'requests':%ju,'failed':%ju,'denied':%ju,"
+		     "'programs_denied':%ju,'files_denied':%ju,'containers_denied':%ju,"
+		     "'tools_denied':%ju,'packets_denied':%ju,'bytes_up':%ju,'bytes_down':%ju,"
+		     "'hosts':[",
+		     t.lines, lost, t.requests, t.failed, t.denied, t.programs, t.files,
+		     t.containers, t.tools, t.packets, t.up, t.down);
+	for (size_t i = 0; i < n; i++)
+		ab_buf_jsonf(b,
+			     ",{'host':%s,'requests':%ju,'failed':%ju,'denied':%ju,'bytes_up':%ju,"
+			     "'bytes_down':%ju}",
+			     rows[i].host, rows[i].requests, rows[i].failed, rows[i].denied,
+			     rows[i].up, rows[i].down);
 	ab_buf_puts(b, "]}");
 }

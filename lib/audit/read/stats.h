@@ -1,5 +1,4 @@
-#ifndef AB_AUDIT_READ_STATS_H
-#define AB_AUDIT_READ_STATS_H
+#pragma once
 /*
  * Count records by host. Memory is bounded: the first AB_STATS_HOSTS hosts have
  * a row each, all others share one.
@@ -8,11 +7,7 @@
  * says ("repeated"). Of the record of a denied request only the bytes count,
  * since its violation has the rest.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-struct ab_buf;
+#include "base/base.h"
 
 enum { AB_STATS_HOSTS = 4096 };
 
@@ -26,9 +21,9 @@ struct ab_stats_totals {
 	uint64_t lines; /* records */
 	uint64_t requests, failed, denied, up, down;
 	uint64_t programs, files, containers, tools; /* among the denied */
-	uint64_t packets;		      /* denied, and not part of a request */
-	uint64_t hosts;			      /* rows */
-	uint64_t others;		      /* requests and denials without a row */
+	uint64_t packets;			     /* denied, and not part of a request */
+	uint64_t hosts;				     /* rows */
+	uint64_t others;			     /* requests and denials without a row */
 };
 
 struct ab_stats;
@@ -46,5 +41,3 @@ void ab_stats_totals(const struct ab_stats *stats, struct ab_stats_totals *ret);
  * the number of lines that could not be read. */
 void ab_stats_text(struct ab_stats *stats, size_t width, struct ab_buf *b);
 void ab_stats_json(struct ab_stats *stats, uint64_t lost, struct ab_buf *b);
-
-#endif

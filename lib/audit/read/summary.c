@@ -1,12 +1,6 @@
 #include "audit/read/summary.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/data/buf.h"
-#include "base/data/mem.h"
 
 enum { WIDTH = 40 }; /* of a column; a longer text breaks it */
 
@@ -146,16 +140,11 @@ static void add_other(const struct ab_summary *s, size_t i, int indent, struct a
 		ab_strv_addf(ret, "%*s%s", indent, "", row->advice);
 }
 
-static void free_rows(struct ab_summary *s)
+void ab_summary_fini(struct ab_summary *s)
 {
-	for (size_t i = 0; i < s->len; i++) {
-		free(s->rows[i].about);
-		free(s->rows[i].reason);
-		free(s->rows[i].more);
-		free(s->rows[i].next);
-		free(s->rows[i].always);
-		free(s->rows[i].advice);
-	}
+	for (size_t i = 0; i < s->len; i++)
+		ab_free_all(s->rows[i].about, s->rows[i].reason, s->rows[i].more, s->rows[i].next,
+			    s->rows[i].always, s->rows[i].advice);
 	s->len = 0;
 }
 
@@ -179,5 +168,33 @@ void ab_summary_end(struct ab_summary *s, const char *headline, struct ab_strv *
 		ab_strv_addf(ret, "  and %" PRIu64 " more: agentbox log %s --denied", s->rest,
 			     s->run_id);
 	add_remedies(s, width[0] + 4, ret);
-	free_rows(s);
+	ab_summary_fini(s);
+}
+
+struct ab_summary_row *ab_summary_count(struct ab_summary *s, char letter, uint32_t number)
+{
+	struct ab_summary_row *row;
+	char id[sizeof(row->id)];
+
+	snprintf(id, sizeof(id), "%s-%c%" PRIu32, s->run_id, letter, number);
+	for (size_t i = 0; i < s->len; i++)
+		if (strcmp(s->rows[i].id, id) == 0) {
+			s->rows[i].count++;
+			return NULL;
+		}
+	row = ab_summary_add(s, 1);
+	if (row)
+		memcpy(row->id, id, sizeof(id));
+	return row;
+}
+
+void ab_summary_denied(struct ab_summary *s, const char *one, const char *many, struct ab_strv *ret)
+{
+	ab_autofree char *headline = NULL;
+	uint64_t n = s->rest;
+
+	for (size_t i = 0; i < s->len; i++)
+		n += s->rows[i].count;
+	headline = ab_printf("%" PRIu64 " %s denied", n, n == 1 ? one : many);
+	ab_summary_end(s, headline, ret);
 }

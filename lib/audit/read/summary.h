@@ -1,5 +1,4 @@
-#ifndef AB_AUDIT_READ_SUMMARY_H
-#define AB_AUDIT_READ_SUMMARY_H
+#pragma once
 /*
  * The summary of denials that a run prints on standard error when it ends. Pure.
  * A line that begins with a blank belongs to the one before.
@@ -9,9 +8,7 @@
  *	  7kq2x-2  pypi.org:443  not on the allow list  pip, pid 5
  *	           allow them next time:  agentbox run --allow x.y --allow @pypi -- ...
  */
-#include <stdint.h>
-
-#include "base/data/strv.h"
+#include "base/base.h"
 
 enum { AB_SUMMARY_ROWS = 10 };
 
@@ -34,8 +31,14 @@ struct ab_summary {
 /* The next row, to be filled in; NULL if there is no room, and `count` is
  * added to the rest. */
 struct ab_summary_row *ab_summary_add(struct ab_summary *summary, uint64_t count);
+/* Count a denial whose id is RUN-LETTERnumber. A new row, to be filled in; NULL: it has one, or there is
+ * no room. */
+struct ab_summary_row *ab_summary_count(struct ab_summary *summary, char letter, uint32_t number);
 /* "N NOUN were denied", and a row for each. Frees the rows. Nothing if nothing
  * was denied. */
 void ab_summary_end(struct ab_summary *summary, const char *headline, struct ab_strv *ret);
-
-#endif
+/* The same, with "2 programs were" of "program was" and "programs were". */
+void ab_summary_denied(struct ab_summary *summary, const char *one, const char *many,
+		       struct ab_strv *ret);
+/* Frees the rows. */
+void ab_summary_fini(struct ab_summary *summary);

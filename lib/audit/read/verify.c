@@ -23,13 +23,8 @@
  */
 #include "audit/read/verify.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "audit/read/details.h"
 #include "audit/write/seal.h"
-#include "base/data/mem.h"
 #include "base/text/base64.h"
 #include "base/text/sha256.h"
 
@@ -65,26 +60,13 @@ struct ab_verifier {
 	bool crowded; /* there were too many, which was reported */
 };
 
-enum {
-	M_RUN,
-	M_KIND,
-	M_PREV,
-	M_KEY,
-	M_SIGNATURE,
-	M_TORN,
-	M_SWEPT,
-	M_BEFORE,
-	M_REMOVED,
-	M_FIRST,
-	M_COUNT,
-};
-
-static const char *const members[M_COUNT] = {
-	[M_RUN] = "run_id",    [M_KIND] = "kind",	[M_PREV] = "prev",
-	[M_KEY] = "key",       [M_TORN] = "torn",	[M_SWEPT] = "swept",
-	[M_BEFORE] = "before", [M_REMOVED] = "removed", [M_SIGNATURE] = "signature",
-	[M_FIRST] = "first",
-};
+/* clang-format off */
+#define WANTED(X) \
+	X(RUN, "run_id") X(KIND, "kind") X(PREV, "prev") X(KEY, "key") X(SIGNATURE, "signature") \
+	X(TORN, "torn") X(SWEPT, "swept") X(BEFORE, "before") X(REMOVED, "removed") \
+	X(FIRST, "first")
+/* clang-format on */
+AB_MEMBERS(WANTED)
 
 struct place {
 	const char *file;
@@ -412,6 +394,5 @@ void ab_verifier_end(struct ab_verifier *v, bool active)
 {
 	for (size_t i = 0; i < v->len; i++)
 		report_chain(v, &v->chains[i], active);
-	free(v->chains);
-	free(v);
+	ab_free_all(v->chains, v);
 }

@@ -1,5 +1,4 @@
-#ifndef AB_AUDIT_READ_VERIFY_H
-#define AB_AUDIT_READ_VERIFY_H
+#pragma once
 /*
  * Check the chains of records (audit/write/seal.h). Pure, and memory is bounded.
  *
@@ -7,10 +6,7 @@
  * line of a record after the run. It cannot show that a record is missing as a
  * whole, nor that a record without its end had one.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "base/base.h"
 #include "base/sign/ed25519.h"
 
 enum ab_chain_state {
@@ -71,5 +67,3 @@ void ab_verifier_add(struct ab_verifier *v, const char *file, uint64_t number, c
 void ab_verifier_add_part(struct ab_verifier *v, const char *file, uint64_t number);
 /* There are no more lines; `active`: the run is. Frees it. */
 void ab_verifier_end(struct ab_verifier *v, bool active);
-
-#endif

@@ -1,13 +1,8 @@
 #include "audit/read/words.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "audit/read/details.h"
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-#include "base/system/path.h"
 
 void ab_words_target(struct ab_buf *b, const char *host, uint16_t port)
 {

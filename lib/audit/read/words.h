@@ -1,13 +1,10 @@
-#ifndef AB_AUDIT_READ_WORDS_H
-#define AB_AUDIT_READ_WORDS_H
+#pragma once
 /*
  * Phrases that sentences are made of. Pure. Texts are appended as they are,
  * unless the function says that it escapes them.
  */
-#include <stddef.h>
-#include <stdint.h>
+#include "base/base.h"
 
-struct ab_buf;
 struct ab_detail;
 
 /* "x.y:443", "[::1]:80" */
@@ -29,5 +26,3 @@ size_t ab_words_chain(struct ab_buf *b, const struct ab_detail *chain, size_t mo
 const char *ab_words_size(uint64_t bytes, char ret[AB_AMOUNT_ROOM]);
 /* "120 ms", "3.2 s", "4m 10s", "2h"; returns ret. */
 const char *ab_words_time(uint64_t ms, char ret[AB_AMOUNT_ROOM]);
-
-#endif

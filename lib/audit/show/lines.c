@@ -3,23 +3,12 @@
 #include "audit/read/details.h"
 #include "audit/read/query.h"
 #include "audit/read/sentences.h"
-#include "base/data/buf.h"
-#include "base/data/mem.h"
 
-enum {
-	M_TIMESTAMP,
-	M_RUN_ID,
-	M_KIND,
-	M_ID,
-	M_COUNT,
-};
-
-static const char *const members[M_COUNT] = {
-	[M_TIMESTAMP] = "timestamp",
-	[M_RUN_ID] = "run_id",
-	[M_KIND] = "kind",
-	[M_ID] = "id",
-};
+/* clang-format off */
+#define WANTED(X) \
+	X(TIMESTAMP, "timestamp") X(RUN_ID, "run_id") X(KIND, "kind") X(ID, "id")
+/* clang-format on */
+AB_MEMBERS(WANTED)
 
 static bool is_denial(const struct ab_detail *kind)
 {

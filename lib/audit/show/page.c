@@ -1,32 +1,16 @@
 #include "audit/show/page.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "audit/read/query.h"
 #include "audit/show/page_state.h"
-#include "base/data/buf.h"
-#include "base/data/mem.h"
 
 enum { PART_MS = 250 };
 
-enum {
-	M_TIMESTAMP,
-	M_KIND,
-	M_ID,
-	M_ALLOWED,
-	M_REPEATED,
-	M_PROCESS,
-	M_DOOR,
-	M_PACKETS,
-	M_COUNT,
-};
-
-static const char *const members[M_COUNT] = {
-	[M_TIMESTAMP] = "timestamp", [M_KIND] = "kind",		[M_ID] = "id",
-	[M_ALLOWED] = "allowed",     [M_REPEATED] = "repeated", [M_PROCESS] = "process",
-	[M_DOOR] = "door",	     [M_PACKETS] = "packets",
-};
+/* clang-format off */
+#define WANTED(X) \
+	X(TIMESTAMP, "timestamp") X(KIND, "kind") X(ID, "id") X(ALLOWED, "allowed") \
+	X(REPEATED, "repeated") X(PROCESS, "process") X(DOOR, "door") X(PACKETS, "packets")
+/* clang-format on */
+AB_MEMBERS(WANTED)
 
 struct ab_page *ab_page_new(void)
 {
@@ -41,14 +25,11 @@ void ab_page_free(struct ab_page *page)
 {
 	if (!page)
 		return;
-	free(page->start);
-	free(page->assurance);
-	free(page->end);
+	ab_free_all(page->start, page->assurance, page->end);
 	ab_stats_free(page->stats);
 	for (size_t i = 0; i < page->ndenials; i++)
 		free(page->denials[i].line);
-	ab_strv_fini(&page->questions);
-	ab_strv_fini(&page->events);
+	ab_strv_fini_all(&page->questions, &page->events);
 	for (size_t i = 0; i < AB_PAGE_REQUESTS; i++)
 		free(page->requests[i]);
 	free(page);

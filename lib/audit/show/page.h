@@ -1,5 +1,4 @@
-#ifndef AB_AUDIT_SHOW_PAGE_H
-#define AB_AUDIT_SHOW_PAGE_H
+#pragma once
 /*
  * A run as one self-contained HTML page for review, without scripts. Text from
  * the record is escaped twice: first hidden characters, then HTML.
@@ -7,10 +6,8 @@
  * Memory is bounded: the page has the newest AB_PAGE_REQUESTS requests and the
  * first AB_PAGE_ROWS of everything else, and says how many more there were.
  */
-#include <stddef.h>
-#include <stdint.h>
+#include "base/base.h"
 
-struct ab_buf;
 struct ab_page;
 
 enum { AB_PAGE_REQUESTS = 10000, AB_PAGE_ROWS = 1000 };
@@ -25,5 +22,3 @@ void ab_page_write(struct ab_page *page, uint64_t lost, struct ab_buf *b);
  * (HTML) and more styles or "", and text with the characters of HTML escaped. */
 void ab_page_begin(struct ab_buf *b, const char *title, const char *more_style);
 void ab_page_markup(struct ab_buf *b, const char *text, size_t len);
-
-#endif

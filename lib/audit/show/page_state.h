@@ -1,13 +1,11 @@
-#ifndef AB_AUDIT_SHOW_PAGE_STATE_H
-#define AB_AUDIT_SHOW_PAGE_STATE_H
+#pragma once
 /* Shared by page.c and page_write.c. */
-#include <stdbool.h>
-
 #include "audit/read/details.h"
 #include "audit/read/find.h"
 #include "audit/read/stats.h"
 #include "audit/show/page.h"
 #include "audit/write/audit.h"
+#include "base/base.h"
 
 enum { AB_PAGE_BARS = 96, AB_PAGE_NUMBERS = 4096 };
 
@@ -40,5 +38,3 @@ struct ab_page {
 	char *requests[AB_PAGE_REQUESTS]; /* a ring of lines */
 	uint64_t nrequests;		  /* ever; the next goes to the remainder */
 };
-
-#endif

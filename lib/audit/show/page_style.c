@@ -1,7 +1,4 @@
-#include <string.h>
-
 #include "audit/show/page.h"
-#include "base/data/buf.h"
 
 /* Colours are chosen for a contrast of 4.5 or more on their ground. */
 static const char page_style[] =

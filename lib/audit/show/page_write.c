@@ -1,12 +1,7 @@
-#include <stdio.h>
-#include <string.h>
-
 #include "audit/read/query.h"
 #include "audit/read/sentences.h"
 #include "audit/read/words.h"
 #include "audit/show/page_state.h"
-#include "base/data/buf.h"
-#include "base/data/mem.h"
 
 enum { CHART_HEIGHT = 100, CHART_STEP = 10, CHART_BAR = 8 };
 
@@ -140,7 +135,6 @@ static void add_header(const struct ab_page *page, struct ab_buf *b)
 	static const char *const names[] = {
 		"command", "cwd", "policy", "run_id", "name", "reason"
 	};
-	static const char *const inner[] = { "profile" };
 	struct ab_detail f[AB_COUNT(names)] = { 0 }, profile = { 0 };
 	const char *start = page->start ? page->start : "{}";
 
@@ -151,8 +145,7 @@ static void add_header(const struct ab_page *page, struct ab_buf *b)
 	add_command(b, &f[0]);
 	ab_buf_puts(b, "<dl class=\"facts\">");
 	add_when(page, b);
-	if (f[2].kind == AB_DETAIL_NESTED &&
-	    ab_details_find(f[2].at, f[2].len, inner, 1, &profile) == 0)
+	if (f[2].kind == AB_DETAIL_NESTED && ab_details_one(f[2].at, f[2].len, "profile", &profile))
 		add_fact(b, "Profile", &profile);
 	add_fact(b, "Folder", &f[1]);
 	add_fact(b, "Name", &f[4]);
@@ -177,12 +170,11 @@ static void add_count(struct ab_buf *b, const char *kind, const char *name, uint
 
 static void add_exit(const struct ab_page *page, struct ab_buf *b)
 {
-	static const char *const names[] = { "status" };
 	struct ab_detail status = { 0 };
 	int64_t n;
 
 	if (page->end)
-		ab_details_find(page->end, strlen(page->end), names, 1, &status);
+		(void)ab_details_one(page->end, strlen(page->end), "status", &status);
 	n = ab_detail_number(&status, -1);
 	if (n >= 0)
 		add_count(b, n ? " bad" : " good", "Exit status", (uint64_t)n);
@@ -485,11 +477,10 @@ static void add_denials(const struct ab_page *page, struct ab_buf *b)
  * parts. */
 static void add_event(const char *line, const unsigned int *parts, struct ab_buf *b)
 {
-	static const char *const names[] = { "timestamp" };
 	struct ab_detail stamp;
 	char at[AB_STAMP_ROOM];
 
-	if (ab_details_find(line, strlen(line), names, 1, &stamp) < 0)
+	if (!ab_details_one(line, strlen(line), "timestamp", &stamp))
 		return;
 	ab_detail_copy(&stamp, at, sizeof(at));
 	ab_buf_puts(b, "<tr><td>");

@@ -1,9 +1,5 @@
 #include "audit/write/audit.h"
 
-#include <string.h>
-
-#include "base/data/mem.h"
-
 /* Write v as `n` digits with leading zeros at p. Returns the end. */
 static char *put_digits(char *p, unsigned int v, unsigned int n)
 {
@@ -58,11 +54,7 @@ void ab_record_open(struct ab_buf *line, const char *run_id, const char *kind)
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	ab_stamp(&now, stamp);
-	ab_buf_puts(line, "{\"timestamp\":\"");
-	ab_buf_puts(line, stamp);
-	ab_buf_puts(line, "\"");
-	ab_record_text(line, "run_id", run_id);
-	ab_record_text(line, "kind", kind);
+	ab_buf_jsonf(line, "{'timestamp':%s,'run_id':%s,'kind':%s", stamp, run_id, kind);
 }
 
 void ab_record_json(struct ab_buf *line, const char *key, const char *json)
@@ -105,11 +97,5 @@ void ab_record_number(struct ab_buf *line, const char *key, int64_t value)
 
 void ab_record_list(struct ab_buf *line, const char *key, const struct ab_strv *values)
 {
-	ab_record_json(line, key, "[");
-	for (size_t i = 0; i < values->len; i++) {
-		if (i)
-			ab_buf_puts(line, ",");
-		ab_buf_json(line, values->v[i]);
-	}
-	ab_buf_puts(line, "]");
+	ab_buf_jsonf(line, ",%s:%p", key, ab_list(values));
 }

@@ -1,5 +1,4 @@
-#ifndef AB_AUDIT_WRITE_AUDIT_H
-#define AB_AUDIT_WRITE_AUDIT_H
+#pragma once
 /*
  * Build a record: one JSON object on one line, whatever the values contain.
  * ab_log_write (audit/write/log.h) closes and writes it.
@@ -9,11 +8,7 @@
  *	ab_record_number(&line, "status", 0);
  *	ab_log_write(log, &line, err);
  */
-#include <stdint.h>
-#include <time.h>
-
-#include "base/data/buf.h"
-#include "base/data/strv.h"
+#include "base/base.h"
 
 /* UTC with milliseconds, for a time between 1970 and 9999. */
 #define AB_STAMP_ROOM 32
@@ -28,5 +23,3 @@ void ab_record_number(struct ab_buf *line, const char *key, int64_t value);
 void ab_record_list(struct ab_buf *line, const char *key, const struct ab_strv *values);
 /* The value is JSON already. */
 void ab_record_json(struct ab_buf *line, const char *key, const char *json);
-
-#endif

@@ -1,19 +1,6 @@
 #include "audit/write/copy.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <poll.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
-
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/clock.h"
-#include "base/system/fd.h"
 
 /* The kernel's limit for descriptor numbers. */
 enum { FD_MOST = 1 << 20 };
@@ -123,7 +110,9 @@ int ab_copy_open_fd(const char *option, const char *where, struct ab_copy *ret,
 int ab_copy_open_own(const char *option, const char *name, int fd, bool lossy, struct ab_copy *ret,
 		     struct ab_error *err)
 {
-	struct ab_copy copy = { .fd = fd, .option = option, .name = ab_strdup(name), .lossy = lossy };
+	struct ab_copy copy = {
+		.fd = fd, .option = option, .name = ab_strdup(name), .lossy = lossy
+	};
 	int rc = 0;
 
 	if (fstat(fd, &copy.st) < 0)
@@ -149,36 +138,30 @@ int ab_copy_clear(const struct ab_copy *copy, struct ab_error *err)
 {
 	if (!copy->named || !S_ISREG(copy->st.st_mode) || ftruncate(copy->fd, 0) == 0)
 		return 0;
-	ab_fail(err, AB_ESYSTEM, errno, "empty %s %s", copy->option, copy->name);
-	return ab_step(err, "record");
+	return ab_fail_step(err, "record", errno, "empty %s %s", copy->option, copy->name);
 }
 
 void ab_copy_fini(struct ab_copy *copy)
 {
 	ab_closep(&copy->fd);
 	ab_buf_fini(&copy->rest);
-	free(copy->name);
-	free(copy->path);
+	ab_free_all(copy->name, copy->path);
 	*copy = (struct ab_copy)AB_COPY_NONE;
 }
 
 /* Wait until it takes bytes; -1 with EAGAIN on timeout. */
 static int await_writable(const struct ab_copy *c, int64_t until)
 {
-	struct pollfd p = { .fd = c->fd, .events = POLLOUT };
-
 	for (;;) {
 		int64_t now = ab_now_ms();
-		int n = poll(&p, 1, now < until ? (int)(until - now) : 0);
+		int n = ab_poll(c->fd, POLLOUT, now < until ? (int)(until - now) : 0);
 
 		if (n > 0)
 			return 0;
 		if (n < 0 && errno != EINTR)
 			return -1;
-		if (n == 0 && ab_now_ms() >= until) {
-			errno = EAGAIN;
-			return -1;
-		}
+		if (n == 0 && ab_now_ms() >= until)
+			return ab_errno(EAGAIN);
 	}
 }
 

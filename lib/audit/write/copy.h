@@ -1,5 +1,4 @@
-#ifndef AB_AUDIT_WRITE_COPY_H
-#define AB_AUDIT_WRITE_COPY_H
+#pragma once
 /*
  * The copy of a run's record that the user asked for: a file by its name, or
  * a descriptor that was open already, by its number, or one of our own.
@@ -12,14 +11,7 @@
  * A lossy copy is a socket whose reader is never waited for: a record for which
  * it has no room is dropped and counted, and that is not an error.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/stat.h>
-
-#include "base/data/buf.h"
-
-struct ab_error;
+#include "base/base.h"
 
 enum { AB_COPY_MS = 1000 };
 
@@ -60,5 +52,3 @@ int ab_copy_clear(const struct ab_copy *copy, struct ab_error *err);
 /* Write one whole record; SIGPIPE must be blocked. */
 int ab_copy_write(struct ab_copy *copy, const char *line, size_t len, struct ab_error *err);
 void ab_copy_fini(struct ab_copy *copy);
-
-#endif

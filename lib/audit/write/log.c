@@ -1,18 +1,8 @@
 #include "audit/write/log.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "audit/write/audit.h"
 #include "audit/write/copy.h"
 #include "audit/write/seal.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
 #include "base/system/folder.h"
 #include "base/text/sha256.h"
 
@@ -142,7 +132,6 @@ void ab_log_fini(struct ab_log *log)
 {
 	ab_buf_fini(&log->unhashed);
 	ab_closep(&log->fd);
-	log->fd = -1;
 }
 
 static void hash_last(struct ab_log *log)
@@ -324,14 +313,10 @@ int ab_log_last(int dir, char **ret_line)
 	if (read_tail(dir, AB_LOG_NAME, &text, &len) < 0)
 		return -1;
 	/* A line without its end was not finished. */
-	if (len < 2 || text[len - 1] != '\n' || !find_last(text, len, &line, &n)) {
-		errno = EBADMSG;
-		return -1;
-	}
-	if (line == text && len >= FIRST_MAX) {
-		errno = EFBIG;
-		return -1;
-	}
+	if (len < 2 || text[len - 1] != '\n' || !find_last(text, len, &line, &n))
+		return ab_errno(EBADMSG);
+	if (line == text && len >= FIRST_MAX)
+		return ab_errno(EFBIG);
 	*ret_line = ab_strndup(line, n);
 	return 0;
 }
@@ -368,6 +353,5 @@ int ab_log_first(int dir, char **ret_line)
 			return 0;
 		}
 	}
-	errno = EBADMSG;
-	return -1;
+	return ab_errno(EBADMSG);
 }

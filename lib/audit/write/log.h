@@ -1,5 +1,4 @@
-#ifndef AB_AUDIT_WRITE_LOG_H
-#define AB_AUDIT_WRITE_LOG_H
+#pragma once
 /*
  * Write the records of one run to audit.jsonl in its folder, and to the copy
  * that the user asked for, if any. Each record is one write(), so that readers
@@ -19,15 +18,10 @@
  * The lines form a chain, and the last one is signed (seal.h).
  */
 #include <pthread.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
 
-#include "base/data/buf.h"
+#include "base/base.h"
 
 struct ab_copy;
-struct ab_error;
 struct ab_seal;
 
 #define AB_LOG_NAME "audit.jsonl"
@@ -89,5 +83,3 @@ ssize_t ab_log_head(int dir, char *ret, size_t size);
 int ab_log_first(int dir, char **ret_line);
 /* The same for its last line. */
 int ab_log_last(int dir, char **ret_line);
-
-#endif

@@ -1,36 +1,27 @@
 #include "audit/write/processes.h"
 
 #include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/data/buf.h"
-#include "base/data/mem.h"
+#include "base/base.h"
 
 enum { NAME_SHOWN = 40 };
 
 static json_t *parse_chain(const char *json)
 {
-	json_t *all = strlen(json) <= AB_PROCESSES_MAX
-			      ? json_loads(json, JSON_REJECT_DUPLICATES, NULL)
-			      : NULL;
+	json_auto_t *all = strlen(json) <= AB_PROCESSES_MAX
+				   ? json_loads(json, JSON_REJECT_DUPLICATES, NULL)
+				   : NULL;
 
-	if (json_is_array(all))
-		return all;
-	json_decref(all);
-	return NULL;
+	return json_is_array(all) ? json_incref(all) : NULL;
 }
 
 char *ab_processes_line(const char *json)
 {
-	json_t *all = parse_chain(json);
+	json_auto_t *all = parse_chain(json);
 	ab_autofree char *line = all ? json_dumps(all, JSON_COMPACT) : NULL;
 
-	json_decref(all);
 	/* The result may be longer than the input: characters become escapes. */
-	if (!line || strlen(line) > AB_PROCESSES_MAX)
-		return NULL;
-	return ab_take(line);
+	return line && strlen(line) <= AB_PROCESSES_MAX ? ab_take(line) : NULL;
 }
 
 static char *describe_process(const json_t *process)
@@ -54,9 +45,7 @@ static char *describe_process(const json_t *process)
 
 char *ab_processes_nearest(const char *json)
 {
-	json_t *all = parse_chain(json);
-	char *words = all ? describe_process(json_array_get(all, 0)) : NULL;
+	json_auto_t *all = parse_chain(json);
 
-	json_decref(all);
-	return words;
+	return all ? describe_process(json_array_get(all, 0)) : NULL;
 }

@@ -1,5 +1,4 @@
-#ifndef AB_AUDIT_WRITE_PROCESSES_H
-#define AB_AUDIT_WRITE_PROCESSES_H
+#pragma once
 /*
  * Which process did something in the box, as records have it: a JSON array, the
  * nearest process first, [{"pid":3,"exe":"/usr/bin/curl","argv":["curl"]}, ...].
@@ -13,5 +12,3 @@ enum { AB_PROCESSES_MAX = 8 * 1024 };
 char *ab_processes_line(const char *json);
 /* "curl, pid 3", escaped; free it. NULL if no process is known. */
 char *ab_processes_nearest(const char *json);
-
-#endif

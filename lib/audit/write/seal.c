@@ -1,17 +1,8 @@
 #include "audit/write/seal.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
+#include "base/system/new_file.h"
 #include "base/text/base64.h"
 #include "base/text/sha256.h"
 
@@ -115,27 +106,10 @@ int ab_seal_read(int state, struct ab_seal *ret, struct ab_error *err)
 	return ab_hint(err, "remove it, and the next run creates another");
 }
 
-/* A whole file, or none: two runs may start at once, and the machine may stop at any time. Containers
- * that share the folder have the same process ids, so the name is random. */
+/* A whole file, or none: two runs may start at once, and the machine may stop at any time. */
 static int write_once(int state, const char *name, const struct ab_buf *text)
 {
-	char temporary[64];
-	int fd, result = -1, errnum;
-	uint64_t random;
-
-	if (getrandom(&random, sizeof(random), 0) != (ssize_t)sizeof(random))
-		return -1;
-	snprintf(temporary, sizeof(temporary), "%s.%016llx", name, (unsigned long long)random);
-	fd = openat(state, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return -1;
-	if (ab_write_all(fd, text->data, text->len) == 0 && fsync(fd) == 0)
-		result = linkat(state, temporary, state, name, 0);
-	errnum = errno;
-	close(fd);
-	(void)unlinkat(state, temporary, 0);
-	errno = errnum;
-	return result;
+	return ab_new_file_write(state, name, NULL, text->data, text->len, AB_NEW_FILE_ONLY);
 }
 
 /* 1: another run has created it meanwhile. */

@@ -1,5 +1,4 @@
-#ifndef AB_AUDIT_WRITE_SEAL_H
-#define AB_AUDIT_WRITE_SEAL_H
+#pragma once
 /*
  * The chain of a record, and the signature at its end.
  *
@@ -18,14 +17,8 @@
  * the public key, record.pub the public one alone, behind those of keys that
  * were removed, all as PEM, so that other programs can use them.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "base/base.h"
 #include "base/sign/ed25519.h"
-
-struct ab_buf;
-struct ab_error;
 
 #define AB_SEAL_DOMAIN "agentbox-record:"
 #define AB_SEAL_PRIVATE "record.key"
@@ -52,5 +45,3 @@ bool ab_seal_holds(const uint8_t key[AB_ED25519_KEY], const char *line, size_t l
 
 /* The next public key in PEM text. Returns what follows it; NULL: there is none. */
 const char *ab_seal_next_public(const char *pem, const char *end, uint8_t ret[AB_ED25519_KEY]);
-
-#endif

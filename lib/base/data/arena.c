@@ -1,7 +1,5 @@
 #include "base/data/arena.h"
 
-#include <string.h>
-
 #include "base/data/mem.h"
 
 struct ab_chunk {

@@ -1,5 +1,4 @@
-#ifndef AB_BASE_DATA_ARENA_H
-#define AB_BASE_DATA_ARENA_H
+#pragma once
 /*
  * Memory that is freed all at once, for many small objects with the same lifetime
  * (the strings of a policy, the tree of a script): one block instead of many
@@ -41,5 +40,3 @@ char *ab_arena_cat(struct ab_arena *a, const char *s, const char *t);
 /* Empty it; the newest block is kept for the next use. */
 void ab_arena_reset(struct ab_arena *a);
 void ab_arena_fini(struct ab_arena *a);
-
-#endif

@@ -1,8 +1,6 @@
 #include "base/data/buf.h"
 
 #include <endian.h>
-#include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -331,23 +329,124 @@ void ab_buf_json(struct ab_buf *b, const char *s)
 	ab_buf_json_n(b, s, strlen(s));
 }
 
-void ab_buf_json_member(struct ab_buf *b, const char *key, const char *s)
-{
-	ab_buf_printf(b, ",\"%s\":", key);
-	if (s)
-		ab_buf_json(b, s);
-	else
-		ab_buf_puts(b, "null");
-}
+/* A function cannot take the address of a va_list that it was given. */
+struct values {
+	va_list ap;
+};
 
-void ab_buf_json_list(struct ab_buf *b, const struct ab_strv *list)
+/* These return false if there is no value. */
+
+static bool add_list(struct ab_buf *b, struct values *values)
 {
+	const struct ab_strv *list = va_arg(values->ap, const struct ab_strv *);
+	size_t len = list ? list->len : 0;
+
 	ab_buf_puts(b, "[");
-	for (size_t i = 0; i < list->len; i++) {
+	for (size_t i = 0; i < len; i++) {
 		ab_buf_puts(b, i ? "," : "");
 		ab_buf_json(b, list->v[i]);
 	}
 	ab_buf_puts(b, "]");
+	return len > 0;
+}
+
+static bool add_text(struct ab_buf *b, const char *how, struct values *values)
+{
+	size_t len = how[0] == '.' ? (size_t)va_arg(values->ap, int) : 0;
+	const char *text = va_arg(values->ap, const char *);
+
+	if (!text)
+		ab_buf_puts(b, "null");
+	else if (how[0] == '.')
+		ab_buf_json_n(b, text, len);
+	else if (how[0] == '-')
+		ab_buf_puts(b, text);
+	else
+		ab_buf_json(b, text);
+	return text != NULL;
+}
+
+static bool add_number(struct ab_buf *b, const char *how, bool negative, struct values *values)
+{
+	if (strncmp(how, "hh", 2) == 0)
+		ab_buf_puts(b, va_arg(values->ap, int) ? "true" : "false");
+	else if ((how[0] == 'j' || how[0] == 'l') && negative)
+		ab_buf_printf(b, "%jd", va_arg(values->ap, intmax_t));
+	else if (how[0] == 'j' || how[0] == 'l')
+		ab_buf_printf(b, "%ju", va_arg(values->ap, uintmax_t));
+	else if (how[0] == 'z')
+		ab_buf_printf(b, "%zu", va_arg(values->ap, size_t));
+	else if (negative)
+		ab_buf_printf(b, "%d", va_arg(values->ap, int));
+	else
+		ab_buf_printf(b, "%u", va_arg(values->ap, unsigned int));
+	return true;
+}
+
+/* *at is behind the percent sign, and then behind the value. */
+static bool add_value(struct ab_buf *b, const char **at, struct values *values)
+{
+	const char *how = *at, *kind = how + strspn(how, "-.*hljz");
+
+	*at = kind + 1;
+	if (*kind == 's')
+		return add_text(b, how, values);
+	if (*kind == 'd' || *kind == 'u')
+		return add_number(b, how, *kind == 'd', values);
+	if (*kind != 'p')
+		abort();
+	return add_list(b, values);
+}
+
+/* Skip a comma that would be the first thing in an object or a list. */
+static const char *skip_comma(const struct ab_buf *b, const char *at)
+{
+	return at + (*at == ',' && (!b->len || strchr("[{:", b->data[b->len - 1])));
+}
+
+void ab_buf_vjsonf(struct ab_buf *b, const char *pattern, va_list ap)
+{
+	const char *at = skip_comma(b, pattern);
+	size_t optional = SIZE_MAX; /* where a member begins that may be left out */
+	struct values values;
+
+	va_copy(values.ap, ap);
+	while (*at) {
+		size_t n = strcspn(at, "%'?");
+
+		ab_buf_add(b, at, n);
+		at += n;
+		if (*at == '%') {
+			at++;
+			if (!add_value(b, &at, &values) && optional != SIZE_MAX)
+				b->data[b->len = optional] = '\0';
+			optional = SIZE_MAX;
+		} else if (*at == '\'') {
+			ab_buf_puts(b, "\"");
+			at++;
+		} else if (*at) {
+			optional = b->len;
+			at = skip_comma(b, at + 1);
+		}
+	}
+	va_end(values.ap);
+}
+
+void ab_buf_jsonf(struct ab_buf *b, const char *pattern, ...)
+{
+	va_list ap;
+
+	va_start(ap, pattern);
+	ab_buf_vjsonf(b, pattern, ap);
+	va_end(ap);
+}
+
+void ab_buf_json_number(struct ab_buf *b, const char *key, bool known, int64_t n)
+{
+	if (known)
+		ab_buf_jsonf(b, ",%s:%jd", key, n);
+	else
+		ab_buf_jsonf(b, ",%s:null", key);
 }
 
 void ab_buf_escape_n(struct ab_buf *b, const char *s, size_t len)

@@ -1,12 +1,14 @@
-#ifndef AB_BASE_DATA_BUF_H
-#define AB_BASE_DATA_BUF_H
+#pragma once
 /*
  * A growing byte buffer that owns its memory. Zero-initialized is empty. Once
  * something was added, a NUL always follows the text.
  */
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/data/mem.h"
 
 struct ab_strv;
 
@@ -36,10 +38,35 @@ void ab_buf_printf(struct ab_buf *b, const char *fmt, ...) __attribute__((format
  * characters become escapes, so any text is safe in a log. */
 void ab_buf_json(struct ab_buf *b, const char *s);
 void ab_buf_json_n(struct ab_buf *b, const char *s, size_t len);
-/* Add a further member of a JSON object, with a comma: a string, or null for NULL. */
-void ab_buf_json_member(struct ab_buf *b, const char *key, const char *s);
-/* Add a JSON list of strings. */
-void ab_buf_json_list(struct ab_buf *b, const struct ab_strv *list);
+/*
+ * Add JSON by a template, in which ' stands for a quote and values are
+ *
+ *	%s	a text; null for NULL		%hhd	true or false
+ *	%.*s	a text of this length		%d %u	a number; after ll, j or z
+ *	%-s	JSON as it is; null for NULL		a long one
+ *	%p	a list of texts, ab_list(list)
+ *
+ * A comma at the beginning of the template is left out at the beginning of the buffer, and behind
+ * an opening bracket or a key, so that every element of a list can be written in the same way:
+ *
+ *	ab_buf_jsonf(b, ",{'path':%s,'trusted':%hhd}", path, trusted);
+ *
+ * A member behind a ? is left out if its value is NULL or an empty list: "?,'name':%s".
+ */
+void ab_buf_jsonf(struct ab_buf *b, const char *pattern, ...) __attribute__((format(printf, 2, 3)));
+void ab_buf_vjsonf(struct ab_buf *b, const char *pattern, va_list ap)
+	__attribute__((format(printf, 2, 0)));
+/* Add a further member of an object: a number, or null if it is not known. */
+void ab_buf_json_number(struct ab_buf *b, const char *key, bool known, int64_t n);
+static inline const void *ab_list(const struct ab_strv *list)
+{
+	return list;
+}
+/* NULL if there is nothing in it, which JSON calls null. */
+static inline const char *ab_text_or_null(const char *s)
+{
+	return s && *s ? s : NULL;
+}
 /* Add the text with hidden characters and invalid UTF-8 as \xNN: safe on a
  * terminal. */
 void ab_buf_escape(struct ab_buf *b, const char *s);
@@ -47,6 +74,7 @@ void ab_buf_escape_n(struct ab_buf *b, const char *s, size_t len);
 char *ab_buf_take(struct ab_buf *b); /* the text, never NULL; b is empty */
 void ab_buf_fini(struct ab_buf *b);
 #define ab_autobuf __attribute__((cleanup(ab_buf_fini)))
+#define ab_buf_fini_all(...) ab_each(struct ab_buf *, ab_buf_fini, __VA_ARGS__)
 
 /* Decode the character at s, with `left` bytes available. Returns its length, 0 if it
  * is invalid (cut off, overlong, a surrogate). */
@@ -61,5 +89,3 @@ size_t ab_printable(const char *s, size_t left);
 
 /* ab_buf_escape() as a new string. */
 char *ab_escape(const char *s);
-
-#endif

@@ -3,23 +3,41 @@
 #include <stdio.h>
 #include <string.h>
 
-int ab_fail(struct ab_error *err, enum ab_code code, int errnum, const char *fmt, ...)
+static int fill_error(struct ab_error *err, enum ab_code code, int errnum, const char *fmt,
+		      va_list ap)
 {
-	va_list ap;
 	size_t n;
 
 	err->code = code;
 	err->errnum = errnum;
 	err->step[0] = '\0';
 	err->hint[0] = '\0';
-	va_start(ap, fmt);
 	vsnprintf(err->text, sizeof(err->text), fmt, ap);
-	va_end(ap);
 	if (errnum) {
 		n = strlen(err->text);
 		snprintf(err->text + n, sizeof(err->text) - n, ": %s", strerror(errnum));
 	}
 	return -1;
+}
+
+int ab_fail(struct ab_error *err, enum ab_code code, int errnum, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	fill_error(err, code, errnum, fmt, ap);
+	va_end(ap);
+	return -1;
+}
+
+int ab_fail_step(struct ab_error *err, const char *step, int errnum, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	fill_error(err, AB_ESYSTEM, errnum, fmt, ap);
+	va_end(ap);
+	return ab_step(err, step);
 }
 
 int ab_wrap(struct ab_error *err, const char *fmt, ...)
@@ -55,9 +73,8 @@ int ab_step(struct ab_error *err, const char *step)
 }
 
 static const char *const words[] = {
-	[AB_ENONE] = "system",		 [AB_EUSAGE] = "usage",
-	[AB_ECONFIG] = "config",	 [AB_ESYSTEM] = "system",
-	[AB_EPROPERTY] = "property",	 [AB_EREFUSED] = "refused",
+	[AB_ENONE] = "system",		 [AB_EUSAGE] = "usage",	       [AB_ECONFIG] = "config",
+	[AB_ESYSTEM] = "system",	 [AB_EPROPERTY] = "property",  [AB_EREFUSED] = "refused",
 	[AB_ENOEXEC] = "not-executable", [AB_ENOTFOUND] = "not-found",
 };
 

@@ -1,5 +1,4 @@
-#ifndef AB_BASE_DATA_ERROR_H
-#define AB_BASE_DATA_ERROR_H
+#pragma once
 /*
  * One error type for the whole program.
  *
@@ -41,8 +40,10 @@ int ab_hint(struct ab_error *err, const char *fmt, ...) __attribute__((format(pr
 /* Set the failed step, unless a deeper one is set, and return -1. */
 int ab_step(struct ab_error *err, const char *step);
 
+/* A system error in this step of a launch: fill *err, set the step, and return -1. */
+int ab_fail_step(struct ab_error *err, const char *step, int errnum, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
 /* The code as a word for programs: "usage", "not-found". And back; unknown words are "system". */
 const char *ab_error_word(enum ab_code code);
 enum ab_code ab_error_code(const char *word);
-
-#endif

@@ -1,7 +1,7 @@
 #include "base/data/mem.h"
 
+#include <malloc.h>
 #include <stdio.h>
-#include <string.h>
 
 /* Out of memory ends the process: nothing here can continue without memory, and half
  * a policy is worse than none. */
@@ -48,4 +48,11 @@ char *ab_printf(const char *fmt, ...)
 	s = ab_vprintf(fmt, ap);
 	va_end(ap);
 	return s;
+}
+
+void ab_free_wiped(void *p)
+{
+	if (p)
+		explicit_bzero(p, malloc_usable_size(p));
+	free(p);
 }

@@ -4,14 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/data/buf.h"
 #include "base/data/mem.h"
 
 void ab_strv_give(struct ab_strv *sv, char *s)
 {
 	/* Grow at each power of two: one reallocation per doubling. */
-	if ((sv->len & (sv->len + 1)) == 0)
-		sv->v = ab_realloc(sv->v, 2 * (sv->len + 1) * sizeof(sv->v[0]));
-	sv->v[sv->len++] = s;
+	*ab_append(sv->v, sv->len) = s;
 	sv->v[sv->len] = NULL;
 }
 
@@ -29,6 +28,17 @@ void ab_strv_addf(struct ab_strv *sv, const char *fmt, ...)
 	va_end(ap);
 }
 
+void ab_strv_add_safe(struct ab_strv *sv, const char *fmt, ...)
+{
+	ab_autofree char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	text = ab_vprintf(fmt, ap);
+	va_end(ap);
+	ab_strv_give(sv, ab_escape(text));
+}
+
 void ab_strv_extend(struct ab_strv *sv, const struct ab_strv *from)
 {
 	for (size_t i = 0; i < from->len; i++)
@@ -37,10 +47,7 @@ void ab_strv_extend(struct ab_strv *sv, const struct ab_strv *from)
 
 bool ab_strv_has(const struct ab_strv *sv, const char *s)
 {
-	for (size_t i = 0; i < sv->len; i++)
-		if (strcmp(sv->v[i], s) == 0)
-			return true;
-	return false;
+	return ab_has_word(sv->v, sv->len, s);
 }
 
 void ab_strv_add_once(struct ab_strv *sv, const char *s)

@@ -1,7 +1,6 @@
-#ifndef AB_BASE_SIGN_ED25519_H
-#define AB_BASE_SIGN_ED25519_H
+#pragma once
 /*
- * Ed25519 signatures (RFC 8032, without context or prehash). Pure.
+ * Ed25519 signatures (RFC 8032, without context or prehash), by libsodium.
  *
  * The TLS library has them as well, but to initialize it for one signature at
  * the end of a run takes about as long as a third of the run: see
@@ -27,5 +26,3 @@ void ab_ed25519_sign(const uint8_t seed[AB_ED25519_SEED], const uint8_t key[AB_E
  * key of small order. */
 bool ab_ed25519_verify(const uint8_t key[AB_ED25519_KEY], const void *data, size_t len,
 		       const uint8_t signature[AB_ED25519_SIGNATURE]);
-
-#endif

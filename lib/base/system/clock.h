@@ -1,6 +1,6 @@
-#ifndef AB_BASE_SYSTEM_CLOCK_H
-#define AB_BASE_SYSTEM_CLOCK_H
-/* Clocks in milliseconds. */
+#pragma once
+/* Clocks in milliseconds, and times that are compared. */
+#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -19,4 +19,12 @@ static inline int64_t ab_now_ms(void)
 	return ab_clock_ms(CLOCK_MONOTONIC);
 }
 
-#endif
+static inline bool ab_time_later(struct timespec a, struct timespec b)
+{
+	return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec : a.tv_nsec > b.tv_nsec;
+}
+
+static inline bool ab_time_same(struct timespec a, struct timespec b)
+{
+	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}

@@ -5,11 +5,15 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 
+#include "base/data/error.h"
 #include "base/data/mem.h"
+#include "base/system/clock.h"
+
+enum { LOCK_STEP_MS = 10 };
 
 int ab_close_others(const int *keep, size_t nkeep)
 {
@@ -28,6 +32,32 @@ int ab_close_others(const int *keep, size_t nkeep)
 			return 0;
 		next = least + 1;
 	}
+}
+
+int ab_poll(int fd, short events, int ms)
+{
+	struct pollfd p = { .fd = fd, .events = events };
+	int r;
+
+	do
+		r = poll(&p, 1, ms);
+	while (r < 0 && errno == EINTR);
+	return r;
+}
+
+int ab_set_nonblocking(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	return flags < 0 ? -1 : fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+}
+
+int ab_occupy_stdio(struct ab_error *err)
+{
+	for (int fd = 0; fd < 3; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
+			return ab_fail(err, AB_ESYSTEM, errno, "open /dev/null");
+	return 0;
 }
 
 int ab_open_real(const char *path)
@@ -56,6 +86,32 @@ char *ab_fd_path(int fd)
 	return ab_strndup(path, (size_t)n);
 }
 
+int ab_lock_wait(int fd, int how, int64_t ms)
+{
+	int64_t until = ms ? ab_now_ms() + ms : 0;
+
+	while (flock(fd, how | LOCK_NB) < 0) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return -1;
+		if (ms == 0 || ab_now_ms() >= until)
+			return 1;
+		poll(NULL, 0, LOCK_STEP_MS);
+	}
+	return 0;
+}
+
+int ab_fd_chmod(int fd, mode_t mode)
+{
+	char self[32];
+
+	if (fchmod(fd, mode) == 0)
+		return 0;
+	if (errno != EBADF)
+		return -1;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	return chmod(self, mode);
+}
+
 int ab_write_all(int fd, const void *data, size_t len)
 {
 	const char *p = data;
@@ -73,12 +129,14 @@ int ab_write_all(int fd, const void *data, size_t len)
 	return 0;
 }
 
-ssize_t ab_read_full(int fd, void *to, size_t room)
+/* `at` < 0: where the file is. */
+static ssize_t read_full(int fd, char *to, size_t room, off_t at)
 {
 	size_t len = 0;
 
 	while (len < room) {
-		ssize_t n = read(fd, (char *)to + len, room - len);
+		ssize_t n = at < 0 ? read(fd, to + len, room - len)
+				   : pread(fd, to + len, room - len, at + (off_t)len);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -89,6 +147,16 @@ ssize_t ab_read_full(int fd, void *to, size_t room)
 		len += (size_t)n;
 	}
 	return (ssize_t)len;
+}
+
+ssize_t ab_read_full(int fd, void *to, size_t room)
+{
+	return read_full(fd, to, room, -1);
+}
+
+ssize_t ab_pread_full(int fd, void *to, size_t room, off_t at)
+{
+	return read_full(fd, to, room, at);
 }
 
 int ab_read_all(int fd, size_t max, char **ret_data, size_t *ret_len)
@@ -107,10 +175,8 @@ int ab_read_all(int fd, size_t max, char **ret_data, size_t *ret_len)
 		if (n < 0)
 			return -1;
 		len += (size_t)n;
-		if (len > max) {
-			errno = EFBIG;
-			return -1;
-		}
+		if (len > max)
+			return ab_errno(EFBIG);
 	} while (len == room - 1);
 	data[len] = '\0';
 	*ret_data = ab_take(data);
@@ -139,10 +205,8 @@ int ab_send_fds(int sock, const void *data, size_t len, const int *fds, size_t n
 	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
 	ssize_t n;
 
-	if (nfds > AB_FDS_MAX) {
-		errno = EINVAL;
-		return -1;
-	}
+	if (nfds > AB_FDS_MAX)
+		return ab_errno(EINVAL);
 	if (nfds > 0) {
 		struct cmsghdr *c;
 

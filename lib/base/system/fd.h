@@ -1,27 +1,39 @@
-#ifndef AB_BASE_SYSTEM_FD_H
-#define AB_BASE_SYSTEM_FD_H
+#pragma once
 /*
  * File descriptors: closed by scope, handed over visibly, read and written
  * completely, sent over sockets.
  */
 #include <errno.h>
+#include <stdbool.h>
+#include <poll.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 struct ab_error;
 
+/* Close it if it is open; it is -1 then. */
 static inline void ab_closep(int *fd)
 {
 	int saved = errno; /* runs between `return` and the caller */
 
 	if (*fd >= 0)
 		close(*fd);
+	*fd = -1;
 	errno = saved;
 }
 #define ab_autoclose __attribute__((cleanup(ab_closep)))
+#define ab_close_all(...) ab_each(int *, ab_closep, __VA_ARGS__)
+
+/* Set errno and return -1, as a system call does. */
+static inline int ab_errno(int errnum)
+{
+	errno = errnum;
+	return -1;
+}
 
 static inline int ab_take_fd(int *fd)
 {
@@ -31,9 +43,19 @@ static inline int ab_take_fd(int *fd)
 	return taken;
 }
 
+/* Open /dev/null for those of 0-2 that are closed, or the next file that is opened would get its number.
+ */
+int ab_occupy_stdio(struct ab_error *err);
+
 /* Close every descriptor from 3 on except these; negative ones are ignored. -1 with
  * errno. */
 int ab_close_others(const int *keep, size_t nkeep);
+
+/* poll() for one descriptor, also if a signal interrupts it. */
+int ab_poll(int fd, short events, int ms);
+/* Reads and writes do not wait. It is a property of the open file, not of the descriptor. -1 with
+ * errno. */
+int ab_set_nonblocking(int fd);
 
 /* Open a path, only to name it (O_PATH), unless a link is on the way: one that was real when it was
  * looked up must not lead elsewhere since. -1 with errno. */
@@ -42,12 +64,26 @@ int ab_open_real(const char *path);
 /* The current path of the file behind fd; NULL with errno. */
 char *ab_fd_path(int fd);
 
+/* Take a lock of flock(), waiting for at most `ms`. 0; 1: another process has it; -1 with errno. */
+int ab_lock_wait(int fd, int how, int64_t ms);
+
+/* Change the mode of what a descriptor, also one of O_PATH, refers to. -1 with errno. */
+int ab_fd_chmod(int fd, mode_t mode);
+
+/* Do both describe the same object? */
+static inline bool ab_stat_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
 /* Write everything, or -1 with errno; retries on EINTR. */
 int ab_write_all(int fd, const void *data, size_t len);
 
 /* Read until the end of the file or until `room` bytes; returns the number of bytes,
  * or -1 with errno. */
 ssize_t ab_read_full(int fd, void *to, size_t room);
+/* The same from this place of a file. */
+ssize_t ab_pread_full(int fd, void *to, size_t room, off_t at);
 
 /* Read up to `max` bytes until the end of the file; -1 with errno (EFBIG if there are
  * more). Adds a NUL that is not counted. */
@@ -83,5 +119,3 @@ static inline void ab_fds_close(struct ab_fds *fds)
 
 /* The first line of a small file, without its end; "" if there is none. */
 const char *ab_first_line(const char *path, char *buf, size_t size);
-
-#endif

@@ -1,10 +1,13 @@
 #include "base/system/folder.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/data/mem.h"
 #include "base/system/fd.h"
+#include "base/system/path.h"
 
 DIR *ab_folder_list(int dir, const char *name)
 {
@@ -31,4 +34,20 @@ const char *ab_folder_next(DIR *list)
 		entry = list ? readdir(list) : NULL;
 	while (entry && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0));
 	return entry ? entry->d_name : NULL;
+}
+
+char *ab_folder_make_all(const char *path, mode_t mode)
+{
+	ab_autofree char *parent = NULL;
+	char *failed;
+
+	if (mkdir(path, mode) == 0 || errno == EEXIST)
+		return NULL;
+	if (errno != ENOENT || !path[0] || !path[1])
+		return ab_strdup(path);
+	parent = ab_path_parent(path);
+	failed = ab_folder_make_all(parent, mode);
+	if (failed || mkdir(path, mode) == 0 || errno == EEXIST)
+		return failed;
+	return ab_strdup(path);
 }

@@ -1,8 +1,9 @@
-#ifndef AB_BASE_SYSTEM_FOLDER_H
-#define AB_BASE_SYSTEM_FOLDER_H
-/* List a folder. */
+#pragma once
+/* List folders, and make them. */
 #include <dirent.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
 
 /* Opens the folder again, because the position of a listing belongs to the open file.
  * "." is `dir` itself; links are not followed. NULL with errno. Close it with
@@ -15,11 +16,36 @@ const char *ab_folder_next(DIR *list);
 /* Is `name` in `dir` a folder, and not a link to one? */
 bool ab_folder_is(int dir, const char *name);
 
+/* Make every missing folder up to `path`, which is absolute; existing ones are left alone. NULL, or with errno
+ * the one that could not be made. */
+char *ab_folder_make_all(const char *path, mode_t mode);
+
+/* The entries of an open folder, also . and .., without memory of the heap. */
+struct ab_entries {
+	int fd;
+	ssize_t len, at; /* len < 0: it could not be read */
+	_Alignas(struct dirent64) char raw[4096];
+};
+
+/* NULL at the end, and after a failure. */
+static inline const struct dirent64 *ab_entries_next(struct ab_entries *e)
+{
+	const struct dirent64 *d = (const void *)(e->raw + e->at);
+
+	if (e->at >= e->len) {
+		e->len = getdents64(e->fd, e->raw, sizeof(e->raw));
+		e->at = 0;
+		d = (const void *)e->raw;
+	}
+	if (e->len <= 0)
+		return NULL;
+	e->at += d->d_reclen;
+	return d;
+}
+
 static inline void ab_closedirp(DIR **list)
 {
 	if (*list)
 		closedir(*list);
 }
 #define ab_autodir __attribute__((cleanup(ab_closedirp)))
-
-#endif

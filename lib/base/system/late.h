@@ -1,5 +1,4 @@
-#ifndef AB_BASE_SYSTEM_LATE_H
-#define AB_BASE_SYSTEM_LATE_H
+#pragma once
 /*
  * Writes the pointers of TLS and HTTP/2, which most runs never use. A static,
  * position-independent program writes all pointers in its data at every start; the
@@ -18,5 +17,3 @@ struct ab_error;
  * nothing in a program that the script has not processed.
  */
 int ab_late_relocate(struct ab_error *err);
-
-#endif

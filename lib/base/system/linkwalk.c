@@ -37,9 +37,7 @@ void ab_linkwalk_init(struct ab_linkwalk *w, const char *at, const char *path)
 
 void ab_linkwalk_fini(struct ab_linkwalk *w)
 {
-	free(w->text);
-	free(w->at);
-	free(w->path);
+	ab_free_all(w->text, w->at, w->path);
 }
 
 bool ab_linkwalk_next(struct ab_linkwalk *w)

@@ -1,5 +1,4 @@
-#ifndef AB_BASE_SYSTEM_LINKWALK_H
-#define AB_BASE_SYSTEM_LINKWALK_H
+#pragma once
 /*
  * Follows a path name by name, and symbolic links by their text, as the kernel
  * does: at most 40 links, ".." of the real folder, "/" above itself.
@@ -46,5 +45,3 @@ int ab_linkwalk_follow(struct ab_linkwalk *w, const char *target);
 /* Go to the next name other than "." and "..". A path that grows beyond
  * PATH_MAX fails with ENAMETOOLONG. */
 enum ab_linkwalk_step ab_linkwalk_step(struct ab_linkwalk *w);
-
-#endif

@@ -53,6 +53,20 @@ void ab_source_close(struct ab_source *source)
 	source->active = false;
 }
 
+void ab_loop_close(struct ab_loop *loop, struct ab_source *source)
+{
+	ab_loop_remove(loop, source);
+	ab_source_close(source);
+}
+
+int ab_loop_watch(struct ab_loop *loop, struct ab_source *source, int fd,
+		  void (*ready)(struct ab_source *source, uint32_t events), void *owner,
+		  struct ab_error *err)
+{
+	*source = (struct ab_source){ .fd = fd, .ready = ready, .owner = owner };
+	return ab_loop_add(loop, source, EPOLLIN, err);
+}
+
 /* The heap: a timer is never later than its two children. */
 static void put_timer(struct ab_loop *loop, size_t slot, struct ab_timer *timer)
 {

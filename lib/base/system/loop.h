@@ -1,5 +1,4 @@
-#ifndef AB_BASE_SYSTEM_LOOP_H
-#define AB_BASE_SYSTEM_LOOP_H
+#pragma once
 /*
  * One epoll loop, one instance per thread. A source is embedded in the object that it
  * serves and has one callback. Callbacks never block. A source that is removed in
@@ -58,6 +57,13 @@ void ab_loop_remove(struct ab_loop *loop, struct ab_source *source);
  * the file is open elsewhere. */
 void ab_source_close(struct ab_source *source);
 
+/* The same if another process may have the same open file: closing alone would not end its events. */
+void ab_loop_close(struct ab_loop *loop, struct ab_source *source);
+/* Set it up, and add it for EPOLLIN. */
+int ab_loop_watch(struct ab_loop *loop, struct ab_source *source, int fd,
+		  void (*ready)(struct ab_source *source, uint32_t events), void *owner,
+		  struct ab_error *err);
+
 /* Set or reset the timer. */
 void ab_loop_timer(struct ab_loop *loop, struct ab_timer *timer, uint64_t ms);
 void ab_loop_timer_stop(struct ab_loop *loop, struct ab_timer *timer);
@@ -68,5 +74,3 @@ int ab_loop_run(struct ab_loop *loop, struct ab_error *err);
 /* Outside of run(): run the queued ab_later work now. */
 void ab_loop_settle(struct ab_loop *loop);
 void ab_loop_fini(struct ab_loop *loop);
-
-#endif

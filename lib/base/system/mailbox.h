@@ -1,5 +1,4 @@
-#ifndef AB_BASE_SYSTEM_MAILBOX_H
-#define AB_BASE_SYSTEM_MAILBOX_H
+#pragma once
 /*
  * Letters from any thread to the thread that reads them. The reader watches the
  * descriptor and takes all letters when it is readable. Not for the hot path: each
@@ -29,5 +28,3 @@ void ab_mailbox_post(struct ab_mailbox *box, int kind, int value, int fd, void *
 /* The oldest letter, which the caller must free; NULL if there is none. */
 struct ab_letter *ab_mailbox_take(struct ab_mailbox *box);
 void ab_mailbox_fini(struct ab_mailbox *box);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef AB_BASE_SYSTEM_OWN_PATH_H
-#define AB_BASE_SYSTEM_OWN_PATH_H
+#pragma once
 /*
  * Files and folders that only their user (or root) can have written. Another user must not decide
  * what is in a file that we obey, nor where a link leads that we follow.
@@ -20,5 +19,3 @@ const char *ab_own_path_check(int fd, const char *path, char **ret_where);
 const char *ab_own_path_check_root(int fd, const char *path, char **ret_where);
 /* The answer if it could not look; errno says why. */
 extern const char ab_own_path_unknown[];
-
-#endif

@@ -1,9 +1,9 @@
 #include "base/system/path.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/data/mem.h"
+#include "base/data/strv.h"
 
 static char *clean_path(char *path)
 {
@@ -59,6 +59,22 @@ bool ab_path_within(const char *path, const char *top)
 	if (n == 1)
 		return true;
 	return strncmp(path, top, n) == 0 && (path[n] == '/' || path[n] == '\0');
+}
+
+bool ab_path_within_any(const char *path, const struct ab_strv *tops)
+{
+	for (size_t i = 0; i < tops->len; i++)
+		if (ab_path_within(path, tops->v[i]))
+			return true;
+	return false;
+}
+
+bool ab_path_contains_any(const char *path, const struct ab_strv *paths)
+{
+	for (size_t i = 0; i < paths->len; i++)
+		if (ab_path_within(paths->v[i], path))
+			return true;
+	return false;
 }
 
 char *ab_path_join(const char *dir, const char *name)

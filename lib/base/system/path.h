@@ -1,11 +1,12 @@
-#ifndef AB_BASE_SYSTEM_PATH_H
-#define AB_BASE_SYSTEM_PATH_H
+#pragma once
 /*
  * Paths as text: pure, without looking anything up. "Clean" means absolute, without
  * "." or ".." or a double or trailing slash. Symbolic links are resolved once,
  * where the path is opened.
  */
 #include <stdbool.h>
+
+struct ab_strv;
 
 /*
  * The clean absolute form of `path`: "~" means `home`, and a relative path is relative
@@ -16,6 +17,9 @@ char *ab_path_resolve(const char *path, const char *base, const char *home);
 
 /* Is `path` the same as `top` or below it? Both are clean. */
 bool ab_path_within(const char *path, const char *top);
+/* Is it in one of these folders? Does it contain one of these paths? */
+bool ab_path_within_any(const char *path, const struct ab_strv *tops);
+bool ab_path_contains_any(const char *path, const struct ab_strv *paths);
 
 /* "a/b" joined; `dir` may be "/". */
 char *ab_path_join(const char *dir, const char *name);
@@ -28,5 +32,3 @@ const char *ab_path_name(const char *path);
 
 /* Does it contain a pattern character (* ? [)? */
 bool ab_path_is_pattern(const char *path);
-
-#endif

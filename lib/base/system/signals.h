@@ -1,5 +1,4 @@
-#ifndef AB_BASE_SYSTEM_SIGNALS_H
-#define AB_BASE_SYSTEM_SIGNALS_H
+#pragma once
 /* Signals that are blocked and wait. */
 #include <signal.h>
 #include <stdbool.h>
@@ -15,5 +14,3 @@ static inline bool ab_must_end(bool keys)
 	return sigismember(&waits, SIGTERM) || sigismember(&waits, SIGHUP) ||
 	       (keys && (sigismember(&waits, SIGINT) || sigismember(&waits, SIGQUIT)));
 }
-
-#endif

@@ -1,8 +1,9 @@
-#ifndef AB_BASE_TEXT_ASCII_H
-#define AB_BASE_TEXT_ASCII_H
+#pragma once
 /* Characters of ASCII, independent of the locale. Other bytes and EOF are
  * passed through by ab_lower() and belong to no class. */
 #include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
 
 static inline bool ab_is_digit(int c)
 {
@@ -19,6 +20,13 @@ static inline bool ab_is_alnum(int c)
 	return ab_is_digit(c) || (ab_lower(c) >= 'a' && ab_lower(c) <= 'z');
 }
 
+static inline bool ab_ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+
+	return n >= m && strcmp(text + n - m, end) == 0;
+}
+
 /* The value of a hexadecimal digit, or -1. */
 static inline int ab_hex(int c)
 {
@@ -26,6 +34,24 @@ static inline int ab_hex(int c)
 		return c - '0';
 	c = ab_lower(c);
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The character of the percent escape at `s` ("%41"), or -1: there is none. */
+static inline int ab_percent(const char *s, size_t left)
+{
+	int high = left > 2 && s[0] == '%' ? ab_hex(s[1]) : -1;
+	int low = high < 0 ? -1 : ab_hex(s[2]);
+
+	return low < 0 ? -1 : high << 4 | low;
+}
+
+/* The character at *at, escaped or not; moves *at behind it. */
+static inline unsigned char ab_percent_next(const char *s, size_t len, size_t *at)
+{
+	int c = ab_percent(s + *at, len - *at);
+
+	*at += c < 0 ? 1 : 3;
+	return (unsigned char)(c < 0 ? s[*at - 1] : c);
 }
 
 static inline bool ab_is_blank(int c)
@@ -38,5 +64,3 @@ static inline bool ab_is_space(int c)
 {
 	return ab_is_blank(c) || c == '\r' || c == '\n';
 }
-
-#endif

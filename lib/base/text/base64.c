@@ -1,7 +1,8 @@
 #include "base/text/base64.h"
 
 #include <stdint.h>
-#include <string.h>
+
+#include "base/data/buf.h"
 
 static const char digits[2][65] = {
 	[AB_BASE64_STANDARD] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -25,6 +26,17 @@ size_t ab_base64_encode(const void *data, size_t len, enum ab_base64 alphabet, c
 			*to++ = k <= n ? digits[alphabet][v >> (18 - 6 * k) & 63] : '=';
 	}
 	return (size_t)(to - ret);
+}
+
+void ab_base64_add(struct ab_buf *out, const void *data, size_t len, enum ab_base64 alphabet,
+		   bool padded)
+{
+	char *to = ab_buf_room(out, AB_BASE64_ROOM(len));
+	size_t n = ab_base64_encode(data, len, alphabet, to);
+
+	while (!padded && n && to[n - 1] == '=')
+		n--;
+	ab_buf_add_used(out, n);
 }
 
 static int decode_digit(char c)

@@ -1,10 +1,11 @@
-#ifndef AB_BASE_TEXT_BASE64_H
-#define AB_BASE_TEXT_BASE64_H
+#pragma once
 /*
  * Base64 (RFC 4648), both alphabets. Pure.
  */
 #include <stdbool.h>
 #include <stddef.h>
+
+struct ab_buf;
 
 /* Room for `len` bytes in base64, with or without padding. */
 #define AB_BASE64_ROOM(len) (((len) + 2) / 3 * 4)
@@ -17,6 +18,9 @@ enum ab_base64 {
 /* With padding, unterminated. Returns the length. */
 size_t ab_base64_encode(const void *data, size_t len, enum ab_base64 alphabet, char *ret);
 
+/* The same at the end of a buffer, with or without padding. */
+void ab_base64_add(struct ab_buf *out, const void *data, size_t len, enum ab_base64 alphabet,
+		   bool padded);
 /*
  * Either alphabet, padded or not; `ret` must have room for len / 4 * 3 + 3 bytes.
  * false if it is not base64.
@@ -33,5 +37,3 @@ bool ab_base64_digit(char c, enum ab_base64 alphabet);
  */
 size_t ab_base64_core(const void *data, size_t len, unsigned align, enum ab_base64 alphabet,
 		      char *ret, size_t *ret_at);
-
-#endif

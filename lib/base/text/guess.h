@@ -1,5 +1,4 @@
-#ifndef AB_BASE_TEXT_GUESS_H
-#define AB_BASE_TEXT_GUESS_H
+#pragma once
 /*
  * "Did you mean ...?" for mistyped words.
  */
@@ -7,5 +6,3 @@
 
 /* The word that `s` probably means, or NULL. */
 const char *ab_guess(const char *s, const char *const *words, size_t n);
-
-#endif

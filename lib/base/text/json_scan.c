@@ -6,6 +6,7 @@
 
 #include "base/data/buf.h"
 #include "base/data/mem.h"
+#include "base/text/ascii.h"
 
 struct cursor {
 	struct ab_json_scan *s;
@@ -163,16 +164,11 @@ static bool read_hex4(struct cursor *c, uint32_t *ret)
 	uint32_t n = 0;
 
 	for (int i = 0; i < 4; i++, c->at++) {
-		int b = peek(c);
+		int digit = ab_hex(peek(c));
 
-		if (at_digit(c))
-			n = n * 16 + (uint32_t)(b - '0');
-		else if (b >= 'a' && b <= 'f')
-			n = n * 16 + (uint32_t)(b - 'a') + 10;
-		else if (b >= 'A' && b <= 'F')
-			n = n * 16 + (uint32_t)(b - 'A') + 10;
-		else
+		if (digit < 0)
 			return false;
+		n = n * 16 + (uint32_t)digit;
 	}
 	*ret = n;
 	return true;
@@ -553,9 +549,19 @@ void ab_jsonc_blank(char *text, size_t len)
 	}
 }
 
+const struct ab_json_scan_node *ab_json_scan_find(const struct ab_json_scan_node *object,
+						  const char *key)
+{
+	ab_json_scan_each(member, object)
+	{
+		if (member->key && strcmp(member->key, key) == 0)
+			return member;
+	}
+	return NULL;
+}
+
 void ab_json_scan_fini(struct ab_json_scan *s)
 {
-	free(s->nodes);
-	free(s->strings);
+	ab_free_all(s->nodes, s->strings);
 	*s = (struct ab_json_scan){ 0 };
 }

@@ -1,5 +1,4 @@
-#ifndef AB_BASE_TEXT_JSON_SCAN_H
-#define AB_BASE_TEXT_JSON_SCAN_H
+#pragma once
 /*
  * The JSON reader for settings files. It decodes every value and knows its
  * line and column, so that each mistake can be reported where it is.
@@ -50,6 +49,9 @@ struct ab_json_scan {
 	for (const struct ab_json_scan_node *child = (node) + 1; child < (node) + (node)->span; \
 	     child += child->span)
 
+/* The member of an object, or NULL. */
+const struct ab_json_scan_node *ab_json_scan_find(const struct ab_json_scan_node *object,
+						  const char *key);
 /* 0, or -1 with the failure set. The text may be freed afterwards. */
 int ab_json_scan_parse(struct ab_json_scan *s, const char *text, size_t len);
 /* The same with comments: for settings files. */
@@ -59,5 +61,3 @@ int ab_jsonc_scan_parse(struct ab_json_scan *s, const char *text, size_t len);
 void ab_jsonc_blank(char *text, size_t len);
 void ab_json_scan_fini(struct ab_json_scan *s);
 #define ab_autoscan __attribute__((cleanup(ab_json_scan_fini)))
-
-#endif

@@ -1,6 +1,5 @@
 #include "base/text/sha256.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/text/sha256_hardware.h"

@@ -1,5 +1,4 @@
-#ifndef AB_BASE_TEXT_SHA256_H
-#define AB_BASE_TEXT_SHA256_H
+#pragma once
 /* SHA-256 (FIPS 180-4), and HMAC with it (RFC 2104). Pure. */
 #include <stddef.h>
 #include <stdint.h>
@@ -15,5 +14,3 @@ void ab_sha256_bytes(const void *data, size_t len, uint8_t ret[AB_SHA256_SIZE]);
 void ab_hmac_sha256(const void *key, size_t key_len, const void *data, size_t len,
 		    uint8_t ret[AB_SHA256_SIZE]);
 void ab_sha256_hex(const uint8_t digest[AB_SHA256_SIZE], char ret_hex[65]);
-
-#endif

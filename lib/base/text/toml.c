@@ -294,8 +294,10 @@ static int read_value(struct scan *s, int depth, bool element)
 		return -1;
 	if (c == '[')
 		return read_array(s, depth);
-	if (c == '{')
+	if (c == '{') {
+		s->table += element;
 		return read_inline_table(s, depth);
+	}
 	if (c != '"' && c != '\'')
 		return read_word(s, element);
 	if (read_string(s, false, &b) < 0)

@@ -1,5 +1,4 @@
-#ifndef AB_BASE_TEXT_TOML_H
-#define AB_BASE_TEXT_TOML_H
+#pragma once
 /*
  * Reads TOML as a stream of values: each scalar, and each scalar element of an array,
  * with the keys that lead to it. Tables, inline tables and dotted keys look the same to
@@ -15,7 +14,7 @@ enum { AB_TOML_KEYS = 16, AB_TOML_DEPTH = 8 };
 struct ab_toml_value {
 	const char *const *keys; /* of the table and of the value, decoded */
 	size_t nkeys;
-	unsigned table;	  /* how many [[...]] headers there were before it */
+	unsigned table;	  /* how many [[...]], and inline tables in lists, began before it */
 	bool element;	  /* of an array */
 	char kind;	  /* ": a string; t, f; 0: a number, a date or the like */
 	const char *text; /* decoded, or as it is written */
@@ -30,5 +29,3 @@ int ab_toml_scan(const char *text, size_t len, ab_toml_fn *fn, void *arg, unsign
 
 /* Does it have exactly these keys? `path` is "a.b", and "*" in it stands for any key. */
 bool ab_toml_is(const struct ab_toml_value *value, const char *path);
-
-#endif

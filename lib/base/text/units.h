@@ -1,5 +1,4 @@
-#ifndef AB_BASE_TEXT_UNITS_H
-#define AB_BASE_TEXT_UNITS_H
+#pragma once
 /*
  * Sizes and durations as people write them: "4G", "512K", "30m", "1h30m".
  * A size without a unit is bytes, a duration without one seconds.
@@ -17,5 +16,3 @@ const char *ab_format_size(uint64_t bytes, char buf[24]);
 /* Rounded down, for people: exact ones are long. */
 const char *ab_round_size(uint64_t bytes, char buf[24]);
 const char *ab_format_duration(uint64_t ms, char buf[48]);
-
-#endif

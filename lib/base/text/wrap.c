@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/data/buf.h"
-#include "base/data/mem.h"
 
 /* Where the continuation of this line begins. */
 static size_t find_indent(const char *line, size_t len, size_t width)

@@ -1,5 +1,4 @@
-#ifndef AB_BASE_TEXT_WRAP_H
-#define AB_BASE_TEXT_WRAP_H
+#pragma once
 /*
  * Fit our own texts, which are written for 80 columns, into a narrower terminal. Pure.
  *
@@ -21,5 +20,3 @@ void ab_wrap_text(struct ab_buf *to, const char *text, size_t width);
  * next command (", agentbox ..."), " (see ..." or the end, or in parentheses. So are settings, "{ ... }" behind a colon. Adds no newline at the end.
  */
 void ab_wrap_message(struct ab_buf *to, const char *text, size_t margin, size_t width);
-
-#endif

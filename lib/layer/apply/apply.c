@@ -1,23 +1,12 @@
 #include "layer/apply/apply.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/data/strv.h"
-#include "base/system/fd.h"
 #include "layer/apply/drop.h"
 #include "layer/apply/stage.h"
 #include "layer/diff/contents.h"
 #include "layer/journal/steps.h"
-#include "layer/journal/tree.h"
+#include "workspace/tree/remove_tree.h"
 #include "layer/store/store.h"
 #include "layer/walk/look.h"
 
@@ -236,7 +225,7 @@ static int begin_journal(struct ab_apply *apply, struct ab_site *site, struct ab
 	ab_stage_plan(apply, site);
 	if (ab_site_claim(site, apply->set, apply->guard, err) < 0)
 		return -1;
-	if (ab_tree_remove(site->undo, "next") < 0 || mkdirat(site->undo, "next", 0700) < 0)
+	if (ab_remove_object(site->undo, "next") < 0 || mkdirat(site->undo, "next", 0700) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "cannot create a journal");
 	site->dir = ab_look_open(site->undo, "next", O_RDONLY | O_DIRECTORY);
 	if (site->dir < 0 || mkdirat(site->dir, "old", 0700) < 0 ||
@@ -248,7 +237,8 @@ static int begin_journal(struct ab_apply *apply, struct ab_site *site, struct ab
 	return 0;
 }
 
-/* Everything that the steps need is on the disk before `ready` is. */
+/* Everything that the steps need is on the disk before `ready` is, and that before the first step:
+ * without it, recovery would take what is under a temporary name for a copy. */
 static int sync_staged(struct ab_site *site)
 {
 	ab_autoclose int root = ab_look_open(site->root, ".", O_RDONLY | O_DIRECTORY);
@@ -263,7 +253,8 @@ static int run_journal(struct ab_apply *apply, struct ab_site *site,
 {
 	if (ab_stage_write(apply, site, err) < 0)
 		goto take_back;
-	if (sync_staged(site) < 0 || ab_steps_save_ready(&site->steps, site->dir) < 0) {
+	if (sync_staged(site) < 0 || ab_steps_save_ready(&site->steps, site->dir) < 0 ||
+	    syncfs(site->dir) < 0) {
 		ab_fail(err, AB_ESYSTEM, errno, "cannot write the changes to the disk");
 		goto take_back;
 	}
@@ -303,6 +294,7 @@ int ab_apply_commit(struct ab_apply *apply, enum ab_apply_conflict conflict,
 			return -1;
 		for (size_t i = 0; i < apply->changes.len; i++)
 			apply->picks[i].done = apply->picks[i].take;
+		apply->forgotten = site.forgotten;
 	}
 	if (ab_drop_changes(apply, is_dropped, err) < 0)
 		return -1;

@@ -1,7 +1,6 @@
-#ifndef AB_LAYER_APPLY_APPLY_H
-#define AB_LAYER_APPLY_APPLY_H
+#pragma once
 /*
- * Takes changes of a layer over to the host, drops them, or takes the last apply back.
+ * Takes changes of a layer over to the host, drops them, or takes an apply back.
  *
  * An apply is one transaction (layer/journal/plan.h): after SIGKILL at any moment the
  * next command that uses the set ends with the state before or the state after, never
@@ -15,19 +14,15 @@
  * without bits of the umask that the host's file did not have; their modification time
  * is the layer's; extended attributes are not taken over. The caller has locked the set.
  */
-#include <stdbool.h>
-#include <stddef.h>
-
+#include "base/base.h"
 #include "layer/journal/finish.h"
+#include "layer/journal/stack.h"
 #include "layer/journal/view.h"
 #include "layer/walk/changes.h"
 
-struct ab_buf;
-struct ab_error;
 struct ab_host_guard;
 struct ab_layer_set;
 struct ab_layer_store;
-struct ab_strv;
 
 /* What is to happen, and what happened, with one change. */
 struct ab_pick {
@@ -49,6 +44,7 @@ struct ab_apply {
 	struct ab_layer_opened opened;
 	struct ab_changes changes;
 	struct ab_pick *picks; /* one for each change */
+	size_t forgotten;      /* earlier applies that can no longer be taken back */
 };
 #define AB_APPLY_NONE                           \
 	{                                       \
@@ -98,13 +94,16 @@ size_t ab_apply_rest(const struct ab_apply *apply);
 
 struct ab_undone {
 	bool home;
-	struct ab_strv *paths;	 /* what was taken back */
+	struct ab_strv *paths;	 /* what was taken back: a new folder as one */
+	size_t changes;		 /* how many changes these are */
+	size_t left;		 /* applies that can be taken back after this one */
+	bool gone;		 /* the layer was discarded, and the changes are not in it again */
 	struct ab_strv *changed; /* what was changed since on the host or in the layer */
 	struct ab_strv *held;	 /* OURS: what stays because its repository changed */
 };
 
 /*
- * Take the last apply back. If something changed since, nothing is done and -1 returned with
+ * Take the last apply back; then the one before it is the last one (journal/stack.h). If something changed since, nothing is done and -1 returned with
  * AB_EREFUSED; THEIRS takes it back nevertheless (later changes are lost), OURS leaves
  * what changed as it is, and the whole state of a git repository (layer/walk/index.h) of which a part
  * changed. New objects of a git repository stay, and are not counted.
@@ -115,5 +114,3 @@ int ab_apply_undo(struct ab_layer_set *set, enum ab_apply_conflict conflict,
 
 /* Is there an apply to take back? */
 bool ab_apply_can_undo(const struct ab_layer_set *set);
-
-#endif

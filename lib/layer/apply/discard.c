@@ -1,19 +1,11 @@
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/data/strv.h"
-#include "base/system/fd.h"
 #include "layer/apply/apply.h"
+
+#include <linux/fs.h>
+
 #include "layer/apply/drop.h"
-#include "layer/journal/steps.h"
-#include "layer/journal/tree.h"
+#include "workspace/tree/copy_tree.h"
+#include "workspace/tree/dir.h"
+#include "workspace/tree/remove_tree.h"
 #include "layer/store/store.h"
 #include "layer/walk/look.h"
 
@@ -30,27 +22,41 @@ static int remove_from_layer(const struct drop *d, int dir, const char *name)
 {
 	if (unlinkat(dir, name, 0) == 0 || errno == ENOENT)
 		return 0;
-	if ((errno != EISDIR && errno != EPERM) || ab_tree_remove(d->undo, "gone") < 0)
+	if ((errno != EISDIR && errno != EPERM) || ab_remove_object(d->undo, "gone") < 0)
 		return -1;
 	if (renameat(dir, name, d->undo, "gone") < 0 && errno != ENOENT) {
 		/* A folder that is closed to us cannot change its parent. */
 		if (errno != EACCES)
 			return -1;
-		return ab_tree_remove(dir, name);
+		return ab_remove_object(dir, name);
 	}
-	return ab_tree_remove(d->undo, "gone");
+	return ab_remove_object(d->undo, "gone");
 }
 
-/* The layer contains everything here, so it gets the host's version. */
+/* Where the file system cannot exchange two names, the layer has neither for a moment. */
+static int replace_slowly(const struct drop *d, int dir, const char *name)
+{
+	if (remove_from_layer(d, dir, name) < 0)
+		return -1;
+	return ab_rename_new(d->undo, "copy", dir, name);
+}
+
+/* The layer contains everything here, so it gets the host's version, in one step: a name that is
+ * missing would be a deletion. */
 static int copy_from_host(struct drop *d, const struct ab_change *c, int dir, const char *name)
 {
 	const char *own;
 	int from = ab_parent_open(&d->host, d->apply->opened.view.lower, c->path, &own);
 
-	if (from < 0 || ab_tree_remove(d->undo, "copy") < 0 ||
-	    ab_tree_copy(from, own, d->undo, "copy") < 0 || remove_from_layer(d, dir, name) < 0)
+	if (from < 0 || ab_remove_object(d->undo, "copy") < 0 ||
+	    ab_copy_object(from, own, d->undo, "copy") < 0)
 		return -1;
-	return renameat(d->undo, "copy", dir, name);
+	if (c->is == AB_TYPE_NONE)
+		return ab_rename_new(d->undo, "copy", dir, name);
+	if (renameat2(d->undo, "copy", dir, name, RENAME_EXCHANGE) == 0)
+		return ab_remove_object(d->undo, "copy");
+	return errno == EINVAL || errno == ENOSYS || errno == EACCES ? replace_slowly(d, dir, name)
+								     : -1;
 }
 
 static int reset_mode(int dir, const char *name, mode_t mode)
@@ -67,7 +73,8 @@ static int drop_change(struct drop *d, const struct ab_change *c)
 
 	if (dir < 0)
 		return errno == ENOENT ? 0 : -1; /* it went with its folder */
-	if (c->kind == AB_CHANGE_MODE && c->is == AB_TYPE_DIR)
+	/* Of a folder that cannot be listed, not even the mode is known. */
+	if (c->kind == AB_CHANGE_MODE && c->is == AB_TYPE_DIR && !c->refused)
 		return reset_mode(dir, name, c->old_mode);
 	if (c->full && c->was != AB_TYPE_NONE)
 		return copy_from_host(d, c, dir, name);

@@ -1,14 +1,10 @@
-#ifndef AB_LAYER_APPLY_DROP_H
-#define AB_LAYER_APPLY_DROP_H
+#pragma once
 /* Internal to this folder: discard.c, for apply --ours. */
-#include <stdbool.h>
+#include "base/base.h"
 
 struct ab_apply;
-struct ab_error;
 struct ab_pick;
 
 /* Remove the changes that `chosen` says from the layer. Their picks are done afterwards. */
 int ab_drop_changes(struct ab_apply *apply, bool (*chosen)(const struct ab_pick *pick),
 		    struct ab_error *err);
-
-#endif

@@ -1,18 +1,8 @@
 #include "layer/apply/stage.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
 #include "layer/apply/apply.h"
 #include "layer/journal/steps.h"
-#include "layer/journal/tree.h"
+#include "workspace/tree/copy_tree.h"
 #include "layer/journal/workers.h"
 #include "layer/walk/look.h"
 
@@ -61,6 +51,7 @@ static void plan_modes(const struct ab_apply *apply, struct ab_site *site)
 		step->old = c->host;
 		step->mode = mask_mode(c, mask);
 		step->conflict = c->conflict;
+		step->changes = 1;
 	}
 }
 
@@ -138,8 +129,10 @@ void ab_stage_plan(const struct ab_apply *apply, struct ab_site *site)
 				    c->kind == AB_CHANGE_DELETED ? AB_STEP_REMOVE : AB_STEP_PUT,
 				    c->path);
 		step->old = c->host;
-		for (size_t j = i; j < next; j++)
+		for (size_t j = i; j < next; j++) {
 			step->conflict |= changes->v[j].conflict;
+			step->changes += apply->picks[j].take;
+		}
 	}
 	plan_modes(apply, site);
 	plan_moves(apply, site, (struct group){ 0, changes->len, 0 }, apply->opened.view.copy);
@@ -184,8 +177,7 @@ static int copy_new_content(struct stage *s, const struct ab_change *c, int out)
 		if (is_seen(in, &c->layer, &st))
 			return 0;
 	}
-	errno = ESTALE;
-	return -1;
+	return ab_errno(ESTALE);
 }
 
 /* *ret: what was written, as it is now. */
@@ -290,15 +282,6 @@ static int stage_entry(struct stage *s, size_t i, int dir, const char *name,
 	return rc;
 }
 
-/* The undo folder is on another file system: copy the original there now, where running out of
- * space does no harm. */
-static int copy_original(struct ab_site *site, size_t i, int dir, const char *name)
-{
-	ab_autofree char *as = ab_printf("%zu", i);
-
-	return ab_tree_copy(dir, name, site->old, as);
-}
-
 /* Would the step fail for want of rights? A staged file proves that its folder is writable. A folder
  * that changes its parent must be writable itself. */
 static int check_rights(const struct ab_site *site, const struct ab_step *step, int dir,
@@ -323,8 +306,10 @@ static int stage_step(struct ab_site *site, const void *arg, size_t i)
 
 	if (dir < 0)
 		return -1;
+	/* If the undo folder is far, the original is copied now, where running out of space does no
+	 * harm. */
 	if (step->old.ino && (check_rights(site, step, dir, name) < 0 ||
-			      (site->steps.far && copy_original(site, i, dir, name) < 0)))
+			      (site->steps.far && ab_step_copy_original(site, i) < 0)))
 		return -1;
 	if (step->kind == AB_STEP_REMOVE)
 		return 0;

@@ -1,15 +1,3 @@
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/data/strv.h"
-#include "base/system/fd.h"
 #include "layer/apply/apply.h"
 #include "layer/journal/steps.h"
 #include "layer/store/store.h"
@@ -18,9 +6,10 @@
 
 bool ab_apply_can_undo(const struct ab_layer_set *set)
 {
-	ab_autoclose int fd = ab_layer_set_open(set, "undo/last/done", O_PATH);
+	ab_autoclose int undo = ab_layer_set_open(set, "undo", O_RDONLY | O_DIRECTORY);
+	ab_autoclose int newest = undo < 0 ? -1 : ab_undo_open_newest(undo);
 
-	return fd >= 0;
+	return newest >= 0;
 }
 
 /* The layer that the last apply was of. */
@@ -30,12 +19,8 @@ static int load_last(struct ab_layer_set *set, struct ab_site *site, struct ab_e
 	struct ab_steps steps;
 	struct ab_look root;
 
-	if (last < 0 && errno == ENOENT) {
-		ab_fail(err, AB_EREFUSED, 0,
-			"%s has nothing to take back: only the last apply can be taken back",
-			set->key);
-		return -1;
-	}
+	if (last < 0 && errno == ENOENT)
+		return ab_fail(err, AB_EREFUSED, 0, "%s has no apply to take back", set->key);
 	if (last < 0 || ab_steps_load(last, &steps) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "cannot read the journal of the last apply");
 	if (ab_site_open(site, set, steps.home, err) < 0) {
@@ -169,9 +154,12 @@ static int check_steps(struct ab_site *site, enum ab_apply_conflict conflict,
 		    touches_list(&later, site->steps.v[i].path))
 			now[i].skip = true;
 	hold_repos(site, now, ret);
-	for (size_t i = 0; i < site->steps.len; i++)
-		if (site->steps.v[i].kind != AB_STEP_MOVE && !now[i].skip)
-			ab_strv_add(ret->paths, site->steps.v[i].path);
+	for (size_t i = 0; i < site->steps.len; i++) {
+		if (site->steps.v[i].kind == AB_STEP_MOVE || now[i].skip)
+			continue;
+		ab_strv_add(ret->paths, site->steps.v[i].path);
+		ret->changes += site->steps.v[i].changes;
+	}
 	return 0;
 }
 
@@ -201,8 +189,15 @@ static int count_waiting(struct ab_layer_set *set, bool home, struct ab_error *e
 	ab_autoopened struct ab_layer_opened opened = AB_LAYER_OPENED_NONE;
 	struct ab_changes changes = { 0 };
 
-	if (home || ab_layer_open_view(set, home, &opened, err) < 0)
-		return home ? 0 : -1;
+	if (home)
+		return 0;
+	if (ab_layer_open_view(set, home, &opened, err) < 0) {
+		if (err->errnum != ENOENT || set->meta.form != AB_LAYER_FORM_COPY)
+			return -1;
+		*err = (struct ab_error){ 0 }; /* it was discarded */
+		set->meta.waiting = 0;
+		return ab_layer_set_save(set, err);
+	}
 	if (ab_changes_collect(&opened.view, NULL, &changes, err) < 0)
 		return -1;
 	set->meta.waiting = (int64_t)changes.len;
@@ -216,6 +211,7 @@ int ab_apply_undo(struct ab_layer_set *set, enum ab_apply_conflict conflict,
 {
 	ab_autosite struct ab_site site = AB_SITE_NONE;
 	ab_autofree struct ab_step_now *now = NULL;
+	ab_autostrv struct ab_strv earlier = { 0 };
 
 	if (load_last(set, &site, err) < 0 || ab_site_claim(&site, set, guard, err) < 0)
 		return -1;
@@ -231,5 +227,9 @@ int ab_apply_undo(struct ab_layer_set *set, enum ab_apply_conflict conflict,
 	}
 	if (check_parents(&site, now, err) < 0 || ab_site_undo(&site, now, progress, err) < 0)
 		return -1;
+	ret->gone = site.upper < 0;
+	if (ab_undo_earlier(site.undo, &earlier) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "cannot list the earlier applies");
+	ret->left = earlier.len + ab_apply_can_undo(set);
 	return count_waiting(set, site.steps.home, err);
 }

@@ -1,17 +1,10 @@
 #include "layer/diff/contents.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
-#include "base/data/mem.h"
-#include "base/system/fd.h"
 #include "layer/diff/host_names.h"
 #include "layer/diff/labels.h"
-#include "layer/diff/text_diff.h"
+#include "base/text/text_diff.h"
 #include "layer/walk/changes.h"
 #include "workspace/tree/dir.h"
 
@@ -41,8 +34,7 @@ static void read_file(int file, struct ab_content *ret)
 	n = ab_read_full(fd, ret->data, room);
 	if (n < 0) {
 		ret->errnum = errno;
-		free(ret->data);
-		ret->data = NULL;
+		free(ab_take(ret->data));
 		return;
 	}
 	ret->len = (size_t)n;
@@ -71,25 +63,24 @@ void ab_contents_read(const struct ab_layer_view *view, const struct ab_change *
 	else if (change->was == AB_TYPE_LINK)
 		read_link(ab_change_read_old_link(view, change), &ret->old);
 	if (change->is == AB_TYPE_FILE)
-		read_file(ab_change_open_new(view, change), &ret->new);
+		read_file(ab_change_open_new(view, change), &ret->fresh);
 	else if (change->is == AB_TYPE_LINK)
-		read_link(ab_change_read_new_link(view, change), &ret->new);
+		read_link(ab_change_read_new_link(view, change), &ret->fresh);
 	ret->binary = is_packed(change->path) ||
 		      (ret->old.data && ab_is_binary(ret->old.data, ret->old.len)) ||
-		      (ret->new.data &&ab_is_binary(ret->new.data, ret->new.len));
+		      (ret->fresh.data && ab_is_binary(ret->fresh.data, ret->fresh.len));
 }
 
 void ab_contents_fini(struct ab_contents *contents)
 {
-	free(contents->old.data);
-	free(contents->new.data);
+	ab_free_all(contents->old.data, contents->fresh.data);
 	*contents = (struct ab_contents){ 0 };
 }
 
 bool ab_contents_are_text(const struct ab_contents *contents)
 {
-	return !contents->binary && !contents->old.cut && !contents->new.cut &&
-	       !contents->old.errnum && !contents->new.errnum;
+	return !contents->binary && !contents->old.cut && !contents->fresh.cut &&
+	       !contents->old.errnum && !contents->fresh.errnum;
 }
 
 /* Does the folder of `len` bytes have this entry, before or after the changes? */
@@ -106,14 +97,27 @@ static bool has_entry(const struct ab_layer_view *view, const struct ab_changes 
 	return fd >= 0;
 }
 
-/* git recognizes a directory by its content, whatever its name is. */
+/* git recognizes a directory by its content, whatever its name is: a repository, one whose other half
+ * "commondir" names, or that half. */
+static bool is_gitdir(const struct ab_layer_view *view, const struct ab_changes *changes,
+		      const char *path, size_t len)
+{
+	bool objects = has_entry(view, changes, path, len, "objects");
+
+	if (has_entry(view, changes, path, len, "HEAD"))
+		return objects || has_entry(view, changes, path, len, "commondir");
+	return objects && has_entry(view, changes, path, len, "refs");
+}
+
 static bool is_in_gitdir(const struct ab_layer_view *view, const struct ab_changes *changes,
 			 const char *path)
 {
-	size_t len;
+	size_t at = 0, len;
 
-	return ab_label_maybe_gitdir(path, &len) && has_entry(view, changes, path, len, "HEAD") &&
-	       has_entry(view, changes, path, len, "objects");
+	while (ab_label_maybe_gitdir(path, &at, &len))
+		if (is_gitdir(view, changes, path, len))
+			return true;
+	return false;
 }
 
 enum {
@@ -222,7 +226,7 @@ void ab_contents_label(const struct ab_layer_view *view, const struct ab_changes
 	struct ab_label_input in = {
 		.change = change,
 		.old = get_side(&contents->old),
-		.new = get_side(&contents->new),
+		.fresh = get_side(&contents->fresh),
 		.gitdir = is_in_gitdir(view, changes, change->path),
 		.repository = deletes_repository(view, change),
 		.mass = scene->mass,

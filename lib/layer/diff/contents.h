@@ -1,14 +1,11 @@
-#ifndef AB_LAYER_DIFF_CONTENTS_H
-#define AB_LAYER_DIFF_CONTENTS_H
+#pragma once
 /*
  * Reads both sides of a change, as far as it is compared, and finds its labels.
  *
  * Files are opened by ab_change_open_old() and _new(): beneath their folder, without
  * links, and only if they are still the files that were looked at.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/base.h"
 
 struct ab_change;
 struct ab_changes;
@@ -25,7 +22,7 @@ struct ab_content {
 };
 
 struct ab_contents {
-	struct ab_content old, new;
+	struct ab_content old, fresh;
 	bool binary; /* one of the two is not text */
 };
 
@@ -54,5 +51,3 @@ void ab_contents_label(const struct ab_layer_view *view, const struct ab_changes
 
 /* Read all of them and set their `labels`. */
 void ab_changes_label(const struct ab_layer_view *view, struct ab_changes *changes);
-
-#endif

@@ -1,23 +1,13 @@
 #include "layer/diff/host_names.h"
 
 #include <dirent.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/data/strv.h"
-#include "base/system/fd.h"
 #include "base/system/linkwalk.h"
-#include "base/system/path.h"
 #include "layer/diff/label_state.h"
 #include "policy/model/policy.h"
+#include "workspace/git/configured_path.h"
 #include "workspace/git/gitconfig.h"
+#include "workspace/git/gitkeys.h"
 #include "workspace/survey/survey.h"
 #include "workspace/tree/dir.h"
 #include "workspace/tree/tree_walk.h"
@@ -89,9 +79,7 @@ static void add_name(struct search *s, const char *path, enum ab_label_id id, co
 			ab_buf_fini(&folded);
 			return;
 		}
-	if ((o->len & (o->len + 1)) == 0)
-		o->v = ab_realloc(o->v, 2 * (o->len + 1) * sizeof(o->v[0]));
-	n = &o->v[o->len++];
+	n = ab_append(o->v, o->len);
 	*n = (struct name){ .path = ab_buf_take(&folded), .id = id, .detail = ab_strdup(detail) };
 	snprintf(n->who, sizeof(n->who), "%s", who);
 }
@@ -121,31 +109,40 @@ struct commands {
 	const char *top; /* of the checkout: git starts programs there */
 };
 
+/* Does git run or read what the word of a setting names? A file that is missing can be created, and
+ * a single word may have nothing to do with a folder of that name. */
+static bool is_obeyed(const struct commands *c, const char *word, const char *path, bool single)
+{
+	struct stat st;
+
+	if (strcmp(path, c->top) == 0 || ab_git_is_checkout(path))
+		return false;
+	if (strchr(word, '/'))
+		return true;
+	return lstat(path, &st) == 0 && !(single && S_ISDIR(st.st_mode));
+}
+
 /* "sh scripts/clean.sh" runs a file of the tree, too: each word that is one counts. */
 static void add_words(void *arg, const char *key, const char *value)
 {
 	static const char ends[] = " \t\n\"'\\;|&<>()$`=!";
+	static const struct ab_gitkeys_terms terms = { .made = true };
 	const struct commands *c = arg;
 
-	if (!ab_gitconfig_runs(key, value))
+	if (!value || ab_gitkeys_allow(key, value, &terms))
 		return;
 	for (const char *p = value + strspn(value, ends); *p; p += strspn(p, ends)) {
 		size_t n = strcspn(p, ends);
-		ab_autofree char *word = ab_strndup(p, n), *path = NULL;
-		struct stat st;
+		ab_autofree char *word = ab_strndup(p, n), *path = NULL, *real = NULL;
 
 		p += n;
 		path = ab_path_resolve(word, c->top, getenv("HOME"));
-		/* A file that is missing can be created. */
-		if (path && strcmp(path, c->top) != 0 &&
-		    (strchr(word, '/') || lstat(path, &st) == 0)) {
-			ab_autofree char *real = realpath(path, NULL);
-
-			add_name(c->s, path, AB_LABEL_GIT, "git", "the host's git obeys it");
-			if (real)
-				add_name(c->s, real, AB_LABEL_GIT, "git",
-					 "the host's git obeys it");
-		}
+		if (!path || !is_obeyed(c, word, path, p - n == value && !*p))
+			continue;
+		real = realpath(path, NULL);
+		add_name(c->s, path, AB_LABEL_GIT, "git", "the host's git obeys it");
+		if (real)
+			add_name(c->s, real, AB_LABEL_GIT, "git", "the host's git obeys it");
 	}
 }
 
@@ -197,9 +194,7 @@ static void survey_git(struct search *s)
 	for (size_t i = 0; i < survey.repos.len; i++)
 		add_commands(s, survey.repos.v[i]);
 	ab_survey_fini(&survey);
-	ab_strv_fini(&policy.fs.write);
-	ab_strv_fini(&policy.fs.touched);
-	ab_strv_fini(&policy.fs.deny_write);
+	ab_strv_fini_all(&policy.fs.write, &policy.fs.touched, &policy.fs.deny_write);
 }
 
 /* ---- symbolic links ---- */
@@ -351,10 +346,8 @@ struct ab_host_names *ab_host_names_find(int lower)
 
 void ab_host_names_free(struct ab_host_names *names)
 {
-	for (size_t i = 0; names && i < names->len; i++) {
-		free(names->v[i].path);
-		free(names->v[i].detail);
-	}
+	for (size_t i = 0; names && i < names->len; i++)
+		ab_free_all(names->v[i].path, names->v[i].detail);
 	if (names)
 		free(names->v);
 	free(names);

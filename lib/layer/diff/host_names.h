@@ -1,5 +1,4 @@
-#ifndef AB_LAYER_DIFF_HOST_NAMES_H
-#define AB_LAYER_DIFF_HOST_NAMES_H
+#pragma once
 /*
  * Files that a program outside obeys although their own names do not say so: the host's
  * git configuration names them (core.hooksPath, a filter), or a name that has a label is a
@@ -9,8 +8,7 @@
  * such a link has a label of its own. Bounded; if the host cannot be searched, every change is
  * unchecked.
  */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/base.h"
 
 struct ab_label_hits;
 struct ab_change;
@@ -24,5 +22,3 @@ void ab_host_names_free(struct ab_host_names *names);
 /* Add the labels of a change at or below one of them, or of one that replaces a folder above. */
 void ab_host_names_label(const struct ab_host_names *names, const struct ab_change *change,
 			 struct ab_label_hits *hits);
-
-#endif

@@ -1,10 +1,6 @@
-#include <stdio.h>
-#include <string.h>
-
-#include "base/data/mem.h"
-#include "base/text/ascii.h"
+#include "base/text/text_diff.h"
+#include "base/text/words.h"
 #include "layer/diff/label_state.h"
-#include "layer/diff/text_diff.h"
 #include "policy/values/providers.h"
 
 enum {
@@ -43,7 +39,7 @@ static bool is_line_of(const struct ab_label_side *side, const char *line, size_
 const char *ab_label_new_line(const struct ab_label_input *in, ab_label_line_fn *fn, void *arg,
 			      size_t *ret_len)
 {
-	const char *p = in->new.data, *end = p + in->new.len;
+	const char *p = in->fresh.data, *end = p + in->fresh.len;
 	size_t checks = 0;
 
 	while (p < end) {
@@ -99,7 +95,7 @@ static bool finds_hidden(void *arg, const char *line, size_t len)
 
 static void check_hidden(const struct ab_label_input *in, struct ab_label_hits *hits)
 {
-	struct hidden h = { .text = in->new.data };
+	struct hidden h = { .text = in->fresh.data };
 	char detail[16];
 	size_t len;
 
@@ -109,24 +105,18 @@ static void check_hidden(const struct ab_label_input *in, struct ab_label_hits *
 	ab_label_add(hits, AB_LABEL_HIDDEN, NULL, detail);
 }
 
-/* Prefixes of keys that no row of ab_providers has. */
-static const char key_prefixes[][12] = {
-	"AKIA",	   "ASIA",   "glpat-",	 "gldt-",    "xoxb-",	"xoxp-",     "xoxa-",
-	"xapp-",   "npm_",   "pypi-",	 "hvs.",     "dop_v1_", "SG.",	     "ya29.",
-	"GOCSPX-", "shpat_", "sk_live_", "rk_live_", "glsa_",	"dckr_pat_", "sk-",
-};
+/* Prefixes of keys that no provider has. */
+static const char key_prefixes[] =
+	"AKIA ASIA glpat- gldt- xoxb- xoxp- xoxa- xapp- npm_ pypi- hvs. dop_v1_ SG. ya29. GOCSPX- "
+	"shpat_ sk_live_ rk_live_ glsa_ dckr_pat_ sk-";
 
 /* In names of settings that hold credentials, in lower case. */
-static const char key_words[][12] = {
-	"password", "passwd",	   "secret",	 "token",    "api_key",	   "apikey",
-	"api-key",  "private_key", "access_key", "auth_key", "credential",
-};
+static const char key_words[] = "password passwd secret token api_key apikey api-key private_key "
+				"access_key auth_key credential";
 
 /* A value that stands for another one. */
-static const char sample_words[][12] = {
-	"example", "xxxx",     "your",	     "placeholder", "changeme",
-	"dummy",   "redacted", "0123456789", "...",
-};
+static const char sample_words[] =
+	"example xxxx your placeholder changeme dummy redacted 0123456789 ...";
 
 static bool is_key_byte(char c)
 {
@@ -134,10 +124,8 @@ static bool is_key_byte(char c)
 	       c == '/' || c == '=';
 }
 
-static bool contains_folded(const char *p, size_t len, const char *word)
+static bool contains_folded(const char *p, size_t len, const char *word, size_t n)
 {
-	size_t n = strlen(word);
-
 	for (size_t i = 0; i + n <= len; i++) {
 		size_t k = 0;
 
@@ -146,6 +134,16 @@ static bool contains_folded(const char *p, size_t len, const char *word)
 		if (k == n)
 			return true;
 	}
+	return false;
+}
+
+static bool contains_any(const char *p, size_t len, const char *words)
+{
+	const char *word;
+
+	for (size_t n; (word = ab_word_next(&words, &n));)
+		if (contains_folded(p, len, word, n))
+			return true;
 	return false;
 }
 
@@ -163,29 +161,22 @@ static bool is_random(const char *p, size_t len)
 		digit |= ab_is_digit(c);
 		letter |= ab_is_alnum(c) && !ab_is_digit(c);
 	}
-	if (!letter || !digit || distinct < DISTINCT_MIN)
-		return false;
-	for (size_t i = 0; i < AB_COUNT(sample_words); i++)
-		if (contains_folded(p, len, sample_words[i]))
-			return false;
-	return true;
+	return letter && digit && distinct >= DISTINCT_MIN && !contains_any(p, len, sample_words);
 }
 
 /* The length of the longest known prefix at `p`; 0: there is none. */
 static size_t match_prefix(const char *p, size_t len)
 {
+	const char *list = key_prefixes, *known;
+	const struct ab_provider *provider;
 	size_t best = 0;
 
-	for (size_t i = 0; i < AB_COUNT(key_prefixes); i++) {
-		size_t n = strlen(key_prefixes[i]);
-
-		if (n > best && n <= len && memcmp(p, key_prefixes[i], n) == 0)
+	for (size_t n; (known = ab_word_next(&list, &n));)
+		if (*p == *known && n > best && n <= len && memcmp(p, known, n) == 0)
 			best = n;
-	}
-	for (size_t i = 0; i < ab_nproviders; i++)
-		for (size_t k = 0; k < AB_PROVIDER_PREFIXES && ab_providers[i].prefixes[k][0];
-		     k++) {
-			const char *prefix = ab_providers[i].prefixes[k];
+	for (size_t i = 0; (provider = ab_provider_at(i)); i++)
+		for (size_t k = 0; k < AB_PROVIDER_PREFIXES && provider->prefixes[k][0]; k++) {
+			const char *prefix = provider->prefixes[k];
 			size_t n = strlen(prefix);
 
 			if (*p == *prefix && n > best && n <= len && memcmp(p, prefix, n) == 0)
@@ -220,10 +211,7 @@ static bool assigns_key(const char *line, size_t len)
 	if (at >= len || n < VALUE_MIN || !is_random(line + at, n) ||
 	    (at + n < len && !strchr("\"'`, \t;)}]", line[at + n])))
 		return false;
-	for (size_t i = 0; i < AB_COUNT(key_words); i++)
-		if (contains_folded(line, name, key_words[i]))
-			return true;
-	return false;
+	return contains_any(line, name, key_words);
 }
 
 static bool finds_secret(void *arg, const char *line, size_t len)
@@ -253,18 +241,12 @@ static void check_secret(const struct ab_label_input *in, struct ab_label_hits *
 
 static bool has_media_name(const char *name)
 {
-	static const char *const ends[] = {
-		"png", "jpg",  "jpeg", "gif",	"webp", "bmp", "ico", "cur",
-		"tif", "tiff", "woff", "woff2", "ttf",	"otf", "ttc", "eot",
-		"ogg", "oga",  "opus", "mp3",	"flac", "wav", "avi", "mp4",
-		"m4a", "m4v",  "mov",  "heic",	"avif", "pdf", "psd",
-	};
+	static const char ends[] =
+		"png jpg jpeg gif webp bmp ico cur tif tiff woff woff2 ttf otf ttc eot ogg oga opus "
+		"mp3 flac wav avi mp4 m4a m4v mov heic avif pdf psd";
 	const char *dot = strrchr(name, '.');
 
-	for (size_t i = 0; dot && dot > name && i < AB_COUNT(ends); i++)
-		if (strcmp(dot + 1, ends[i]) == 0)
-			return true;
-	return false;
+	return dot && dot > name && ab_word_listed(ends, dot + 1, strlen(dot + 1));
 }
 
 /* Does it begin like a picture, a font, a sound or a document? Such a file is not a program by
@@ -303,22 +285,22 @@ void ab_label_content(const struct ab_label_input *in, const char *name, struct 
 
 	if (c->is != AB_TYPE_FILE || c->kind == AB_CHANGE_MODE)
 		return;
-	if (!in->new.data) {
+	if (!in->fresh.data) {
 		ab_label_add(hits, AB_LABEL_UNCHECKED, NULL, NULL);
 		return;
 	}
 	/* git reads lines, whatever else is in the file. */
 	if (strcmp(name, ".gitattributes") == 0 && ab_label_new_line(in, adds_filter, NULL, &len))
 		ab_label_add(hits, AB_LABEL_GIT, "git", "chooses filters or drivers");
-	if (ab_is_binary(in->new.data, in->new.len)) {
+	if (ab_is_binary(in->fresh.data, in->fresh.len)) {
 		if (c->was == AB_TYPE_FILE || !has_media_name(name) ||
-		    !is_media(in->new.data, in->new.len))
+		    !is_media(in->fresh.data, in->fresh.len))
 			ab_label_add(hits, AB_LABEL_BINARY, NULL, NULL);
 		return;
 	}
 	if (old_binary)
 		ab_label_add(hits, AB_LABEL_BINARY, NULL, NULL);
-	if (in->new.cut)
+	if (in->fresh.cut)
 		ab_label_add(hits, AB_LABEL_UNCHECKED, NULL, NULL);
 	check_hidden(in, hits);
 	check_secret(in, hits);

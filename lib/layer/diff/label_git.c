@@ -1,7 +1,3 @@
-#include <string.h>
-
-#include "base/data/mem.h"
-#include "base/data/strv.h"
 #include "layer/diff/label_state.h"
 #include "workspace/git/gitchange.h"
 #include "workspace/git/gitconfig.h"
@@ -94,27 +90,28 @@ static bool ends_with(const char *path, const char *pattern)
 
 static void check_config(const struct ab_label_input *in, struct ab_label_hits *hits)
 {
-	static const struct ab_gitchange_terms terms = { 0 };
+	static const struct ab_gitkeys_terms old_terms = { 0 }, new_terms = { .made = true };
 	ab_autobuf struct ab_buf text = { 0 }, keys = { 0 };
-	const struct ab_label_side *old = &in->old, *new = &in->new;
+	const struct ab_label_side *old = &in->old, *fresh = &in->fresh;
 	struct ab_gitchange change;
 
-	if (in->change->is != AB_TYPE_FILE || !new->data || new->cut ||
-	    new->len > AB_GITCONFIG_MAX) {
+	if (in->change->is != AB_TYPE_FILE || !fresh->data || fresh->cut ||
+	    fresh->len > AB_GITCONFIG_MAX) {
 		ab_label_add(hits, AB_LABEL_GIT, "git", NULL);
 		return;
 	}
-	/* A new repository has settings that a box may not change in an old one. */
+	/* A new repository has settings that a box may not change in an old one. A path as an address
+	 * may be any repository of the box, with its hooks. */
 	if (in->change->was == AB_TYPE_NONE) {
-		if (ab_gitconfig_clean(new->data, new->len, &text, &keys))
+		if (ab_gitconfig_clean(fresh->data, fresh->len, &new_terms, &text, &keys))
 			ab_label_add(hits, AB_LABEL_GIT, "git",
 				     keys.len ? keys.data : "cannot be read");
 		return;
 	}
 	if (!old->data || old->cut) {
 		ab_label_add(hits, AB_LABEL_GIT, "git", NULL);
-	} else if (!ab_gitchange_allowed(old->data, old->len, new->data, new->len, &terms,
-					 &change)) {
+	} else if (!ab_gitchange_allowed(old->data, old->len, fresh->data, fresh->len, &old_terms,
+					 &change, NULL)) {
 		ab_buf_printf(&keys, "%s%s%s", change.key, change.key[0] ? " " : "", change.why);
 		ab_label_add(hits, AB_LABEL_GIT, "git", keys.data);
 	}
@@ -131,21 +128,21 @@ static void add_submodule(void *arg, const char *path)
 /* git enters each submodule and obeys its settings. */
 static void check_index(const struct ab_label_input *in, struct ab_label_hits *hits)
 {
-	ab_autostrv struct ab_strv old = { 0 }, new = { 0 };
+	ab_autostrv struct ab_strv old = { 0 }, fresh = { 0 };
 
 	if (in->change->is != AB_TYPE_FILE)
 		return;
-	if (!in->new.data || in->new.cut) {
+	if (!in->fresh.data || in->fresh.cut) {
 		ab_label_add(hits, AB_LABEL_UNCHECKED, "git", "the index may name submodules");
 		return;
 	}
-	if (ab_gitindex_parse(in->new.data, in->new.len, add_submodule, &new).unnamed)
+	if (ab_gitindex_parse(in->fresh.data, in->fresh.len, add_submodule, &fresh).unnamed)
 		ab_label_add(hits, AB_LABEL_UNCHECKED, "git", "the index may name submodules");
-	if (new.len && in->old.data && !in->old.cut)
+	if (fresh.len && in->old.data && !in->old.cut)
 		ab_gitindex_parse(in->old.data, in->old.len, add_submodule, &old);
-	for (size_t i = 0; i < new.len; i++)
-		if (!ab_strv_has(&old, new.v[i]) || new.len == SUBMODULES_MAX) {
-			ab_autofree char *detail = ab_printf("submodule %s", new.v[i]);
+	for (size_t i = 0; i < fresh.len; i++)
+		if (!ab_strv_has(&old, fresh.v[i]) || fresh.len == SUBMODULES_MAX) {
+			ab_autofree char *detail = ab_printf("submodule %s", fresh.v[i]);
 
 			ab_label_add(hits, AB_LABEL_GIT, "git", detail);
 			return;
@@ -166,9 +163,9 @@ static void check_todo(const struct ab_label_input *in, struct ab_label_hits *hi
 
 	if (in->change->is == AB_TYPE_NONE)
 		return;
-	if (!in->new.data || in->new.cut)
+	if (!in->fresh.data || in->fresh.cut)
 		ab_label_add(hits, AB_LABEL_GIT, "git", "cannot be checked");
-	else if (ab_rebase_execs(in->new.data, in->new.len, note_command, &first))
+	else if (ab_rebase_execs(in->fresh.data, in->fresh.len, note_command, &first))
 		ab_label_add(hits, AB_LABEL_GIT, "git", first.data);
 }
 
@@ -179,8 +176,9 @@ static void check_file(const struct ab_label_input *in, const char *rest,
 	const char *name = strrchr(rest, '/') ? strrchr(rest, '/') + 1 : rest;
 	size_t n = strlen(rest);
 
-	if (starts_with(rest, "refs") || starts_with(rest, "logs") || starts_with(rest, "lfs") ||
-	    (starts_with(rest, "objects") && !starts_with(rest, "objects/info"))) {
+	if (!in->gitdir &&
+	    (starts_with(rest, "refs") || starts_with(rest, "logs") || starts_with(rest, "lfs") ||
+	     (starts_with(rest, "objects") && !starts_with(rest, "objects/info")))) {
 		/* The folder itself is not data that git replaces. */
 		if (!strchr(rest, '/') && in->change->is != AB_TYPE_DIR)
 			ab_label_add(hits, AB_LABEL_GIT, "git", "removes the repository's data");
@@ -207,7 +205,7 @@ void ab_label_git(const struct ab_label_input *in, const char *folded, struct ab
 {
 	const struct ab_change *change = in->change;
 	const char *rest = skip_gitdir(folded);
-	size_t len;
+	size_t at = 0, len;
 
 	if (rest && has_odd_spelling(change->path))
 		ab_label_add(hits, AB_LABEL_GIT, "git", "another spelling of .git");
@@ -221,8 +219,9 @@ void ab_label_git(const struct ab_label_input *in, const char *folded, struct ab
 							: "leads to another repository");
 	} else if (in->repository) {
 		ab_label_add(hits, AB_LABEL_GIT, "git", "removes a repository in it");
-	} else if (in->gitdir && ab_label_maybe_gitdir(folded, &len)) {
-		check_file(in, folded + len + (len > 0), hits);
+	} else {
+		while (in->gitdir && ab_label_maybe_gitdir(folded, &at, &len))
+			check_file(in, folded + len + (len > 0), hits);
 	}
 }
 
@@ -242,19 +241,20 @@ size_t ab_label_gitdir_len(const char *path)
 	return (size_t)(rest - path) - (rest > path && rest[-1] == '/');
 }
 
-bool ab_label_maybe_gitdir(const char *path, size_t *ret_len)
+bool ab_label_maybe_gitdir(const char *path, size_t *at, size_t *ret_len)
 {
 	static const char *const parts[] = { "hooks", "config", "config.worktree", "commondir" };
 
-	for (const char *p = path;;) {
+	for (const char *p = path + *at; *p; p += *p == '/') {
+		const char *name = p;
+
+		p += strcspn(p, "/");
 		for (size_t i = 0; i < AB_COUNT(parts); i++)
-			if (starts_with(p, parts[i])) {
-				*ret_len = p == path ? 0 : (size_t)(p - path - 1);
+			if (starts_with(name, parts[i])) {
+				*at = (size_t)(p - path) + (*p == '/');
+				*ret_len = name == path ? 0 : (size_t)(name - path - 1);
 				return true;
 			}
-		p = strchr(p, '/');
-		if (!p)
-			return false;
-		p++;
 	}
+	return false;
 }

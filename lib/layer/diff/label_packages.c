@@ -1,49 +1,33 @@
-#include <string.h>
-
 #include "audit/read/details.h"
-#include "base/data/mem.h"
-#include "base/data/strv.h"
-#include "base/text/ascii.h"
+#include "base/text/words.h"
 #include "layer/diff/label_state.h"
 
 enum {
 	HOSTS_MAX = 64, /* of one lock file */
+	MEMBERS = 32,	/* of a row of manifests */
 	CHECKS = 64,	/* unusual dependencies that are looked up in the old manifest */
 };
 
-/* Members of package.json that make a tool run something. */
-static const char *const script_members[] = {
-	"scripts",
-	"gypfile",
-	"packageManager",
-	"pnpm",
-	"husky",
-	"lint-staged",
-	"simple-git-hooks",
-	"pre-commit",
-	"workspaces",
-	"eslintConfig",
-	"prettier",
-	"jest",
-	"trustedDependencies",
-	"babel",
-	"stylelint",
-	"mocha",
-	"ava",
-	"nyc",
-	"xo",
-	"wireit",
-	"lavamoat",
+/*
+ * Manifests in JSON, and members of them. A new or changed member has the label, with the member as
+ * the detail. Of dependencies only those count that come from another place than a registry.
+ */
+static const struct manifest {
+	const char *names, *who;
+	enum ab_label_id id;
+	bool dependencies;
+	const char *members;
+} manifests[] = {
+	{ "package.json package.json5 package.yaml", "npm", AB_LABEL_BUILD, false,
+	  "scripts gypfile packageManager pnpm husky lint-staged simple-git-hooks pre-commit "
+	  "workspaces eslintConfig prettier jest trustedDependencies babel stylelint mocha ava nyc "
+	  "xo wireit lavamoat" },
+	{ "package.json package.json5 package.yaml", "npm", AB_LABEL_REGISTRY, true,
+	  "dependencies devDependencies optionalDependencies peerDependencies overrides "
+	  "resolutions" },
+	{ "composer.json", "composer", AB_LABEL_BUILD, false, "scripts config" },
+	{ "composer.json", "composer", AB_LABEL_REGISTRY, false, "repositories" },
 };
-
-static const char *const dependency_members[] = {
-	"dependencies",	    "devDependencies", "optionalDependencies",
-	"peerDependencies", "overrides",       "resolutions",
-};
-
-/* Members of composer.json. */
-static const char *const composer_members[] = { "scripts", "config", "repositories" };
-enum { COMPOSER_REPOSITORIES = 2 };
 
 /* Manifests in which single lines matter. In lower case. A needle also matches a line without its
  * blanks and quotes. */
@@ -77,62 +61,28 @@ static const struct {
 
 /* Lock files, and what is before an address that packages come from; "": any address. */
 static const struct {
-	char name[20];
-	char key[12];
+	const char *names, *key;
 } lock_rows[] = {
-	{ "package-lock.json", "\"resolved\"" },
-	{ "npm-shrinkwrap.json", "\"resolved\"" },
-	{ "yarn.lock", "" },
-	{ "pnpm-lock.yaml", "" },
-	{ "bun.lock", "" },
-	{ "deno.lock", "" },
-	{ "cargo.lock", "" },
-	{ "poetry.lock", "" },
-	{ "uv.lock", "" },
-	{ "pdm.lock", "" },
-	{ "pylock*.toml", "" },
-	{ "pipfile.lock", "" },
+	{ "package-lock.json npm-shrinkwrap.json", "\"resolved\"" },
 	{ "composer.lock", "\"url\"" },
 	{ "gemfile.lock", "remote" },
-	{ "mix.lock", "" },
-	{ "pubspec.lock", "" },
-	{ "podfile.lock", "" },
-	{ "flake.lock", "" },
-	{ "package.resolved", "" },
-	{ ".terraform.lock.hcl", "" },
-	{ "gradle.lockfile", "" },
+	{ "yarn.lock pnpm-lock.yaml bun.lock deno.lock cargo.lock poetry.lock uv.lock pdm.lock "
+	  "pylock*.toml pipfile.lock mix.lock pubspec.lock podfile.lock flake.lock "
+	  "package.resolved .terraform.lock.hcl gradle.lockfile",
+	  "" },
 };
 
 /* Where the packages of a new lock file usually come from. */
-static const char usual_hosts[][40] = {
-	"registry.npmjs.org",
-	"registry.yarnpkg.com",
-	"jsr.io",
-	"npm.jsr.io",
-	"pypi.org",
-	"files.pythonhosted.org",
-	"crates.io",
-	"index.crates.io",
-	"static.crates.io",
-	"rubygems.org",
-	"repo.packagist.org",
-	"hex.pm",
-	"repo.hex.pm",
-	"pub.dev",
-	"pub.dartlang.org",
-	"registry.terraform.io",
-	"repo.maven.apache.org",
-	"proxy.golang.org",
-	"deno.land",
-	"github.com/rust-lang/crates.io-index",
-};
+static const char usual_hosts[] =
+	"registry.npmjs.org registry.yarnpkg.com jsr.io npm.jsr.io pypi.org files.pythonhosted.org "
+	"crates.io index.crates.io static.crates.io rubygems.org repo.packagist.org hex.pm "
+	"repo.hex.pm pub.dev pub.dartlang.org registry.terraform.io repo.maven.apache.org "
+	"proxy.golang.org deno.land github.com/rust-lang/crates.io-index";
 
 /* Anybody can publish there. */
-static const char code_hosts[][28] = {
-	"github.com", "codeload.github.com", "raw.githubusercontent.com",
-	"gitlab.com", "bitbucket.org",	     "codeberg.org",
-	"git.sr.ht",  "gist.github.com",     "cdn.jsdelivr.net",
-};
+static const char code_hosts[] =
+	"github.com codeload.github.com raw.githubusercontent.com gitlab.com bitbucket.org "
+	"codeberg.org git.sr.ht gist.github.com cdn.jsdelivr.net";
 
 /* The host of the URL at `p`, which begins behind "://"; empty if there is none. */
 static size_t measure_host(const char **p, const char *end)
@@ -155,12 +105,9 @@ static size_t measure_host(const char **p, const char *end)
 /* On a host where anybody can publish, a repository is the source: "github.com/x/y". */
 static size_t measure_source(const char *host, size_t n, const char *end)
 {
-	size_t slashes = 0, k = n;
+	size_t slashes = 3, k = n;
 
-	for (size_t i = 0; i < AB_COUNT(code_hosts); i++)
-		if (n == strlen(code_hosts[i]) && memcmp(host, code_hosts[i], n) == 0)
-			slashes = 3;
-	if (!slashes)
+	if (!ab_word_listed(code_hosts, host, n))
 		return n;
 	while (host + k < end && k < n + 200 && (unsigned char)host[k] > ' ' &&
 	       !strchr("?#\"'<>)]},;|\\", host[k]) && (slashes -= host[k] == '/') > 0)
@@ -209,33 +156,32 @@ static bool collect_hosts(const struct ab_label_side *side, const char *key, str
 	return true;
 }
 
-static bool is_usual_host(const char *host)
+/* Can both sides be read as a whole? */
+static bool is_readable(const struct ab_label_input *in)
 {
-	for (size_t i = 0; i < AB_COUNT(usual_hosts); i++)
-		if (strcmp(usual_hosts[i], host) == 0)
-			return true;
-	return false;
+	return in->fresh.data && !in->fresh.cut &&
+	       (in->change->was == AB_TYPE_NONE || (in->old.data && !in->old.cut));
 }
 
 static void check_lock(const struct ab_label_input *in, const char *key, struct ab_label_hits *hits)
 {
-	ab_autostrv struct ab_strv old = { 0 }, new = { 0 };
-	bool known = in->change->was == AB_TYPE_NONE || (in->old.data && !in->old.cut);
+	ab_autostrv struct ab_strv old = { 0 }, fresh = { 0 };
 
-	if (!in->new.data || in->new.cut || !known) {
+	if (!is_readable(in)) {
 		ab_label_add(hits, AB_LABEL_REGISTRY, NULL, "cannot be checked");
 		return;
 	}
 	/* If the old file has too many, some that are not new are reported. */
 	if (in->old.data)
 		(void)collect_hosts(&in->old, key, &old);
-	if (!collect_hosts(&in->new, key, &new)) {
+	if (!collect_hosts(&in->fresh, key, &fresh)) {
 		ab_label_add(hits, AB_LABEL_REGISTRY, NULL, "very many hosts");
 		return;
 	}
-	for (size_t i = 0; i < new.len; i++)
-		if (!ab_strv_has(&old, new.v[i]) && !is_usual_host(new.v[i])) {
-			ab_label_add(hits, AB_LABEL_REGISTRY, NULL, new.v[i]);
+	for (size_t i = 0; i < fresh.len; i++)
+		if (!ab_strv_has(&old, fresh.v[i]) &&
+		    !ab_word_listed(usual_hosts, fresh.v[i], strlen(fresh.v[i]))) {
+			ab_label_add(hits, AB_LABEL_REGISTRY, NULL, fresh.v[i]);
 			return;
 		}
 }
@@ -284,16 +230,16 @@ static bool is_elsewhere(const struct text *t)
 	       memchr(t->at, '\\', t->len);
 }
 
-static void check_dependencies(const struct ab_detail *old, const struct ab_detail *new,
+static void check_dependencies(const struct ab_detail *old, const struct ab_detail *fresh,
 			       struct ab_label_hits *hits)
 {
-	const char *p = new->at, *end;
+	const char *p = fresh->at, *end;
 	struct text value;
 	size_t checks = 0;
 
-	if (new->kind != AB_DETAIL_NESTED)
+	if (fresh->kind != AB_DETAIL_NESTED)
 		return;
-	end = p + new->len;
+	end = p + fresh->len;
 	while (next_text(&p, end, &value)) {
 		ab_autofree char *detail = NULL;
 
@@ -309,65 +255,35 @@ static void check_dependencies(const struct ab_detail *old, const struct ab_deta
 }
 
 /* Without a byte order mark, which package managers skip. */
-static int find_members(const struct ab_label_side *side, const char *const names[], size_t n,
-			struct ab_detail ret[])
+static int find_members(const struct ab_label_side *side, const struct ab_strv *names,
+			struct ab_detail *ret)
 {
 	bool marked = side->len >= 3 && memcmp(side->data, "\xef\xbb\xbf", 3) == 0;
 
-	return ab_details_find(side->data + (marked ? 3 : 0), side->len - (marked ? 3 : 0), names,
-			       n, ret);
+	return ab_details_find(side->data + (marked ? 3 : 0), side->len - (marked ? 3 : 0),
+			       (const char *const *)names->v, names->len, ret);
 }
 
-static void check_package_json(const struct ab_label_input *in, struct ab_label_hits *hits)
+static void check_manifest(const struct ab_label_input *in, const struct manifest *m,
+			   struct ab_label_hits *hits)
 {
-	struct ab_detail old_scripts[AB_COUNT(script_members)] = { 0 };
-	struct ab_detail new_scripts[AB_COUNT(script_members)];
-	struct ab_detail old_deps[AB_COUNT(dependency_members)] = { 0 };
-	struct ab_detail new_deps[AB_COUNT(dependency_members)];
-	bool known = in->change->was == AB_TYPE_NONE || (in->old.data && !in->old.cut);
+	struct ab_detail old[MEMBERS] = { 0 }, fresh[MEMBERS];
+	ab_autostrv struct ab_strv names = { 0 };
+	const char *list = m->members, *word;
 
-	if (!in->new.data || in->new.cut || !known ||
-	    find_members(&in->new, script_members, AB_COUNT(script_members), new_scripts) < 0 ||
-	    find_members(&in->new, dependency_members, AB_COUNT(dependency_members), new_deps) <
-		    0) {
-		ab_label_add(hits, AB_LABEL_BUILD, "npm", "cannot be checked");
+	for (size_t n; (word = ab_word_next(&list, &n));)
+		ab_strv_give(&names, ab_strndup(word, n));
+	if (!is_readable(in) || find_members(&in->fresh, &names, fresh) < 0) {
+		ab_label_add(hits, AB_LABEL_BUILD, m->who, "cannot be checked");
 		return;
 	}
-	if (in->old.data &&
-	    (find_members(&in->old, script_members, AB_COUNT(script_members), old_scripts) < 0 ||
-	     find_members(&in->old, dependency_members, AB_COUNT(dependency_members), old_deps) <
-		     0)) {
-		memset(old_scripts, 0, sizeof(old_scripts));
-		memset(old_deps, 0, sizeof(old_deps));
-	}
-	for (size_t i = 0; i < AB_COUNT(script_members); i++)
-		if (new_scripts[i].kind != AB_DETAIL_NONE &&
-		    !is_same_detail(&old_scripts[i], &new_scripts[i]))
-			ab_label_add(hits, AB_LABEL_BUILD, "npm", script_members[i]);
-	for (size_t i = 0; i < AB_COUNT(dependency_members); i++)
-		check_dependencies(&old_deps[i], &new_deps[i], hits);
-}
-
-static void check_composer_json(const struct ab_label_input *in, struct ab_label_hits *hits)
-{
-	struct ab_detail old[AB_COUNT(composer_members)] = { 0 };
-	struct ab_detail new[AB_COUNT(composer_members)];
-	bool known = in->change->was == AB_TYPE_NONE || (in->old.data && !in->old.cut);
-
-	if (!in->new.data || in->new.cut || !known ||
-	    find_members(&in->new, composer_members, AB_COUNT(composer_members), new) < 0) {
-		ab_label_add(hits, AB_LABEL_BUILD, "composer", "cannot be checked");
-		return;
-	}
-	if (in->old.data &&
-	    find_members(&in->old, composer_members, AB_COUNT(composer_members), old) < 0)
+	if (in->old.data && find_members(&in->old, &names, old) < 0)
 		memset(old, 0, sizeof(old));
-	for (size_t i = 0; i < AB_COUNT(composer_members); i++)
-		if (new[i].kind != AB_DETAIL_NONE && !is_same_detail(&old[i], &new[i]))
-			ab_label_add(hits,
-				     i == COMPOSER_REPOSITORIES ? AB_LABEL_REGISTRY
-								: AB_LABEL_BUILD,
-				     "composer", composer_members[i]);
+	for (size_t i = 0; i < names.len; i++)
+		if (m->dependencies)
+			check_dependencies(&old[i], &fresh[i], hits);
+		else if (fresh[i].kind != AB_DETAIL_NONE && !is_same_detail(&old[i], &fresh[i]))
+			ab_label_add(hits, m->id, m->who, names.v[i]);
 }
 
 static bool has_text(const struct ab_buf *b, const char *text)
@@ -404,8 +320,7 @@ static void check_lines(const struct ab_label_input *in, size_t row, struct ab_l
 	const char *line;
 	size_t len;
 
-	if (!in->new.data || in->new.cut ||
-	    (in->change->was != AB_TYPE_NONE && (!in->old.data || in->old.cut))) {
+	if (!is_readable(in)) {
 		ab_label_add(hits, line_rows[row].id, line_rows[row].who, "cannot be checked");
 		return;
 	}
@@ -421,21 +336,29 @@ static void check_lines(const struct ab_label_input *in, size_t row, struct ab_l
 	ab_label_add(hits, line_rows[row].id, line_rows[row].who, detail);
 }
 
+static bool matches_word(const char *patterns, const char *name)
+{
+	const char *word;
+
+	for (size_t n; (word = ab_word_next(&patterns, &n));)
+		if (ab_label_matches(word, name))
+			return true;
+	return false;
+}
+
 void ab_label_packages(const struct ab_label_input *in, const char *name,
 		       struct ab_label_hits *hits)
 {
 	if (in->change->is == AB_TYPE_NONE || in->change->is == AB_TYPE_DIR ||
 	    in->change->kind == AB_CHANGE_MODE)
 		return;
-	if (strcmp(name, "package.json") == 0 || strcmp(name, "package.json5") == 0 ||
-	    strcmp(name, "package.yaml") == 0)
-		check_package_json(in, hits);
-	if (strcmp(name, "composer.json") == 0)
-		check_composer_json(in, hits);
+	for (size_t i = 0; i < AB_COUNT(manifests); i++)
+		if (ab_word_listed(manifests[i].names, name, strlen(name)))
+			check_manifest(in, &manifests[i], hits);
 	for (size_t i = 0; i < AB_COUNT(line_rows); i++)
 		if (ab_label_matches(line_rows[i].name, name))
 			check_lines(in, i, hits);
 	for (size_t i = 0; i < AB_COUNT(lock_rows); i++)
-		if (ab_label_matches(lock_rows[i].name, name))
+		if (matches_word(lock_rows[i].names, name))
 			check_lock(in, lock_rows[i].key, hits);
 }

@@ -1,7 +1,6 @@
-#ifndef AB_LAYER_DIFF_LABEL_STATE_H
-#define AB_LAYER_DIFF_LABEL_STATE_H
+#pragma once
 /* Shared by the files of the labels. */
-#include "base/data/buf.h"
+#include "base/base.h"
 #include "layer/diff/labels.h"
 #include "layer/walk/changes.h"
 
@@ -14,7 +13,7 @@ void ab_label_add(struct ab_label_hits *hits, enum ab_label_id id, const char *w
 void ab_label_fold(const char *path, struct ab_buf *ret);
 
 /* Does this component of a folded path match, up to the next slash? "*" stands for any
- * text in a component; the case of the pattern does not matter. */
+ * text in a component; the case of the pattern does not matter. It ends at a slash or a blank. */
 bool ab_label_matches(const char *pattern, const char *name);
 
 /* Is it such a line? `line` is not terminated. */
@@ -43,5 +42,3 @@ void ab_label_content(const struct ab_label_input *in, const char *name,
 /* label_packages.c: where the packages of a project come from, and what installing them runs. */
 void ab_label_packages(const struct ab_label_input *in, const char *name,
 		       struct ab_label_hits *hits);
-
-#endif

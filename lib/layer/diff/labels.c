@@ -1,11 +1,7 @@
 #include "layer/diff/labels.h"
 
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
+#include <inttypes.h>
 
-#include "base/data/mem.h"
-#include "base/text/ascii.h"
 #include "layer/diff/label_state.h"
 
 enum {
@@ -52,6 +48,8 @@ const struct ab_label ab_labels[AB_LABEL_COUNT] = {
 		"A key in a file is easily published by mistake." },
 	[AB_LABEL_LARGE] = { "large", "is very large, or much larger than before",
 		"It may not belong in the project." },
+	[AB_LABEL_DELETION] = { "deletion", "deletes a folder",
+		"Everything in it goes away." },
 	[AB_LABEL_MASS] = { "mass-deletion", "is one of many deletions",
 		"The changes delete a large part of the tree." },
 	[AB_LABEL_UNCHECKED] = { "unchecked", "was not checked",
@@ -182,11 +180,11 @@ static void check_link(const struct ab_label_input *in, struct ab_label_hits *hi
 
 	if (in->change->is != AB_TYPE_LINK)
 		return;
-	if (!in->new.data) {
+	if (!in->fresh.data) {
 		ab_label_add(hits, AB_LABEL_LINK, NULL, NULL);
 		return;
 	}
-	target = ab_strndup(in->new.data, in->new.len);
+	target = ab_strndup(in->fresh.data, in->fresh.len);
 	if (leaves_tree(in->change->path, target))
 		ab_label_add(hits, AB_LABEL_LINK, NULL, target);
 }
@@ -240,6 +238,28 @@ bool ab_change_deletes(const struct ab_change *c)
 	return c->kind == AB_CHANGE_DELETED || (c->was == AB_TYPE_DIR && c->is != AB_TYPE_DIR);
 }
 
+/* git removes folders of its own, but none of these. */
+static bool is_passing_git_folder(const char *path, const char *name)
+{
+	static const char *const stay[] = { "heads", "objects", "pack", "refs" };
+
+	for (size_t i = 0; i < AB_COUNT(stay); i++)
+		if (strcmp(name, stay[i]) == 0)
+			return false;
+	return ab_label_is_git_data(path);
+}
+
+static void check_deletion(const struct ab_change *c, const char *name, struct ab_label_hits *hits)
+{
+	char files[48];
+
+	if (!ab_change_deletes(c) || c->was != AB_TYPE_DIR || !c->count ||
+	    is_passing_git_folder(c->path, name))
+		return;
+	snprintf(files, sizeof(files), "%" PRIu64 " file%s", c->files, c->files == 1 ? "" : "s");
+	ab_label_add(hits, AB_LABEL_DELETION, NULL, files);
+}
+
 void ab_labels_find(const struct ab_label_input *in, struct ab_label_hits *ret)
 {
 	const struct ab_change *c = in->change;
@@ -264,6 +284,8 @@ void ab_labels_find(const struct ab_label_input *in, struct ab_label_hits *ret)
 	if (in->mass && ab_change_deletes(c))
 		ab_label_add(ret, AB_LABEL_MASS, NULL, NULL);
 	/* A label that says more is enough. */
+	if (!ret->bits)
+		check_deletion(c, name, ret);
 	if (in->home && !ret->bits && !ab_label_is_home_cache(c))
 		ab_label_add(ret, AB_LABEL_HOME, NULL, NULL);
 }

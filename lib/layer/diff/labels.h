@@ -1,5 +1,4 @@
-#ifndef AB_LAYER_DIFF_LABELS_H
-#define AB_LAYER_DIFF_LABELS_H
+#pragma once
 /*
  * Labels: why a person should look at a change before it is applied. Most of them
  * say that a program outside the box would run the file or obey it; the others that
@@ -10,9 +9,7 @@
  * folded, because some file systems take .GIT for .git. Content that should decide but
  * is not known counts as the worse case.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/base.h"
 
 struct ab_change;
 struct ab_changes;
@@ -37,6 +34,7 @@ enum ab_label_id {
 	AB_LABEL_HIDDEN,
 	AB_LABEL_SECRET,
 	AB_LABEL_LARGE,
+	AB_LABEL_DELETION,
 	AB_LABEL_MASS,
 	AB_LABEL_UNCHECKED,
 	AB_LABEL_COUNT,
@@ -72,8 +70,8 @@ struct ab_label_side {
 
 struct ab_label_input {
 	const struct ab_change *change;
-	struct ab_label_side old, new;
-	bool gitdir;	 /* the change is in a git directory that is not called .git */
+	struct ab_label_side old, fresh;
+	bool gitdir;	 /* the change is in a git directory, whatever that is called */
 	bool repository; /* it deletes a folder that contains a .git */
 	bool mass;	 /* ab_contents_mass() of all changes */
 	bool home;	 /* the tree is the home folder */
@@ -97,8 +95,6 @@ bool ab_label_is_git_data(const char *path);
 /* The length of the path of that .git, or 0. */
 size_t ab_label_gitdir_len(const char *path);
 
-/* May the path be a part of a git directory that has another name than .git? Then
- * *ret_len is the length of that folder's path. */
-bool ab_label_maybe_gitdir(const char *path, size_t *ret_len);
-
-#endif
+/* May the path be a part of a git directory that has another name than .git? Then *ret_len is the length
+ * of that folder's path. It may have several such names: *at is 0 at first, and then behind the last one. */
+bool ab_label_maybe_gitdir(const char *path, size_t *at, size_t *ret_len);

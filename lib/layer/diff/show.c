@@ -1,31 +1,34 @@
 #include "layer/diff/show.h"
 
-#include <stdio.h>
-#include <string.h>
-
-#include "base/data/buf.h"
-#include "base/data/mem.h"
 #include "base/text/units.h"
-#include "layer/diff/contents.h"
 #include "layer/diff/labels.h"
-#include "layer/diff/text_diff.h"
+#include "base/text/text_diff.h"
 #include "layer/walk/changes.h"
 
 const char *ab_show_kind(const struct ab_change *change)
 {
-	switch (change->kind) {
-	case AB_CHANGE_ADDED:
-		return "added";
-	case AB_CHANGE_MODIFIED:
-		return "modified";
-	case AB_CHANGE_DELETED:
-		return "deleted";
-	case AB_CHANGE_MODE:
-		return "mode";
-	case AB_CHANGE_REPLACED:
-		return "replaced";
+	static const char *const names[] = {
+		[AB_CHANGE_ADDED] = "added",	   [AB_CHANGE_MODIFIED] = "modified",
+		[AB_CHANGE_DELETED] = "deleted",   [AB_CHANGE_MODE] = "mode",
+		[AB_CHANGE_REPLACED] = "replaced",
+	};
+
+	return names[change->kind];
+}
+
+void ab_show_text(struct ab_buf *b, const char *s, size_t len)
+{
+	while (len > 0) {
+		const char *tab = memchr(s, '\t', len);
+		size_t n = tab ? (size_t)(tab - s) : len;
+
+		ab_buf_escape_n(b, s, n);
+		if (tab)
+			ab_buf_puts(b, "\t");
+		n += tab != NULL;
+		s += n;
+		len -= n;
 	}
-	return "?";
 }
 
 void ab_show_count(struct ab_show_totals *totals, const struct ab_shown *shown)
@@ -50,7 +53,7 @@ void ab_show_summary(struct ab_buf *b, const struct ab_show_totals *t)
 	if (t->conflicts)
 		ab_buf_printf(b, "; %zu conflict%s", t->conflicts, t->conflicts == 1 ? "" : "s");
 	if (t->refused)
-		ab_buf_printf(b, "; %zu can never be applied", t->refused);
+		ab_buf_printf(b, "; %zu cannot be applied", t->refused);
 }
 
 void ab_show_hit(struct ab_buf *b, const struct ab_label_hit *hit)

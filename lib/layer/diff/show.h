@@ -1,15 +1,11 @@
-#ifndef AB_LAYER_DIFF_SHOW_H
-#define AB_LAYER_DIFF_SHOW_H
+#pragma once
 /*
  * Changes for people and for programs: as a patch like git's, as a table, as JSON and
  * as an HTML page. Pure. Names and content are hostile: hidden characters and invalid
  * UTF-8 are escaped in every form.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/base.h"
 
-struct ab_buf;
 struct ab_change;
 struct ab_contents;
 struct ab_hunks;
@@ -38,6 +34,8 @@ void ab_show_summary(struct ab_buf *b, const struct ab_show_totals *totals);
 
 /* A name as git writes it: in quotes with escapes, if it has unusual characters. */
 void ab_show_name(struct ab_buf *b, const char *prefix, const char *path);
+/* Content without hidden characters; tabs stay. */
+void ab_show_text(struct ab_buf *b, const char *text, size_t len);
 /* "12K", "3 bytes"; returns ret. */
 const char *ab_show_size(uint64_t bytes, char ret[32]);
 /* "runs when a folder is opened (direnv)" */
@@ -86,5 +84,3 @@ void ab_show_page_middle(struct ab_buf *b);
 void ab_show_page_change(struct ab_buf *b, const struct ab_shown *shown);
 void ab_show_page_note(struct ab_buf *b, const char *text);
 void ab_show_page_close(struct ab_buf *b);
-
-#endif

@@ -1,12 +1,9 @@
-#include <stdio.h>
-#include <string.h>
 
 #include "audit/show/page.h"
-#include "base/data/buf.h"
 #include "layer/diff/contents.h"
 #include "layer/diff/labels.h"
 #include "layer/diff/show.h"
-#include "layer/diff/text_diff.h"
+#include "base/text/text_diff.h"
 #include "layer/walk/changes.h"
 
 enum { LINE_SHOWN = 2000, LINES_SHOWN = 5000 };
@@ -26,22 +23,11 @@ static const char diff_style[] =
 	"section.change>details>summary{font-size:1rem;overflow-wrap:anywhere}"
 	"section.change .kind{color:var(--soft);font-weight:400}";
 
-/* Text without hidden characters; tabs stay in content. */
 static void add_escaped(struct ab_buf *b, const char *s, size_t len)
 {
 	ab_autobuf struct ab_buf safe = { 0 };
 
-	while (len > 0) {
-		const char *tab = memchr(s, '\t', len);
-		size_t n = tab ? (size_t)(tab - s) : len;
-
-		ab_buf_escape_n(&safe, s, n);
-		if (tab)
-			ab_buf_puts(&safe, "\t");
-		n += tab != NULL;
-		s += n;
-		len -= n;
-	}
+	ab_show_text(&safe, s, len);
 	if (safe.len)
 		ab_page_markup(b, safe.data, safe.len);
 }
@@ -190,10 +176,10 @@ static void add_facts(struct ab_buf *b, const struct ab_change *c)
 
 static void add_targets(struct ab_buf *b, const struct ab_shown *s)
 {
-	if (!s->contents || s->change->is != AB_TYPE_LINK || !s->contents->new.data)
+	if (!s->contents || s->change->is != AB_TYPE_LINK || !s->contents->fresh.data)
 		return;
 	ab_buf_puts(b, "<p>Link to <code>");
-	add_escaped(b, s->contents->new.data, s->contents->new.len);
+	add_escaped(b, s->contents->fresh.data, s->contents->fresh.len);
 	ab_buf_puts(b, "</code></p>");
 }
 
@@ -222,7 +208,7 @@ void ab_show_page_change(struct ab_buf *b, const struct ab_shown *shown)
 		add_hunks(b, shown->hunks);
 	else if (shown->contents && shown->contents->binary)
 		ab_buf_puts(b, "<p>Binary.</p>");
-	else if (shown->contents && (shown->contents->old.cut || shown->contents->new.cut))
+	else if (shown->contents && (shown->contents->old.cut || shown->contents->fresh.cut))
 		ab_buf_puts(b, "<p>Too large to compare.</p>");
 	ab_buf_puts(b, "</details></section>\n");
 }

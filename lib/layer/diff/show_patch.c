@@ -1,11 +1,8 @@
-#include <string.h>
-#include <sys/stat.h>
 
-#include "base/data/buf.h"
 #include "layer/diff/contents.h"
 #include "layer/diff/labels.h"
 #include "layer/diff/show.h"
-#include "layer/diff/text_diff.h"
+#include "base/text/text_diff.h"
 #include "layer/walk/changes.h"
 
 enum { LINE_SHOWN = 2000 }; /* bytes of a line on a terminal */
@@ -36,22 +33,6 @@ static void end_line(const struct patch *p)
 	ab_buf_puts(p->b, "\n");
 }
 
-/* Tabs are kept. */
-static void add_text(struct ab_buf *b, const char *s, size_t len)
-{
-	while (len > 0) {
-		const char *tab = memchr(s, '\t', len);
-		size_t n = tab ? (size_t)(tab - s) : len;
-
-		ab_buf_escape_n(b, s, n);
-		if (tab)
-			ab_buf_puts(b, "\t");
-		n += tab != NULL;
-		s += n;
-		len -= n;
-	}
-}
-
 static void add_line(void *arg, char sign, const char *line, size_t len)
 {
 	const struct patch *p = arg;
@@ -69,7 +50,7 @@ static void add_line(void *arg, char sign, const char *line, size_t len)
 	if (sign != ' ')
 		set_colour(p, sign == '-' ? RED : GREEN);
 	ab_buf_add(p->b, &sign, 1);
-	add_text(p->b, line, shown);
+	ab_show_text(p->b, line, shown);
 	if (shown < len)
 		ab_buf_printf(p->b, " ... (%zu more bytes)", len - shown);
 	if (sign != ' ')
@@ -168,7 +149,7 @@ static void add_side(struct patch *p, const char *mark, const char *prefix, cons
 /* Why no lines are shown. */
 static const char *get_obstacle(const struct ab_contents *c)
 {
-	if (!c || c->old.errnum || c->new.errnum)
+	if (!c || c->old.errnum || c->fresh.errnum)
 		return "the content cannot be read";
 	if (c->binary)
 		return "binary";
@@ -176,7 +157,7 @@ static const char *get_obstacle(const struct ab_contents *c)
 }
 
 static void add_sizes(struct patch *p, const struct ab_change *c, const char *why, bool old,
-		      bool new)
+		      bool fresh)
 {
 	char was[32], is[32];
 
@@ -184,8 +165,9 @@ static void add_sizes(struct patch *p, const struct ab_change *c, const char *wh
 	ab_show_name(p->b, "", c->path);
 	ab_buf_printf(p->b, ": %s", why);
 	if (old)
-		ab_buf_printf(p->b, ", %s %s", new ? "was" : "had", ab_show_size(c->old_size, was));
-	if (new)
+		ab_buf_printf(p->b, ", %s %s", fresh ? "was" : "had",
+			      ab_show_size(c->old_size, was));
+	if (fresh)
 		ab_buf_printf(p->b, ", %s %s", old ? "now" : "has", ab_show_size(c->new_size, is));
 	ab_buf_puts(p->b, "\n");
 }
@@ -203,7 +185,7 @@ static bool starts_crlf(const struct ab_content *content)
 }
 
 /* One file or link: from one side to the other, or only one of them. */
-static void add_file(struct patch *p, const struct ab_shown *s, bool old, bool new,
+static void add_file(struct patch *p, const struct ab_shown *s, bool old, bool fresh,
 		     const struct ab_hunks *hunks)
 {
 	const struct ab_change *c = s->change;
@@ -211,17 +193,17 @@ static void add_file(struct patch *p, const struct ab_shown *s, bool old, bool n
 	bool text = hunks || c->kind == AB_CHANGE_MODE;
 
 	if (!text)
-		add_sizes(p, c, get_obstacle(s->contents), old, new);
+		add_sizes(p, c, get_obstacle(s->contents), old, fresh);
 	else if (hunks && hunks->coarse)
 		add_note(p, c->path,
 			 "too different to compare line by line; a part is shown as replaced");
 	/* git has only two modes. */
-	if (old && new &&was == is && c->old_mode != c->new_mode)
+	if (old && fresh && was == is && c->old_mode != c->new_mode)
 		ab_buf_printf(p->b, "# mode %04o, was %04o\n", c->new_mode, c->old_mode);
 	add_header(p, c->path);
 	if (!old) {
 		add_mode(p, "new file mode", is);
-	} else if (!new) {
+	} else if (!fresh) {
 		add_mode(p, "deleted file mode", was);
 	} else if (was != is) {
 		add_mode(p, "old mode", was);
@@ -233,14 +215,14 @@ static void add_file(struct patch *p, const struct ab_shown *s, bool old, bool n
 		ab_buf_puts(p->b, "Binary files ");
 		add_place(p, "a/", c->path, old);
 		ab_buf_puts(p->b, " and ");
-		add_place(p, "b/", c->path, new);
+		add_place(p, "b/", c->path, fresh);
 		ab_buf_puts(p->b, " differ\n");
 		return;
 	}
 	if (!hunks->len)
 		return;
 	add_side(p, "--- ", "a/", c->path, old);
-	add_side(p, "+++ ", "b/", c->path, new);
+	add_side(p, "+++ ", "b/", c->path, fresh);
 	add_hunks(p, hunks);
 }
 
@@ -262,13 +244,13 @@ static void add_replaced(struct patch *p, const struct ab_shown *s)
 {
 	const struct ab_contents *c = s->contents;
 	const struct ab_content none = { 0 };
-	const struct ab_content *old = c ? &c->old : &none, *new = c ? &c->new : &none;
+	const struct ab_content *old = c ? &c->old : &none, *fresh = c ? &c->fresh : &none;
 	bool text = c && ab_contents_are_text(c);
 	ab_autohunks struct ab_hunks gone = { 0 }, come = { 0 };
 
 	if (text) {
 		ab_hunks_find(old->data ? old->data : "", old->len, "", 0, &gone);
-		ab_hunks_find("", 0, new->data ? new->data : "", new->len, &come);
+		ab_hunks_find("", 0, fresh->data ? fresh->data : "", fresh->len, &come);
 	}
 	if (has_content(s->change->was))
 		add_file(p, s, true, false, text ? &gone : NULL);
@@ -284,7 +266,7 @@ void ab_show_patch(struct ab_buf *b, const struct ab_show_style *style,
 
 	if (shown->contents)
 		p.crlf = starts_crlf(shown->contents->old.data ? &shown->contents->old
-							       : &shown->contents->new);
+							       : &shown->contents->fresh);
 	add_labels(&p, shown);
 	if (c->was == AB_TYPE_DIR || c->is == AB_TYPE_DIR)
 		add_folder(&p, c);

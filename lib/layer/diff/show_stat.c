@@ -1,13 +1,7 @@
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-#include "layer/diff/contents.h"
 #include "layer/diff/labels.h"
 #include "layer/diff/show.h"
-#include "layer/diff/text_diff.h"
+#include "base/text/text_diff.h"
 #include "layer/walk/changes.h"
 
 enum { NAME_MIN = 20, BARS_MAX = 40 };
@@ -64,9 +58,7 @@ void ab_stat_add(struct ab_stat_table *table, const struct ab_shown *shown)
 	struct ab_buf name = { 0 };
 	struct ab_stat_row *row;
 
-	if ((table->len & (table->len + 1)) == 0)
-		table->v = ab_realloc(table->v, 2 * (table->len + 1) * sizeof(table->v[0]));
-	row = &table->v[table->len++];
+	row = ab_append(table->v, table->len);
 	*row = (struct ab_stat_row){ 0 };
 	ab_show_name(&name, "", shown->change->path);
 	if (shown->change->conflict)

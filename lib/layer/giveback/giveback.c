@@ -1,25 +1,9 @@
 #include "layer/giveback/giveback.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/random.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
-#include "base/system/path.h"
+#include "base/system/new_file.h"
 #include "layer/giveback/credentials.h"
 #include "layer/store/meta.h"
 #include "workspace/tree/dir.h"
-
-enum { TRIES = 16 }; /* for a free temporary name */
 
 static const char host_changed[] = "the host's file changed during the run and stays as it is";
 
@@ -40,11 +24,6 @@ static void content_fini(struct content *c)
 	free(c->data);
 }
 #define autocontent __attribute__((cleanup(content_fini)))
-
-static bool is_same_file(const struct stat *a, const struct stat *b)
-{
-	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
-}
 
 /* What is wrong with it; NULL: nothing. */
 static const char *find_fault(const struct stat *st)
@@ -92,7 +71,7 @@ static struct content read_content(int top, const char *path)
 	fd = ab_open_same_mount(top, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		c.why = "the box's copy cannot be read";
-	else if (fstat(fd, &st) < 0 || !is_same_file(&st, &c.st) || find_fault(&st))
+	else if (fstat(fd, &st) < 0 || !ab_stat_same(&st, &c.st) || find_fault(&st))
 		c.why = "the box's copy changes while it is read";
 	else if (ab_read_all(fd, AB_GIVEBACK_MAX, &c.data, &c.len) < 0)
 		c.why = errno == EFBIG ? "the box's copy is too large"
@@ -122,30 +101,13 @@ static int open_folder(int top, const char *path, bool create)
 	return ab_take_fd(&at);
 }
 
-static int create_temporary(int folder, char name[40])
-{
-	for (int i = 0; i < TRIES; i++) {
-		uint64_t r;
-		int fd;
-
-		if (getrandom(&r, sizeof(r), 0) != sizeof(r))
-			return -1;
-		snprintf(name, 40, ".agentbox-%016llx", (unsigned long long)r);
-		fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-			    0600);
-		if (fd >= 0 || errno != EEXIST)
-			return fd;
-	}
-	return -1;
-}
-
 static bool is_host_unchanged(int folder, const char *name, const struct content *host)
 {
 	struct stat st;
 
 	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT && !host->exists;
-	return host->exists && is_same_file(&st, &host->st) && st.st_size == host->st.st_size &&
+	return host->exists && ab_stat_same(&st, &host->st) && st.st_size == host->st.st_size &&
 	       st.st_ctim.tv_sec == host->st.st_ctim.tv_sec &&
 	       st.st_ctim.tv_nsec == host->st.st_ctim.tv_nsec;
 }
@@ -155,34 +117,20 @@ static bool is_host_unchanged(int folder, const char *name, const struct content
 static int replace_file(int top, const char *path, const struct content *old, const void *data,
 			size_t len, struct stat *ret_st)
 {
-	ab_autoclose int folder = open_folder(top, path, true), fd = -1, sync = -1;
+	ab_autoclose int folder = open_folder(top, path, true);
+	ab_autonewfile struct ab_new_file fresh = AB_NEW_FILE_NONE;
 	const char *name = ab_path_name(path);
 	mode_t mode = old->exists ? old->st.st_mode & 0777 : 0600;
-	char tmp[40];
-	int saved;
 
-	if (folder < 0)
+	if (folder < 0 || ab_new_file_open(folder, name, NULL, 0600, &fresh) < 0 ||
+	    ab_write_all(fresh.fd, data, len) < 0 || fchmod(fresh.fd, mode) < 0)
 		return -1;
-	fd = create_temporary(folder, tmp);
-	if (fd < 0)
+	if (!is_host_unchanged(folder, name, old))
+		return ab_errno(ESTALE);
+	if (ab_new_file_place(&fresh,
+			      AB_NEW_FILE_SYNC_NAME | (old->exists ? 0 : AB_NEW_FILE_ONLY)) < 0)
 		return -1;
-	if (ab_write_all(fd, data, len) == 0 && fchmod(fd, mode) == 0 && fsync(fd) == 0) {
-		if (!is_host_unchanged(folder, name, old))
-			errno = ESTALE;
-		else if (syscall(SYS_renameat2, folder, tmp, folder, name,
-				 old->exists ? 0u : 1u /* RENAME_NOREPLACE */) == 0 &&
-			 fstat(fd, ret_st) == 0) {
-			/* The file is whole either way; a crash may bring the old one back. */
-			sync = ab_open_same_mount(folder, ".", O_RDONLY | O_DIRECTORY);
-			if (sync >= 0)
-				(void)fsync(sync);
-			return 0;
-		}
-	}
-	saved = errno;
-	(void)unlinkat(folder, tmp, 0);
-	errno = saved;
-	return -1;
+	return fstat(fresh.fd, ret_st);
 }
 
 static bool is_as_before(const struct ab_layer_file *was, const struct content *host)
@@ -193,7 +141,8 @@ static bool is_as_before(const struct ab_layer_file *was, const struct content *
 }
 
 enum ab_giveback ab_giveback_file(int upper, int home, const char *path, const char *entry,
-				  const struct ab_layer_file *was, struct stat *ret_st,
+				  const struct ab_layer_file *was,
+				  const struct ab_strv *placeholders, struct stat *ret_st,
 				  const char **ret_why)
 {
 	autocontent struct content box = read_content(upper, path);
@@ -211,8 +160,8 @@ enum ab_giveback ab_giveback_file(int upper, int home, const char *path, const c
 		return AB_GIVEBACK_SAME;
 	if (!*ret_why && !is_as_before(was, &host))
 		*ret_why = host_changed;
-	if (*ret_why ||
-	    ab_credentials_merge(entry, host.data, host.len, box.data, box.len, &text, ret_why) < 0)
+	if (*ret_why || ab_credentials_merge(entry, host.data, host.len, box.data, box.len,
+					     placeholders, &text, ret_why) < 0)
 		return AB_GIVEBACK_REFUSED;
 	if (host.exists && text.len == host.len && memcmp(text.data, host.data, host.len) == 0)
 		return AB_GIVEBACK_SAME;

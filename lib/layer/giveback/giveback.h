@@ -1,5 +1,4 @@
-#ifndef AB_LAYER_GIVEBACK_GIVEBACK_H
-#define AB_LAYER_GIVEBACK_GIVEBACK_H
+#pragma once
 /*
  * Files of filesystem.return: the host and a kept home layer each have one, and a service may renew
  * it on either side. When a run starts, a copy in the layer that is older than the host's file is
@@ -15,6 +14,7 @@
  * The caller has locked the set, and the box is gone or does not exist yet.
  */
 struct ab_layer_file;
+struct ab_strv;
 struct stat;
 
 enum ab_giveback {
@@ -24,9 +24,11 @@ enum ab_giveback {
 };
 
 /* `upper` and `home` are folders, `path` is relative to them; `entry` is the file's name in the
- * policy, which decides about its content. `was`: the host's file at the start, or NULL. *ret_st: the host's new file, if DONE; *ret_why: a clause, if REFUSED. */
+ * policy, which decides about its content. `was`: the host's file at the start, or NULL. `placeholders` of the run
+ * are not returned; or NULL. *ret_st: the host's new file, if DONE; *ret_why: a clause, if REFUSED. */
 enum ab_giveback ab_giveback_file(int upper, int home, const char *path, const char *entry,
-				  const struct ab_layer_file *was, struct stat *ret_st,
+				  const struct ab_layer_file *was,
+				  const struct ab_strv *placeholders, struct stat *ret_st,
 				  const char **ret_why);
 
 /* Before the box. Replace or remove the layer's copy if the host's file is not `was` (NULL: never
@@ -34,5 +36,3 @@ enum ab_giveback ab_giveback_file(int upper, int home, const char *path, const c
  * older and could not be replaced. */
 int ab_giveback_refresh(int upper, int home, const char *path, const struct ab_layer_file *was,
 			struct stat *ret_now);
-
-#endif

@@ -1,17 +1,7 @@
 #include "layer/giveback/share.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
-#include "base/system/path.h"
 #include "layer/giveback/credentials.h"
 #include "policy/model/policy.h"
 #include "workspace/tree/dir.h"
@@ -51,8 +41,8 @@ static void add_share(struct ab_shares *shares, char *path, const struct ab_fold
 		free(path);
 		return;
 	}
-	shares->v = ab_realloc(shares->v, (shares->len + 1) * sizeof(shares->v[0]));
-	shares->v[shares->len++] = (struct ab_share){ .path = path, .id = *id, .created = created };
+	*ab_append(shares->v, shares->len) =
+		(struct ab_share){ .path = path, .id = *id, .created = created };
 }
 
 /* `path` below the folder `home`. -1 with errno. */
@@ -89,7 +79,6 @@ static void create_folder(int top, const char *home, const char *path, struct ab
 			  struct ab_strv *notes)
 {
 	const char *below = path + (home[1] ? strlen(home) + 1 : 1);
-	ab_autofree char *shown = NULL;
 	struct ab_folder_id id;
 
 	if (identify(AT_FDCWD, path, 0, &id) == 0) {
@@ -102,9 +91,8 @@ static void create_folder(int top, const char *home, const char *path, struct ab
 			return;
 		else if (errno != ENOENT)
 			break;
-	shown = ab_escape(path);
-	ab_strv_addf(notes, "cannot create %s to share it: %s", shown,
-		     errno == ELOOP ? "it is not below plain folders" : strerror(errno));
+	ab_strv_add_safe(notes, "cannot create %s to share it: %s", path,
+			 errno == ELOOP ? "it is not below plain folders" : strerror(errno));
 }
 
 void ab_share_create(const struct ab_policy *policy, struct ab_shares *ret, struct ab_strv *notes)
@@ -185,27 +173,26 @@ void ab_share_returns(const struct ab_policy *policy, const char *home, struct a
 {
 	for (size_t i = 0; i < policy->fs.returns.len; i++) {
 		const char *path = policy->fs.returns.v[i];
-		ab_autofree char *stray = NULL, *shown = NULL;
+		ab_autofree char *stray = NULL;
 		ab_autofree char *real = ab_host_path_resolve(&policy->fs.touched, path, &stray);
 		const char *name;
 
 		if (stray) {
-			shown = ab_escape(path);
-			ab_strv_addf(notes,
-				     "cannot return %s: a link that a box could have created "
-				     "leads there",
-				     shown);
+			ab_strv_add_safe(notes,
+					 "cannot return %s: a link that a box could have created "
+					 "leads there",
+					 path);
 			continue;
 		}
 		if (!real)
 			real = rebase(policy, home, path);
 		name = choose_name(path, real);
 		if (policy->fs.returns_builtin && !ab_credentials_known(name)) {
-			shown = ab_escape(path);
-			ab_strv_addf(notes,
-				     "cannot return %s: there is no rule for what may leave the "
-				     "box in it",
-				     shown);
+			ab_strv_add_safe(
+				notes,
+				"cannot return %s: there is no rule for what may leave the "
+				"box in it",
+				path);
 			continue;
 		}
 		ab_strv_add(ret_paths, real);

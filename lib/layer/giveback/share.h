@@ -1,17 +1,10 @@
-#ifndef AB_LAYER_GIVEBACK_SHARE_H
-#define AB_LAYER_GIVEBACK_SHARE_H
+#pragma once
 /*
  * What a box with a layered home has in common with the host: folders of filesystem.share, which
  * are the host's own, and files of filesystem.return (giveback.h).
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include "base/base.h"
 
-#include "base/data/strv.h"
-
-struct ab_error;
 struct ab_policy;
 
 /* Which folder it is: a number alone is used again when the folder has been removed. */
@@ -51,5 +44,3 @@ void ab_shares_fini(struct ab_shares *shares);
  */
 void ab_share_returns(const struct ab_policy *policy, const char *home, struct ab_strv *ret_paths,
 		      struct ab_strv *ret_entries, struct ab_strv *notes);
-
-#endif

@@ -1,22 +1,12 @@
 #include "layer/journal/finish.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/data/strv.h"
-#include "base/system/fd.h"
+#include "layer/journal/excuse.h"
+#include "layer/journal/stack.h"
 #include "layer/journal/steps.h"
-#include "layer/journal/tree.h"
+#include "workspace/tree/remove_tree.h"
 #include "layer/journal/view.h"
 #include "layer/journal/workers.h"
 #include "layer/store/store.h"
-#include "layer/walk/look.h"
 #include "layer/walk/records.h"
 
 static const char undo_kind[8] = "ab-undo1";
@@ -54,21 +44,19 @@ static int fail_step(const struct ab_site *site, size_t i, int errnum, const cha
  * taken for a journal. */
 static int drop_journal(struct ab_site *site, const char *name)
 {
-	if (ab_tree_remove(site->undo, "gone") < 0)
+	if (ab_remove_object(site->undo, "gone") < 0)
 		return -1;
 	if (renameat(site->undo, name, site->undo, "gone") < 0)
 		return -1;
-	return ab_tree_remove(site->undo, "gone");
+	return ab_remove_object(site->undo, "gone");
 }
 
-/* next becomes last. */
+/* next becomes last, and last an earlier one. */
 static int retire_journal(struct ab_site *site, struct ab_error *err)
 {
-	if (ab_tree_remove(site->undo, "gone") < 0 ||
-	    (renameat(site->undo, "last", site->undo, "gone") < 0 && errno != ENOENT) ||
-	    renameat(site->undo, "next", site->undo, "last") < 0)
+	if (ab_undo_push(site->undo) < 0 || renameat(site->undo, "next", site->undo, "last") < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "cannot complete the journal of the apply");
-	(void)ab_tree_remove(site->undo, "gone"); /* or the next command does it */
+	(void)ab_undo_trim(site->undo, &site->forgotten); /* or the next one does it */
 	return 0;
 }
 
@@ -96,6 +84,17 @@ static void know_restored(struct ab_site *site)
 	ab_site_known(site, true, now);
 }
 
+/* The copies that came back, before those in the journal go away. */
+static int sync_restored(struct ab_site *site)
+{
+	ab_autoclose int root = -1;
+
+	if (!site->copied)
+		return 0;
+	root = ab_look_open(site->root, ".", O_RDONLY | O_DIRECTORY);
+	return root < 0 ? -1 : syncfs(root);
+}
+
 static int take_back(struct ab_site *site, struct ab_error *err)
 {
 	for (size_t i = site->steps.len; i-- > 0;) {
@@ -105,6 +104,8 @@ static int take_back(struct ab_site *site, struct ab_error *err)
 			return fail_step(site, i, errno, "cannot take back the apply of", err);
 	}
 	know_restored(site);
+	if (sync_restored(site) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "cannot write the files to the disk");
 	if (drop_journal(site, "next") < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "cannot remove the journal of the apply");
 	return 0;
@@ -131,6 +132,66 @@ static int do_steps(struct ab_site *site, bool fresh, const struct ab_progress *
 	return 0;
 }
 
+static int clear_step(struct ab_site *site, const void *arg, size_t i)
+{
+	(void)arg;
+	return ab_step_clear(site, i);
+}
+
+/* The originals that only had to be there until `done`. *ret_at: the one that cannot be removed. */
+static int clear_originals(struct ab_site *site, size_t *ret_at)
+{
+	if (!site->steps.far && !site->copied)
+		return 0;
+	return ab_steps_each(site, clear_step, NULL, NULL, ret_at);
+}
+
+/* Everything is in place. From `done` on nothing is taken back, so it is on the disk before an original
+ * is removed. */
+static int mark_done(struct ab_site *site)
+{
+	bool removes = site->steps.far || site->copied;
+
+	if (removes && site->copied && syncfs(site->dir) < 0)
+		return -1;
+	if (ab_site_mark(site, "done") < 0)
+		return -1;
+	return removes ? fsync(site->dir) : 0;
+}
+
+static char *show_temporary(const struct ab_site *site, size_t i)
+{
+	const char *path = site->steps.v[i].path;
+	ab_autofree char *whole = NULL;
+	char temp[AB_STEP_NAME];
+
+	ab_step_name(&site->steps, i, temp);
+	whole = ab_printf("%.*s%s", (int)(ab_path_name(path) - path), path, temp);
+	return ab_escape(whole);
+}
+
+static int complete_apply(struct ab_site *site, struct ab_error *err)
+{
+	size_t at = 0;
+
+	ab_site_known(site, false, NULL);
+	if (mark_done(site) < 0) {
+		ab_fail(err, AB_ESYSTEM, errno, "cannot complete the journal of the apply");
+		return ab_hint(err, "Everything is in place. The next command that uses this layer "
+				    "completes the journal.");
+	}
+	if (clear_originals(site, &at) < 0) {
+		int errnum = errno;
+		ab_autofree char *path = show_temporary(site, at);
+
+		ab_fail(err, AB_ESYSTEM, errnum, "cannot remove %s, which the apply replaced",
+			path);
+		return ab_hint(err, "Everything is applied. The next command that uses this layer "
+				    "tries again to remove it.");
+	}
+	return retire_journal(site, err);
+}
+
 int ab_site_finish(struct ab_site *site, bool fresh, const struct ab_progress *progress,
 		   struct ab_error *err)
 {
@@ -146,12 +207,17 @@ int ab_site_finish(struct ab_site *site, bool fresh, const struct ab_progress *p
 				       "The next command that uses this layer tries again.",
 				       second.text[0] ? second.text
 						      : "the journal is not writable");
+		if (site->kept.len) {
+			ab_autofree char *path = ab_escape(site->kept.v[0]);
+
+			return ab_hint(err,
+				       "Nothing was applied. What was written to an applied file "
+				       "meanwhile is in %s.",
+				       path);
+		}
 		return ab_hint(err, "Nothing was applied.");
 	}
-	ab_site_known(site, false, NULL);
-	if (ab_site_mark(site, "done") < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "cannot complete the journal of the apply");
-	return retire_journal(site, err);
+	return complete_apply(site, err);
 }
 
 int ab_site_drop_staged(struct ab_site *site, struct ab_error *err)
@@ -190,10 +256,8 @@ static int load_now(struct ab_site *site, struct ab_step_now **ret)
 		now[i].skip = ab_record_get(&r);
 		ab_record_get_identity(&r, &now[i].host);
 	}
-	if (r.bad || r.left) {
-		errno = EBADMSG;
-		return -1;
-	}
+	if (r.bad || r.left)
+		return ab_errno(EBADMSG);
 	*ret = ab_take(now);
 	return 0;
 }
@@ -208,7 +272,12 @@ static int undo_steps(struct ab_site *site, const struct ab_step_now *now, bool 
 		tell_progress(progress, site->steps.len - i, site->steps.len);
 	}
 	ab_site_known(site, true, now);
-	if (drop_journal(site, "last") < 0)
+	if (sync_restored(site) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "cannot write the files to the disk");
+	if (ab_site_excuse(site, now) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno,
+			       "cannot write the journal of an earlier apply");
+	if (drop_journal(site, "last") < 0 || ab_undo_pop(site->undo) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "cannot remove the journal of the apply");
 	return 0;
 }
@@ -271,11 +340,48 @@ static int claim_again(struct ab_site *site, const struct ab_layer_set *set,
 	return ab_wrap(err, "an apply was interrupted and cannot be completed now");
 }
 
+static bool has_leftovers(struct ab_site *site)
+{
+	for (size_t i = 0; i < site->steps.len; i++)
+		if (ab_step_left(site, i) != 0)
+			return true;
+	return false;
+}
+
+/* What still cannot be removed is named and left: the undo folder has a copy. */
+static int recover_done(struct ab_site *site, const struct ab_layer_set *set,
+			struct ab_host_guard *guard, struct ab_strv *notes, struct ab_error *err)
+{
+	if (has_leftovers(site)) {
+		if (claim_again(site, set, guard, err) < 0)
+			return -1;
+		for (size_t i = 0; i < site->steps.len; i++) {
+			ab_autofree char *path = NULL;
+			int errnum;
+
+			if (ab_step_clear(site, i) == 0)
+				continue;
+			errnum = errno;
+			path = show_temporary(site, i);
+			ab_strv_addf(notes, "cannot remove %s, which an apply replaced: %s", path,
+				     strerror(errnum));
+		}
+	}
+	return retire_journal(site, err);
+}
+
+static void tell_kept(const struct ab_site *site, struct ab_strv *notes)
+{
+	for (size_t i = 0; i < site->kept.len; i++)
+		ab_strv_add_safe(notes, "what was written to an applied file meanwhile is in %s",
+				 site->kept.v[i]);
+}
+
 static int recover_next(struct ab_site *site, const struct ab_layer_set *set,
 			struct ab_host_guard *guard, struct ab_strv *notes, struct ab_error *err)
 {
-	if (has_mark(site, "done"))
-		return retire_journal(site, err);
+	if (site->done)
+		return recover_done(site, set, guard, notes, err);
 	if (claim_again(site, set, guard, err) < 0)
 		return -1;
 	if (ab_steps_load_ready(site->dir, &site->steps) < 0) {
@@ -293,6 +399,7 @@ static int recover_next(struct ab_site *site, const struct ab_layer_set *set,
 		if (take_back(site, err) < 0)
 			return -1;
 		ab_strv_add(notes, "an interrupted apply was taken back");
+		tell_kept(site, notes);
 		return 0;
 	}
 	if (ab_site_finish(site, false, NULL, err) < 0)
@@ -314,6 +421,7 @@ static int recover_last(struct ab_site *site, const struct ab_layer_set *set,
 	if (undo_steps(site, now, false, NULL, err) < 0)
 		return -1;
 	ab_strv_add(notes, "an interrupted undo was completed");
+	tell_kept(site, notes);
 	return 0;
 }
 
@@ -334,7 +442,7 @@ static int recover_journal(const struct ab_layer_set *set, int undo, const char 
 	if (ab_steps_load(dir, &steps) < 0) {
 		/* Without a plan nothing was staged. */
 		if (next && errno == ENOENT)
-			return ab_tree_remove(undo, name) < 0
+			return ab_remove_object(undo, name) < 0
 				       ? ab_fail(err, AB_ESYSTEM, errno, "cannot remove a journal")
 				       : 0;
 		return ab_fail(err, AB_ESYSTEM, errno, "cannot read the journal of %s", set->key);
@@ -359,6 +467,11 @@ int ab_layer_recover(const struct ab_layer_set *set, struct ab_host_guard *guard
 	if (recover_journal(set, undo, "next", guard, notes, err) < 0 ||
 	    recover_journal(set, undo, "last", guard, notes, err) < 0)
 		return -1;
-	(void)ab_tree_remove(undo, "gone");
+	if (ab_undo_pop(undo) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "cannot open the undo folder of %s",
+			       set->key);
+	/* "copy": of a discard that was killed. */
+	(void)ab_remove_object(undo, "gone");
+	(void)ab_remove_object(undo, "copy");
 	return 0;
 }

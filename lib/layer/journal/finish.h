@@ -1,14 +1,11 @@
-#ifndef AB_LAYER_JOURNAL_FINISH_H
-#define AB_LAYER_JOURNAL_FINISH_H
+#pragma once
 /*
  * The whole journal: finish an apply, or take it back, completely. When one of these
  * returns, no half of an apply is left, unless an error says what stands in the way; the
  * next command on the set tries again.
  */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/base.h"
 
-struct ab_error;
 struct ab_site;
 struct ab_step_now;
 
@@ -34,5 +31,3 @@ int ab_site_undo(struct ab_site *site, const struct ab_step_now *now,
 
 /* A mark in the journal's folder. -1 with errno. */
 int ab_site_mark(struct ab_site *site, const char *name);
-
-#endif

@@ -1,12 +1,10 @@
-#ifndef AB_LAYER_JOURNAL_HOST_GUARD_H
-#define AB_LAYER_JOURNAL_HOST_GUARD_H
+#pragma once
 /*
  * Asked before files of the host are changed: new files are staged beside their place, where a box
  * that can write there could change them. Given by the caller, who knows which boxes there are
- * (session/state/claim.h).
+ * (state/claim.h).
  */
-struct ab_error;
-struct ab_strv;
+#include "base/base.h"
 
 struct ab_host_guard {
 	/* May `paths` in the folder `root` be changed (NULL: everything in it)? From then on until
@@ -15,5 +13,3 @@ struct ab_host_guard {
 		     struct ab_error *err);
 	void (*leave)(struct ab_host_guard *guard);
 };
-
-#endif

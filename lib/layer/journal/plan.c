@@ -1,11 +1,5 @@
 #include "layer/journal/plan.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/data/mem.h"
 #include "layer/walk/records.h"
 
 static const char plan_kind[8] = "ab-plan1";
@@ -16,10 +10,7 @@ static const char ready_kind[8] = "ab-redy1";
 
 struct ab_step *ab_steps_add(struct ab_steps *steps, enum ab_step_kind kind, const char *path)
 {
-	if (steps->len == steps->room) {
-		steps->room = steps->room ? steps->room * 2 : 64;
-		steps->v = ab_realloc(steps->v, steps->room * sizeof(steps->v[0]));
-	}
+	ab_make_room(steps->v, steps->len);
 	steps->v[steps->len] = (struct ab_step){ .kind = kind, .path = ab_strdup(path) };
 	return &steps->v[steps->len++];
 }
@@ -52,25 +43,31 @@ static void put_list(struct ab_buf *b, const struct ab_strv *list)
 		ab_record_put_text(b, list->v[i]);
 }
 
+void ab_steps_write(const struct ab_steps *steps, struct ab_buf *ret)
+{
+	ab_record_put(ret, steps->home);
+	ab_record_put(ret, steps->copy);
+	ab_record_put(ret, steps->far);
+	ab_record_put_text(ret, steps->token);
+	ab_record_put_identity(ret, &steps->root);
+	ab_record_put(ret, steps->len);
+	for (size_t i = 0; i < steps->len; i++) {
+		const struct ab_step *step = &steps->v[i];
+
+		ab_record_put(ret, step->kind | (step->conflict ? CONFLICT : 0));
+		ab_record_put_text(ret, step->path);
+		ab_record_put_identity(ret, &step->old);
+		ab_record_put(ret, step->mode);
+		ab_record_put(ret, step->changes);
+	}
+	put_list(ret, &steps->shown);
+}
+
 int ab_steps_save(const struct ab_steps *steps, int dir)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 
-	ab_record_put(&b, steps->home);
-	ab_record_put(&b, steps->copy);
-	ab_record_put(&b, steps->far);
-	ab_record_put_text(&b, steps->token);
-	ab_record_put_identity(&b, &steps->root);
-	ab_record_put(&b, steps->len);
-	for (size_t i = 0; i < steps->len; i++) {
-		const struct ab_step *step = &steps->v[i];
-
-		ab_record_put(&b, step->kind | (step->conflict ? CONFLICT : 0));
-		ab_record_put_text(&b, step->path);
-		ab_record_put_identity(&b, &step->old);
-		ab_record_put(&b, step->mode);
-	}
-	put_list(&b, &steps->shown);
+	ab_steps_write(steps, &b);
 	return ab_record_file_save(dir, "plan", plan_kind, &b);
 }
 
@@ -120,6 +117,7 @@ static void get_step(struct ab_record_reader *r, struct ab_steps *steps)
 	step->conflict = conflict;
 	ab_record_get_identity(r, &step->old);
 	step->mode = (mode_t)ab_record_get(r);
+	step->changes = ab_record_get(r);
 }
 
 static bool is_token(const char *token)
@@ -127,34 +125,40 @@ static bool is_token(const char *token)
 	return strlen(token) == AB_TOKEN_LEN && strspn(token, "0123456789abcdef") == AB_TOKEN_LEN;
 }
 
-int ab_steps_load(int dir, struct ab_steps *ret)
+int ab_steps_read(struct ab_record_reader *r, struct ab_steps *ret)
 {
-	ab_autofree char *file = NULL, *token = NULL;
+	ab_autofree char *token = NULL;
 	struct ab_steps steps = { 0 };
-	struct ab_record_reader r;
 	uint64_t n;
 
-	if (ab_record_file_load(dir, "plan", plan_kind, &file, &r) < 0)
-		return -1;
-	steps.home = ab_record_get(&r);
-	steps.copy = ab_record_get(&r);
-	steps.far = ab_record_get(&r);
-	token = ab_record_get_text(&r);
-	ab_record_get_identity(&r, &steps.root);
-	n = ab_record_get(&r);
+	steps.home = ab_record_get(r);
+	steps.copy = ab_record_get(r);
+	steps.far = ab_record_get(r);
+	token = ab_record_get_text(r);
+	ab_record_get_identity(r, &steps.root);
+	n = ab_record_get(r);
 	if (!is_token(token) || n > STEPS_MAX)
-		r.bad = true;
-	for (uint64_t i = 0; i < n && !r.bad; i++)
-		get_step(&r, &steps);
-	get_list(&r, &steps.shown);
-	if (r.bad || r.left) {
+		r->bad = true;
+	for (uint64_t i = 0; i < n && !r->bad; i++)
+		get_step(r, &steps);
+	get_list(r, &steps.shown);
+	if (r->bad || r->left) {
 		ab_steps_fini(&steps);
-		errno = EBADMSG;
-		return -1;
+		return ab_errno(EBADMSG);
 	}
 	memcpy(steps.token, token, sizeof(steps.token));
 	*ret = steps;
 	return 0;
+}
+
+int ab_steps_load(int dir, struct ab_steps *ret)
+{
+	ab_autofree char *file = NULL;
+	struct ab_record_reader r;
+
+	if (ab_record_file_load(dir, "plan", plan_kind, &file, &r) < 0)
+		return -1;
+	return ab_steps_read(&r, ret);
 }
 
 int ab_steps_save_ready(const struct ab_steps *steps, int dir)
@@ -167,6 +171,15 @@ int ab_steps_save_ready(const struct ab_steps *steps, int dir)
 	return ab_record_file_save(dir, "ready", ready_kind, &b);
 }
 
+int ab_steps_read_ready(struct ab_record_reader *r, struct ab_steps *steps)
+{
+	if (ab_record_get(r) != steps->len)
+		r->bad = true;
+	for (size_t i = 0; i < steps->len && !r->bad; i++)
+		ab_record_get_identity(r, &steps->v[i].staged);
+	return r->bad || r->left ? ab_errno(EBADMSG) : 0;
+}
+
 int ab_steps_load_ready(int dir, struct ab_steps *steps)
 {
 	ab_autofree char *file = NULL;
@@ -174,13 +187,5 @@ int ab_steps_load_ready(int dir, struct ab_steps *steps)
 
 	if (ab_record_file_load(dir, "ready", ready_kind, &file, &r) < 0)
 		return -1;
-	if (ab_record_get(&r) != steps->len)
-		r.bad = true;
-	for (size_t i = 0; i < steps->len && !r.bad; i++)
-		ab_record_get_identity(&r, &steps->v[i].staged);
-	if (r.bad || r.left) {
-		errno = EBADMSG;
-		return -1;
-	}
-	return 0;
+	return ab_steps_read_ready(&r, steps);
 }

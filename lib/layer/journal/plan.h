@@ -1,5 +1,4 @@
-#ifndef AB_LAYER_JOURNAL_PLAN_H
-#define AB_LAYER_JOURNAL_PLAN_H
+#pragma once
 /*
  * The journal of an apply: what it is going to do to the host, written before anything
  * is done. In the set of layers:
@@ -14,6 +13,9 @@
  *	  new/N		what left the layer with step N, for undo
  *	undo/last/	the last apply: plan, ready, done, old, new
  *	  undo		it is being taken back
+ *	  later		a later apply was taken back
+ *	  excused	layer/journal/excuse.h
+ *	undo/before-N/	those before it: layer/journal/stack.h
  *	undo/gone/	to be removed
  *	undo/known-*	layer/walk/known.h
  *
@@ -22,11 +24,7 @@
  * inodes under the two names tell how far a step is, so each step can be repeated, or
  * taken back, whatever moment the process was killed at.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <sys/types.h>
-
-#include "base/data/strv.h"
+#include "base/base.h"
 #include "layer/walk/changes.h"
 
 enum ab_step_kind {
@@ -42,6 +40,7 @@ struct ab_step {
 	struct ab_identity old;	   /* on the host when it was planned; ino 0: nothing */
 	struct ab_identity staged; /* PUT, from `ready` */
 	mode_t mode;		   /* MODE */
+	uint64_t changes;	   /* how many changes, as `diff` counts them; MOVE: 0 */
 	bool conflict;		   /* the host had changed it since the layer saw it */
 };
 
@@ -57,7 +56,7 @@ struct ab_steps {
 	char token[AB_TOKEN_LEN + 1]; /* random, in temporary names */
 	struct ab_identity root;
 	struct ab_step *v;
-	size_t len, room;
+	size_t len;
 	struct ab_strv shown; /* files that are applied and that the layer shows nevertheless */
 };
 
@@ -74,4 +73,8 @@ int ab_steps_load(int dir, struct ab_steps *ret);
 int ab_steps_save_ready(const struct ab_steps *steps, int dir);
 int ab_steps_load_ready(int dir, struct ab_steps *steps);
 
-#endif
+/* Pure: what is in these two files, beside their kind and checksum. */
+struct ab_record_reader;
+void ab_steps_write(const struct ab_steps *steps, struct ab_buf *ret);
+int ab_steps_read(struct ab_record_reader *r, struct ab_steps *ret);
+int ab_steps_read_ready(struct ab_record_reader *r, struct ab_steps *steps);

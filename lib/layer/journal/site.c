@@ -1,21 +1,8 @@
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/data/strv.h"
-#include "base/system/fd.h"
 #include "layer/journal/host_guard.h"
 #include "layer/journal/steps.h"
 #include "layer/journal/view.h"
 #include "layer/store/store.h"
 #include "layer/walk/index.h"
-#include "layer/walk/known.h"
-#include "layer/walk/look.h"
 #include "workspace/tree/dir.h"
 
 const char *ab_layer_part(const struct ab_layer_set *set, bool home)
@@ -73,7 +60,7 @@ int ab_site_open(struct ab_site *site, const struct ab_layer_set *set, bool home
 	if (site->root < 0)
 		return -1;
 	site->upper = ab_layer_set_open(set, ab_layer_part(set, home), O_RDONLY | O_DIRECTORY);
-	if (site->upper < 0)
+	if (site->upper < 0 && (errno != ENOENT || home || set->meta.form != AB_LAYER_FORM_COPY))
 		return ab_fail(err, AB_ESYSTEM, errno, "cannot open the layer of %s", set->key);
 	if (mkdirat(set->dir, "undo", 0700) < 0 && errno != EEXIST)
 		return ab_fail(err, AB_ESYSTEM, errno, "cannot create the undo folder of %s",
@@ -90,9 +77,12 @@ int ab_site_enter(struct ab_site *site, const char *name)
 	site->dir = ab_look_open(site->undo, name, O_RDONLY | O_DIRECTORY);
 	if (site->dir < 0)
 		return -1;
+	site->done = faccessat(site->dir, "done", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+	site->later = faccessat(site->dir, "later", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+	ab_known_read(&site->excused, site->dir, "excused");
 	site->old = ab_look_open(site->dir, "old", O_RDONLY | O_DIRECTORY);
-	site->new = ab_look_open(site->dir, "new", O_RDONLY | O_DIRECTORY);
-	return site->old < 0 || site->new < 0 ? -1 : 0;
+	site->made = ab_look_open(site->dir, "new", O_RDONLY | O_DIRECTORY);
+	return site->old < 0 || site->made < 0 ? -1 : 0;
 }
 
 int ab_site_claim(struct ab_site *site, const struct ab_layer_set *set, struct ab_host_guard *guard,
@@ -116,48 +106,56 @@ void ab_site_fini(struct ab_site *site)
 {
 	if (site->guard)
 		site->guard->leave(site->guard);
-	ab_closep(&site->root);
-	ab_closep(&site->upper);
-	ab_closep(&site->undo);
-	ab_closep(&site->dir);
-	ab_closep(&site->old);
-	ab_closep(&site->new);
+	ab_close_all(&site->root, &site->upper, &site->undo, &site->dir, &site->old, &site->made);
 	ab_parent_fini(&site->host);
 	ab_parent_fini(&site->layer);
+	ab_known_fini(&site->excused);
+	ab_strv_fini(&site->kept);
 	ab_steps_fini(&site->steps);
 	*site = (struct ab_site)AB_SITE_NONE;
 }
 
 /* ---- is it as apply left it? ---- */
 
-/* Everything in a folder was staged before `ready`: what is younger was changed since. */
-static bool is_tree_older(int parent, const char *name, struct timespec ready, unsigned int depth)
+static bool is_excused(const struct ab_site *site, const char *path, const struct ab_look *now)
 {
+	return ab_known_is(&site->excused, path, &now->id);
+}
+
+/* Everything in a folder was staged before `ready`: what is younger was changed since. */
+static bool is_tree_older(const struct ab_site *site, int parent, const char *path,
+			  struct timespec ready, unsigned int depth)
+{
+	const char *name = ab_path_name(path);
 	ab_autolisting struct ab_listing names = { 0 };
 	ab_autoclose int dir = ab_look_open(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 
 	if (dir < 0 || depth == 0 || ab_listing_read(&names, dir, SIZE_MAX) < 0)
 		return false;
 	for (size_t i = 0; i < names.len; i++) {
+		ab_autofree char *below = ab_printf("%s/%s", path, names.v[i].name);
 		struct ab_look look;
 
 		if (ab_look_at(dir, names.v[i].name, &look) < 0 ||
-		    ab_time_later(look.id.ctime, ready))
+		    (ab_time_later(look.id.ctime, ready) && !is_excused(site, below, &look)))
 			return false;
-		if (look.type == AB_TYPE_DIR &&
-		    !is_tree_older(dir, names.v[i].name, ready, depth - 1))
+		if (look.type == AB_TYPE_DIR && !is_tree_older(site, dir, below, ready, depth - 1))
 			return false;
 	}
 	return true;
 }
 
-static bool is_as_staged(int dir, const char *name, const struct ab_look *now,
+static bool is_as_staged(const struct ab_site *site, int dir, const struct ab_look *now,
 			 const struct ab_step *step, struct timespec ready)
 {
-	if (!ab_identity_same(&now->id, &step->staged) ||
-	    !ab_time_same(now->id.mtime, step->staged.mtime))
+	bool excused = is_excused(site, step->path, now);
+	bool same = ab_identity_same(&now->id, &step->staged);
+
+	if (now->type != AB_TYPE_DIR)
+		return excused || (same && ab_time_same(now->id.mtime, step->staged.mtime));
+	if (!same || (!excused && !ab_time_same(now->id.mtime, step->staged.mtime)))
 		return false;
-	return now->type != AB_TYPE_DIR || is_tree_older(dir, name, ready, 512);
+	return is_tree_older(site, dir, step->path, ready, 512);
 }
 
 /* What was applied to this path: it left the layer with a step, or it is still there. */
@@ -171,7 +169,7 @@ static int digest_applied(struct ab_site *site, const char *path, char ret[AB_IN
 		    (strcmp(path, step->path) != 0 && !ab_changes_below(path, step->path)))
 			continue;
 		kept = ab_printf("%zu%s", k, path + strlen(step->path));
-		return ab_index_digest(site->new, kept, ret);
+		return ab_index_digest(site->made, kept, ret);
 	}
 	return ab_index_digest(site->upper, path, ret);
 }
@@ -203,7 +201,7 @@ static bool is_host_same(struct ab_site *site, size_t i, struct timespec ready,
 	ret->host = now.id;
 	switch (step->kind) {
 	case AB_STEP_PUT:
-		return now.id.ino && (is_as_staged(dir, name, &now, step, ready) ||
+		return now.id.ino && (is_as_staged(site, dir, &now, step, ready) ||
 				      is_same_index(site, step->path));
 	case AB_STEP_REMOVE:
 		return !now.id.ino;
@@ -216,7 +214,8 @@ static bool is_host_same(struct ab_site *site, size_t i, struct timespec ready,
 	return false;
 }
 
-/* Is the place in the layer free that the applied files come back to? */
+/* Is the place in the layer free that the applied files come back to? Its folder may be gone with a
+ * discard. */
 static bool is_layer_same(struct ab_site *site, size_t i)
 {
 	const char *name;
@@ -225,7 +224,11 @@ static bool is_layer_same(struct ab_site *site, size_t i)
 	if (site->steps.v[i].kind != AB_STEP_MOVE)
 		return true;
 	dir = ab_parent_open(&site->layer, site->upper, site->steps.v[i].path, &name);
-	return dir >= 0 && faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
+	if (dir < 0)
+		return errno == ENOENT;
+	if (faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT;
+	return site->later;
 }
 
 enum ab_step_change ab_step_check(struct ab_site *site, size_t i, struct timespec ready,

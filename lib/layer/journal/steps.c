@@ -1,17 +1,44 @@
+/*
+ * Theory of operation.
+ *
+ * A step has three names beside each other: its own name, a temporary one and an aside one, which the
+ * journal's token makes (plan.h). Until the journal says `done`, the original is whole, under exactly
+ * one of four names, and nothing of it is removed or has its mode changed. Every change of state is
+ * one rename.
+ *
+ *	state		name		temporary	aside		old/N
+ *	planned		original	-		-		- (far: being copied)
+ *	staged		original	new		-		- (far: a whole copy)
+ *	swapped		new		original	-		- (far: a whole copy)
+ *	between		-		new		original	- (far: a whole copy)
+ *	kept		new		-		-		original
+ *	kept, far	new		original	-		a whole copy
+ *	done		new		-		-		original, or a whole copy
+ *
+ * "new" is nothing where a step only removes. "between" exists only where the file system cannot
+ * exchange two names. "far": the undo folder cannot take the original by a rename, because it is on
+ * another mount; where only a subvolume is in between, the copy is made at the end of the step.
+ *
+ * - Forward: from staged to kept, for all steps. `ready` is on the disk before, and with it what was
+ *   staged and the copies of far originals.
+ * - Then `done` is written, which decides: before it everything can be taken back, after it nothing
+ *   is. Only now the far originals are removed from their temporary names (ab_step_clear); `done` is
+ *   on the disk before. A removal that fails or is interrupted is repeated by the next command.
+ * - Take back: the original returns from whichever name it has. It is not taken from the copy: it is
+ *   whole until `done`, and has its links, attributes and owner.
+ * - Undo: the original returns from old/N, by a rename or as a copy, which is complete under the aside
+ *   name before it gets the temporary one. The copy in old/N goes away with the journal, after what
+ *   was restored is on the disk. What is still under a temporary name because it could not be removed
+ *   after `done` may have lost a part, so it never counts.
+ */
 #include "layer/journal/steps.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/fs.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <sys/xattr.h>
 
-#include "base/data/mem.h"
-#include "base/system/fd.h"
-#include "layer/journal/tree.h"
+#include "workspace/tree/copy_tree.h"
+#include "workspace/tree/remove_tree.h"
+#include "workspace/tree/dir.h"
 
 /* ---- one name of the host ---- */
 
@@ -63,8 +90,7 @@ static bool is_inode(const struct ab_look *look, const struct ab_identity *id)
 
 static int fail_stale(void)
 {
-	errno = ESTALE;
-	return -1;
+	return ab_errno(ESTALE);
 }
 
 static int exchange(struct spot *s)
@@ -73,10 +99,18 @@ static int exchange(struct spot *s)
 }
 
 /* Where the file system cannot exchange two names. The aside name tells recovery. */
-static int exchange_slowly(struct spot *s)
+static int exchange_slowly(struct spot *s, const struct ab_identity *expect)
 {
-	if (ab_rename_new(s->dir, s->name, s->dir, s->aside) < 0 ||
-	    ab_rename_new(s->dir, s->temp, s->dir, s->name) < 0)
+	struct ab_look taken;
+
+	if (ab_rename_new(s->dir, s->name, s->dir, s->aside) < 0)
+		return -1;
+	/* The wrong file may have got in between the look and the rename. */
+	if (look_name(s->dir, s->aside, &taken) < 0 || !is_inode(&taken, expect)) {
+		(void)ab_rename_new(s->dir, s->aside, s->dir, s->name);
+		return fail_stale();
+	}
+	if (ab_rename_new(s->dir, s->temp, s->dir, s->name) < 0)
 		return -1;
 	return ab_rename_new(s->dir, s->aside, s->dir, s->temp);
 }
@@ -100,7 +134,7 @@ static int swap_existing(struct spot *s, const struct ab_identity *expect, bool 
 	int rc = put ? exchange(s) : ab_rename_new(s->dir, s->name, s->dir, s->temp);
 
 	if (rc < 0 && put && (errno == EINVAL || errno == ENOSYS))
-		return exchange_slowly(s);
+		return exchange_slowly(s, expect);
 	return rc < 0 ? -1 : check_taken(s, expect, put);
 }
 
@@ -139,6 +173,24 @@ static struct kept kept_name(size_t i)
 	return kept;
 }
 
+int ab_step_copy_original(struct ab_site *site, size_t i)
+{
+	struct kept kept = kept_name(i);
+	const char *name;
+	int dir = ab_parent_open(&site->host, site->root, site->steps.v[i].path, &name);
+
+	return dir < 0 ? -1 : ab_copy_original(dir, name, site->old, kept.name);
+}
+
+/* It stays under the temporary name until the apply is done. */
+static int copy_aside(struct ab_site *site, const struct spot *s, const char *kept)
+{
+	site->copied = true;
+	if (ab_remove_object(site->old, kept) < 0)
+		return -1;
+	return ab_copy_original(s->dir, s->temp, site->old, kept);
+}
+
 /* The original is under the temporary name. It goes to the undo folder, which has a
  * copy of it already if that is on another file system. */
 static int keep_original(struct ab_site *site, size_t i, struct spot *s)
@@ -153,17 +205,12 @@ static int keep_original(struct ab_site *site, size_t i, struct spot *s)
 			return -1;
 		s->at_temp = s->at_aside;
 	}
-	if (!is_inode(&s->at_temp, old))
+	if (!is_inode(&s->at_temp, old) || site->steps.far)
 		return faccessat(site->old, kept.name, F_OK, AT_SYMLINK_NOFOLLOW);
-	if (site->steps.far)
-		return ab_tree_remove(s->dir, s->temp);
 	if (renameat(s->dir, s->temp, site->old, kept.name) == 0)
 		return 0;
 	/* EXDEV: a subvolume below the root. */
-	if (errno != EXDEV || ab_tree_remove(site->old, kept.name) < 0 ||
-	    ab_tree_copy(s->dir, s->temp, site->old, kept.name) < 0)
-		return -1;
-	return ab_tree_remove(s->dir, s->temp);
+	return errno == EXDEV ? copy_aside(site, s, kept.name) : -1;
 }
 
 /* What was applied leaves the layer. */
@@ -173,9 +220,9 @@ static int move_out(struct ab_site *site, size_t i)
 	const char *name;
 	int dir = ab_parent_open(&site->layer, site->upper, site->steps.v[i].path, &name);
 
-	if (dir >= 0 && renameat(dir, name, site->new, kept.name) == 0)
+	if (dir >= 0 && renameat(dir, name, site->made, kept.name) == 0)
 		return 0;
-	return errno == ENOENT ? faccessat(site->new, kept.name, F_OK, AT_SYMLINK_NOFOLLOW) : -1;
+	return errno == ENOENT ? faccessat(site->made, kept.name, F_OK, AT_SYMLINK_NOFOLLOW) : -1;
 }
 
 static int set_mode(struct ab_site *site, size_t i, mode_t mode)
@@ -264,6 +311,26 @@ int ab_step_do(struct ab_site *site, size_t i, bool fresh)
 
 /* ---- backwards ---- */
 
+static bool has_kept(const struct ab_site *site, size_t i)
+{
+	struct kept kept = kept_name(i);
+
+	return faccessat(site->old, kept.name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* After `done`, an original beside its copy is what could not be removed, and maybe only a part. */
+static int drop_leftover(struct ab_site *site, size_t i, struct spot *s)
+{
+	const struct ab_identity *old = &site->steps.v[i].old;
+
+	if (!old->ino || !site->done || !has_kept(site, i))
+		return 0;
+	if ((is_inode(&s->at_temp, old) && ab_remove_object(s->dir, s->temp) < 0) ||
+	    (is_inode(&s->at_aside, old) && ab_remove_object(s->dir, s->aside) < 0))
+		return -1;
+	return look_spot(s);
+}
+
 /* The original comes under the temporary name. */
 static int fetch_original(struct ab_site *site, size_t i, struct spot *s)
 {
@@ -279,8 +346,9 @@ static int fetch_original(struct ab_site *site, size_t i, struct spot *s)
 		if (errno != EXDEV)
 			return -1;
 	}
-	if (ab_tree_remove(s->dir, s->aside) < 0 ||
-	    ab_tree_copy(site->old, kept.name, s->dir, s->aside) < 0)
+	site->copied = true;
+	if (ab_remove_object(s->dir, s->aside) < 0 ||
+	    ab_copy_original(site->old, kept.name, s->dir, s->aside) < 0)
 		return -1;
 	return ab_rename_new(s->dir, s->aside, s->dir, s->temp);
 }
@@ -297,17 +365,28 @@ static int settle_aside(struct ab_site *site, size_t i, struct spot *s)
 	return look_spot(s);
 }
 
+/* Is nothing in the place of an original that is at hand? So it is between two names, or somebody
+ * removed what was applied. */
+static bool is_place_free(const struct ab_site *site, size_t i, const struct spot *s)
+{
+	const struct ab_step *step = &site->steps.v[i];
+
+	if (!step->old.ino || s->at_name.id.ino)
+		return false;
+	return s->at_temp.id.ino ? !is_inode(&s->at_temp, &step->staged)
+				 : !site->steps.far && has_kept(site, i);
+}
+
 static int restore_host(struct ab_site *site, size_t i, struct spot *s,
 			const struct ab_identity *now)
 {
+	static const struct ab_identity nothing;
 	bool had = site->steps.v[i].old.ino != 0;
-	bool undone = now->ino ? !is_inode(&s->at_name, now) : s->at_name.id.ino != 0;
 
-	/* Killed in exchange_slowly(), backwards. */
-	if (now->ino && !s->at_name.id.ino && is_inode(&s->at_aside, now))
-		undone = false;
-	if (undone)
-		return 0;
+	if (is_place_free(site, i, s))
+		now = &nothing;
+	else if (now->ino ? !is_inode(&s->at_name, now) : s->at_name.id.ino != 0)
+		return 0; /* it is restored */
 	if (!had && !now->ino)
 		return 0;
 	if (had && (fetch_original(site, i, s) < 0 || look_spot(s) < 0))
@@ -362,33 +441,140 @@ static int settle_fresh(struct ab_site *site, size_t i, struct spot *s,
 	return rc < 0 ? -1 : look_spot(s);
 }
 
+/* Somebody wrote to the applied file after we were killed: it stays, under a name that no recovery
+ * looks for. */
+static int keep_edited(struct ab_site *site, size_t i, struct spot *s)
+{
+	const char *path = site->steps.v[i].path;
+	ab_autofree char *name = ab_printf("%s-kept", s->temp);
+
+	if (ab_rename_new(s->dir, s->temp, s->dir, name) < 0)
+		return -1;
+	ab_strv_addf(&site->kept, "%.*s%s", (int)(ab_path_name(path) - path), path, name);
+	return look_spot(s);
+}
+
 /* What was applied is under a temporary name, or was never put in place. */
 static int drop_displaced(struct ab_site *site, size_t i, struct spot *s,
-			  const struct ab_identity *now)
+			  const struct ab_identity *now, bool placed)
 {
 	if (look_spot(s) < 0)
+		return -1;
+	if (placed && !S_ISDIR(now->mode) && is_inode(&s->at_temp, now) &&
+	    !ab_identity_same(&s->at_temp.id, now) && keep_edited(site, i, s) < 0)
 		return -1;
 	if (s->at_temp.id.ino && !is_inode(&s->at_temp, now) &&
 	    !is_inode(&s->at_temp, &site->steps.v[i].staged))
 		return fail_stale();
-	if (ab_tree_remove(s->dir, s->temp) < 0)
+	if (ab_remove_object(s->dir, s->temp) < 0)
 		return -1;
-	return ab_tree_remove(s->dir, s->aside);
+	return ab_remove_object(s->dir, s->aside);
 }
 
+/* With the mode of the host's folder, so that it is no change itself. */
+static int make_folder(const struct ab_site *site, int parent, const char *name, const char *path)
+{
+	ab_autoclose int host = ab_look_open(site->root, path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+	ab_autoclose int made = -1;
+	struct stat st = { .st_mode = 0755 };
+
+	if (host >= 0 && fstat(host, &st) < 0)
+		return -1;
+	if (mkdirat(parent, name, 0700) < 0 && errno != EEXIST)
+		return -1;
+	made = ab_look_open(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+	return made < 0 || ab_fd_chmod(made, st.st_mode & 07777) < 0 ? -1 : ab_take_fd(&made);
+}
+
+/* The folders above `path` in the layer, some of which may be gone with a discard. */
+static int open_layer_folder(struct ab_site *site, const char *path, const char **ret_name)
+{
+	ab_autofree char *copy = ab_strdup(path);
+	ab_autoclose int at = fcntl(site->upper, F_DUPFD_CLOEXEC, 3);
+	char *slash, *name = copy;
+
+	for (; at >= 0 && (slash = strchr(name, '/')) != NULL; name = slash + 1) {
+		int next;
+
+		*slash = '\0';
+		next = ab_look_open(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+		if (next < 0 && errno == ENOENT)
+			next = make_folder(site, at, name, copy);
+		*slash = '/';
+		ab_closep(&at);
+		at = next;
+	}
+	*ret_name = path + (name - copy);
+	return ab_take_fd(&at);
+}
+
+static const char opaque[] = "user.overlay.opaque";
+
+static bool is_opaque(int dir)
+{
+	char value;
+
+	return fgetxattr(dir, opaque, &value, 1) == 1 && value == 'y';
+}
+
+static int open_list(int dir, const char *name)
+{
+	return ab_look_open(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+}
+
+static int merge_folder(int from, int to, unsigned depth);
+
+/* One name that came back, where the layer has a newer one: that one wins, but a newer folder also gets
+ * what it does not have. */
+static int merge_name(int from, const char *name, int to, const char *as, unsigned depth)
+{
+	ab_autoclose int newer = -1, older = -1;
+	struct ab_look was, is;
+
+	if (ab_rename_new(from, name, to, as) == 0 || errno == ENOENT)
+		return 0;
+	if (errno != EEXIST || ab_look_at(from, name, &was) < 0 || ab_look_at(to, as, &is) < 0)
+		return -1;
+	if (is.type != AB_TYPE_DIR || depth == 0)
+		return 0;
+	newer = open_list(to, as);
+	if (newer < 0)
+		return -1;
+	if (was.type != AB_TYPE_DIR) /* what the host has again must not shine through */
+		return fsetxattr(newer, opaque, "y", 1, 0);
+	older = open_list(from, name);
+	return older < 0 ? -1 : merge_folder(older, newer, depth);
+}
+
+/* Can be repeated: what was moved already is not found again. */
+static int merge_folder(int from, int to, unsigned depth)
+{
+	ab_autolisting struct ab_listing names = { 0 };
+
+	if (is_opaque(to))
+		return 0;
+	if (ab_listing_read(&names, from, SIZE_MAX) < 0)
+		return -1;
+	for (size_t i = 0; i < names.len; i++)
+		if (merge_name(from, names.v[i].name, to, names.v[i].name, depth - 1) < 0)
+			return -1;
+	return is_opaque(from) ? fsetxattr(to, opaque, "y", 1, 0) : 0;
+}
+
+/* What was applied comes back to the layer. */
 static int move_back(struct ab_site *site, size_t i)
 {
 	struct kept kept = kept_name(i);
+	ab_autoclose int dir = -1;
 	const char *name;
-	int dir;
 
-	if (faccessat(site->new, kept.name, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+	if (faccessat(site->made, kept.name, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ? 0 : -1;
-	dir = ab_parent_open(&site->layer, site->upper, site->steps.v[i].path, &name);
-	/* The layer may have something newer there, or its folder may be gone. */
+	dir = open_layer_folder(site, site->steps.v[i].path, &name);
+	/* The layer has something newer than its folder. */
 	if (dir < 0)
-		return errno == ENOENT || errno == ENOTDIR ? 0 : -1;
-	return ab_rename_new(site->new, kept.name, dir, name) < 0 && errno != EEXIST ? -1 : 0;
+		return errno == ENOTDIR || errno == ELOOP ? 0 : -1;
+	return merge_name(site->made, kept.name, dir, name, 128);
 }
 
 static bool is_gone(int errnum)
@@ -400,6 +586,7 @@ int ab_step_undo(struct ab_site *site, size_t i, const struct ab_step_now *now, 
 {
 	const struct ab_step *step = &site->steps.v[i];
 	struct spot s;
+	bool placed;
 
 	if (now->skip)
 		return 0;
@@ -416,10 +603,12 @@ int ab_step_undo(struct ab_site *site, size_t i, const struct ab_step_now *now, 
 		if (done != 0)
 			return done > 0 ? 0 : -1;
 	}
-	if (look_spot(&s) < 0 || settle_aside(site, i, &s) < 0 ||
-	    settle_fresh(site, i, &s, &now->host) < 0 ||
-	    restore_host(site, i, &s, &now->host) < 0 ||
-	    drop_displaced(site, i, &s, &now->host) < 0)
+	if (look_spot(&s) < 0 || drop_leftover(site, i, &s) < 0 || settle_aside(site, i, &s) < 0 ||
+	    settle_fresh(site, i, &s, &now->host) < 0)
+		return -1;
+	placed = is_inode(&s.at_name, &now->host);
+	if (restore_host(site, i, &s, &now->host) < 0 ||
+	    drop_displaced(site, i, &s, &now->host, placed) < 0)
 		return -1;
 	return 0;
 }
@@ -436,5 +625,38 @@ int ab_step_unstage(struct ab_site *site, size_t i)
 	if (dir < 0)
 		return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? 0 : -1;
 	ab_step_name(&site->steps, i, temp);
-	return ab_tree_remove(dir, temp);
+	return ab_remove_object(dir, temp);
+}
+
+/* ---- after `done` ---- */
+
+static bool is_placing(const struct ab_step *step)
+{
+	return step->kind == AB_STEP_PUT || step->kind == AB_STEP_REMOVE;
+}
+
+int ab_step_left(struct ab_site *site, size_t i)
+{
+	const struct ab_step *step = &site->steps.v[i];
+	struct spot s;
+
+	if (!is_placing(step) || !step->old.ino)
+		return 0;
+	if (open_spot(site, i, &s) < 0)
+		return is_gone(errno) ? 0 : -1;
+	return is_inode(&s.at_temp, &step->old) || is_inode(&s.at_aside, &step->old);
+}
+
+int ab_step_clear(struct ab_site *site, size_t i)
+{
+	const struct ab_step *step = &site->steps.v[i];
+	struct spot s;
+
+	if (!is_placing(step) || !step->old.ino)
+		return 0;
+	if (open_spot(site, i, &s) < 0)
+		return is_gone(errno) ? 0 : -1;
+	if (is_inode(&s.at_aside, &step->old) && ab_remove_object(s.dir, s.aside) < 0)
+		return -1;
+	return is_inode(&s.at_temp, &step->old) ? ab_remove_object(s.dir, s.temp) : 0;
 }

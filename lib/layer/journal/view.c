@@ -1,11 +1,5 @@
 #include "layer/journal/view.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <unistd.h>
-
-#include "base/data/error.h"
-#include "base/system/fd.h"
 #include "layer/store/store.h"
 #include "layer/walk/index.h"
 #include "layer/walk/withheld.h"
@@ -62,8 +56,7 @@ int ab_layer_open_view(const struct ab_layer_set *set, bool home, struct ab_laye
 
 void ab_layer_opened_fini(struct ab_layer_opened *opened)
 {
-	ab_closep(&opened->view.upper);
-	ab_closep(&opened->view.lower);
+	ab_close_all(&opened->view.upper, &opened->view.lower);
 	ab_known_fini(&opened->known);
 	ab_strv_fini(&opened->withheld);
 	*opened = (struct ab_layer_opened)AB_LAYER_OPENED_NONE;

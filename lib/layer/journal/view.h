@@ -1,5 +1,4 @@
-#ifndef AB_LAYER_JOURNAL_VIEW_H
-#define AB_LAYER_JOURNAL_VIEW_H
+#pragma once
 /*
  * Open a layer of a set to compare it with the host, after an apply that was
  * interrupted has been completed or taken back.
@@ -7,13 +6,10 @@
  * The set is locked by the caller. Without the lock (a box uses it), nothing is
  * recovered, and what is seen may change meanwhile: good enough to show, never to apply.
  */
-#include <stdbool.h>
-
-#include "base/data/strv.h"
+#include "base/base.h"
 #include "layer/walk/changes.h"
 #include "layer/walk/known.h"
 
-struct ab_error;
 struct ab_host_guard;
 struct ab_layer_set;
 
@@ -51,5 +47,3 @@ const char *ab_layer_known_name(bool home);
 int ab_layer_root_open(const struct ab_layer_set *set, bool home, struct ab_error *err);
 /* Does that folder no longer exist? */
 bool ab_layer_root_gone(const struct ab_layer_set *set, bool home);
-
-#endif

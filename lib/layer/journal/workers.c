@@ -55,6 +55,7 @@ int ab_steps_each(struct ab_site *site, ab_step_fn *fn, const void *arg,
 	rc = ab_crew_run(&crew, ret_at, &by);
 	if (rc < 0 && by == 1)
 		site->failed = twin.failed;
+	site->copied |= twin.copied;
 	ab_parent_fini(&twin.host);
 	ab_parent_fini(&twin.layer);
 	return rc;

@@ -1,12 +1,11 @@
-#ifndef AB_LAYER_JOURNAL_WORKERS_H
-#define AB_LAYER_JOURNAL_WORKERS_H
+#pragma once
 /*
  * Goes through the steps that put and remove files, with two threads if there are many:
  * their time is spent in the kernel, and each step has names of its own, so they can be
  * done in any order. What has an order, the modes of folders and the moves, comes after
  * them in the list and is left to the caller.
  */
-#include <stddef.h>
+#include "base/base.h"
 
 struct ab_progress;
 struct ab_site;
@@ -24,5 +23,3 @@ typedef int ab_step_fn(struct ab_site *site, const void *arg, size_t i);
  */
 int ab_steps_each(struct ab_site *site, ab_step_fn *fn, const void *arg,
 		  const struct ab_progress *progress, size_t *ret_at);
-
-#endif

@@ -1,16 +1,7 @@
 #include "layer/store/meta.h"
 
 #include <jansson.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/path.h"
-#include "base/text/ascii.h"
 #include "layer/store/store.h"
 
 enum {
@@ -29,12 +20,11 @@ static const char *const forms[] = {
  * A path may have bytes that are not UTF-8, which JSON cannot hold: they and "%" are written as
  * %XX, so that a path is read back as it was.
  */
-static void write_path(struct ab_buf *ret, const char *path)
+static char *encode_path(const char *path)
 {
-	ab_autobuf struct ab_buf text = { 0 };
+	struct ab_buf text = { 0 };
 	size_t left = strlen(path);
 
-	ab_buf_puts(&text, "");
 	while (left > 0) {
 		uint32_t c;
 		size_t n = ab_utf8_get(path, left, &c);
@@ -48,7 +38,7 @@ static void write_path(struct ab_buf *ret, const char *path)
 		path += n;
 		left -= n;
 	}
-	ab_buf_json(ret, text.data);
+	return ab_buf_take(&text);
 }
 
 /* NULL: not a text that write_path() writes. */
@@ -272,8 +262,8 @@ int ab_layer_meta_read(const char *text, size_t len, struct ab_layer_meta *ret,
 		       struct ab_error *err)
 {
 	struct ab_layer_meta meta = { 0 };
+	json_auto_t *file = NULL;
 	json_error_t wrong;
-	json_t *file;
 	int result;
 
 	if (len > AB_LAYER_META_MAX)
@@ -282,7 +272,6 @@ int ab_layer_meta_read(const char *text, size_t len, struct ab_layer_meta *ret,
 	if (!file)
 		return reject_meta(err, wrong.text);
 	result = read_file(file, &meta, err);
-	json_decref(file);
 	if (result < 0)
 		ab_layer_meta_fini(&meta);
 	else
@@ -290,69 +279,36 @@ int ab_layer_meta_read(const char *text, size_t len, struct ab_layer_meta *ret,
 	return result;
 }
 
-static void write_word(struct ab_buf *ret, const char *key, const char *text)
-{
-	ab_buf_printf(ret, ",\n\"%s\":", key);
-	if (text)
-		ab_buf_json(ret, text);
-	else
-		ab_buf_puts(ret, "null");
-}
-
-static void write_folder(struct ab_buf *ret, const char *key, const char *path)
-{
-	ab_buf_printf(ret, ",\n\"%s\":", key);
-	write_path(ret, path ? path : "");
-}
-
-static void write_number(struct ab_buf *ret, const char *key, int64_t n)
-{
-	ab_buf_printf(ret, ",\n\"%s\":%lld", key, (long long)n);
-}
-
 void ab_layer_meta_write(const struct ab_layer_meta *meta, struct ab_buf *ret)
 {
-	ab_buf_printf(ret, "{\"version\":%d", VERSION);
-	write_word(ret, "key", meta->key);
-	write_word(ret, "name", meta->name);
-	write_word(ret, "profile", meta->profile);
-	write_folder(ret, "workspace", meta->workspace);
-	write_folder(ret, "home", meta->home);
-	write_word(ret, "kernel", meta->kernel);
-	write_word(ret, "policy", meta->policy);
-	write_number(ret, "created", meta->created_ns);
-	write_number(ret, "started", meta->first_ns);
-	write_number(ret, "used", meta->last_ns);
-	ab_buf_puts(ret, ",\n\"runs\":");
-	ab_buf_json_list(ret, &meta->runs);
-	ab_buf_puts(ret, ",\n\"returns\":[");
+	ab_autofree char *workspace = encode_path(meta->workspace ? meta->workspace : "");
+	ab_autofree char *home = encode_path(meta->home ? meta->home : "");
+
+	ab_buf_jsonf(ret,
+		     "{'version':%d,\n'key':%s,\n'name':%s,\n'profile':%s,\n'workspace':%s,\n"
+		     "'home':%s,\n'kernel':%s,\n'policy':%s,\n'created':%jd,\n'started':%jd,\n"
+		     "'used':%jd,\n'runs':%p,\n'returns':[",
+		     VERSION, meta->key, meta->name, meta->profile, workspace, home, meta->kernel,
+		     meta->policy, meta->created_ns, meta->first_ns, meta->last_ns,
+		     ab_list(&meta->runs));
 	for (size_t i = 0; i < meta->nreturns; i++) {
 		const struct ab_layer_file *f = &meta->returns[i];
+		ab_autofree char *path = encode_path(f->path);
 
-		ab_buf_puts(ret, i ? ",\n{\"path\":" : "\n{\"path\":");
-		write_path(ret, f->path);
-		ab_buf_printf(ret,
-			      ",\"exists\":%s,\"ino\":%lld,\"size\":%lld,\"mtime\":%lld,"
-			      "\"ctime\":%lld}",
-			      f->exists ? "true" : "false", (long long)f->ino, (long long)f->size,
-			      (long long)f->mtime_ns, (long long)f->ctime_ns);
+		ab_buf_jsonf(ret,
+			     ",\n{'path':%s,'exists':%hhd,'ino':%jd,'size':%jd,'mtime':%jd,"
+			     "'ctime':%jd}",
+			     path, f->exists, (intmax_t)f->ino, (intmax_t)f->size, f->mtime_ns,
+			     f->ctime_ns);
 	}
-	ab_buf_puts(ret, "]");
-	write_word(ret, "form", forms[meta->form]);
-	write_number(ret, "project", meta->project_ns);
-	write_number(ret, "waiting", meta->waiting);
-	ab_buf_puts(ret, "}\n");
+	ab_buf_jsonf(ret, "],\n'form':%s,\n'project':%jd,\n'waiting':%jd}\n", forms[meta->form],
+		     meta->project_ns, (intmax_t)meta->waiting);
 }
 
 void ab_layer_meta_fini(struct ab_layer_meta *meta)
 {
-	free(meta->key);
-	free(meta->name);
-	free(meta->profile);
-	free(meta->workspace);
-	free(meta->home);
-	free(meta->kernel);
-	free(meta->policy);
+	ab_free_all(meta->key, meta->name, meta->profile, meta->workspace, meta->home, meta->kernel,
+		    meta->policy);
 	ab_strv_fini(&meta->runs);
 	for (size_t i = 0; i < meta->nreturns; i++)
 		free(meta->returns[i].path);
@@ -387,10 +343,7 @@ static struct ab_layer_file describe_file(const struct stat *st)
 
 const struct ab_layer_file *ab_layer_meta_return(const struct ab_layer_meta *meta, const char *path)
 {
-	for (size_t i = 0; i < meta->nreturns; i++)
-		if (strcmp(meta->returns[i].path, path) == 0)
-			return &meta->returns[i];
-	return NULL;
+	return ab_find_row(meta->returns, meta->nreturns, path, path);
 }
 
 void ab_layer_meta_set_return(struct ab_layer_meta *meta, const char *path, const struct stat *st)

@@ -1,5 +1,4 @@
-#ifndef AB_LAYER_STORE_META_H
-#define AB_LAYER_STORE_META_H
+#pragma once
 /*
  * meta.json of a set of layers: what it belongs to, and what the host's files were like when it was
  * first used. Overlay keeps none of this: nothing in an upper says what a file was copied from.
@@ -7,14 +6,8 @@
  * Reading and writing are pure. A reader rejects everything that it does not expect: unknown or
  * missing keys, wrong types, values out of bounds.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/base.h"
 
-#include "base/data/strv.h"
-
-struct ab_buf;
-struct ab_error;
 struct stat;
 
 enum {
@@ -69,5 +62,3 @@ const struct ab_layer_file *ab_layer_meta_return(const struct ab_layer_meta *met
 						 const char *path);
 /* Is the file what it was? */
 bool ab_layer_file_same(const struct ab_layer_file *file, const struct stat *st);
-
-#endif

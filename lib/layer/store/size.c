@@ -1,12 +1,6 @@
 /* The size of a set. A box chose what is in it, so the walk goes by descriptors and has limits. */
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 
-#include "base/system/fd.h"
 #include "base/system/folder.h"
 #include "layer/store/store.h"
 #include "workspace/tree/dir.h"

@@ -1,32 +1,16 @@
 #include "layer/store/store.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/clock.h"
-#include "base/system/fd.h"
 #include "base/system/folder.h"
-#include "base/system/path.h"
-#include "base/text/ascii.h"
+#include "base/system/new_file.h"
 #include "base/text/sha256.h"
 #include "workspace/tree/dir.h"
 #include "workspace/tree/remove_tree.h"
 
 enum {
 	LOCK_MS = 2000,
-	LOCK_STEP_MS = 10,
 	OPEN_TRIES = 16, /* another process may remove the set between our steps */
 	HASH_CHARS = 16,
 	HIDE_TRIES = 1000,
@@ -134,24 +118,6 @@ static int open_lock_file(const struct ab_layer_set *set, struct ab_error *err)
 	return ab_take_fd(&fd);
 }
 
-/* 0: locked; 1: another process has it. */
-static int try_lock(int fd, int how)
-{
-	if (flock(fd, how | LOCK_NB) == 0)
-		return 0;
-	return errno == EWOULDBLOCK || errno == EINTR ? 1 : -1;
-}
-
-static int wait_for_lock(int fd, int how)
-{
-	int64_t until = ab_now_ms() + LOCK_MS;
-	int locked;
-
-	while ((locked = try_lock(fd, how)) == 1 && ab_now_ms() < until)
-		poll(NULL, 0, LOCK_STEP_MS);
-	return locked;
-}
-
 /*
  * Who only looks at a set locks its folder first, so that others can tell a look, which is soon over,
  * from a run or a command that uses the set. Where a folder cannot be locked, a look counts as use.
@@ -161,18 +127,18 @@ static int take_lock(const struct ab_layer_set *set, int fd, unsigned how)
 	int locked;
 
 	if (how & AB_LAYERS_LOOK) {
-		locked = how & AB_LAYERS_TRY ? try_lock(set->dir, LOCK_EX)
-					     : wait_for_lock(set->dir, LOCK_EX);
-		return locked == 1 ? 1 : try_lock(fd, LOCK_EX);
+		locked = how & AB_LAYERS_TRY ? ab_lock_wait(set->dir, LOCK_EX, 0)
+					     : ab_lock_wait(set->dir, LOCK_EX, LOCK_MS);
+		return locked == 1 ? 1 : ab_lock_wait(fd, LOCK_EX, 0);
 	}
 	if (!(how & AB_LAYERS_TRY))
-		return wait_for_lock(fd, LOCK_EX);
-	locked = try_lock(fd, LOCK_EX);
+		return ab_lock_wait(fd, LOCK_EX, LOCK_MS);
+	locked = ab_lock_wait(fd, LOCK_EX, 0);
 	if (locked != 1)
 		return locked;
 	/* While we have the folder, nobody looks. If we do not get it, the look takes long. */
-	(void)wait_for_lock(set->dir, LOCK_SH);
-	locked = try_lock(fd, LOCK_EX);
+	(void)ab_lock_wait(set->dir, LOCK_SH, LOCK_MS);
+	locked = ab_lock_wait(fd, LOCK_EX, 0);
 	flock(set->dir, LOCK_UN);
 	return locked;
 }
@@ -291,9 +257,7 @@ static int open_once(int layers, unsigned how, struct ab_layer_set *set, struct 
 	*err = (struct ab_error){ 0 };
 	ab_layer_meta_fini(&set->meta);
 	set->meta = (struct ab_layer_meta){ 0 };
-	ab_closep(&set->lock);
-	ab_closep(&set->dir);
-	set->lock = set->dir = -1;
+	ab_close_all(&set->lock, &set->dir);
 	return 0;
 }
 
@@ -379,11 +343,9 @@ int ab_layers_open_private(const struct ab_layer_store *store, struct ab_layer_s
 
 void ab_layer_set_fini(struct ab_layer_set *set)
 {
-	free(set->key);
-	free(set->path);
+	ab_free_all(set->key, set->path);
 	ab_layer_meta_fini(&set->meta);
-	ab_closep(&set->lock);
-	ab_closep(&set->dir);
+	ab_close_all(&set->lock, &set->dir);
 	*set = (struct ab_layer_set)AB_LAYER_SET_NONE;
 }
 
@@ -398,9 +360,8 @@ bool ab_layer_set_busy(const struct ab_layer_set *set)
 	if (fd < 0)
 		return false;
 	/* A look that takes long is no use, either. */
-	busy = wait_for_lock(set->dir, LOCK_EX) != 1 && try_lock(fd, LOCK_SH) == 1;
+	busy = ab_lock_wait(set->dir, LOCK_EX, LOCK_MS) != 1 && ab_lock_wait(fd, LOCK_SH, 0) == 1;
 	ab_closep(&fd);
-	fd = -1;
 	flock(set->dir, LOCK_UN);
 	return busy;
 }
@@ -421,20 +382,13 @@ bool ab_layer_set_lock_again(const struct ab_layer_store *store, const struct ab
 int ab_layer_set_save(struct ab_layer_set *set, struct ab_error *err)
 {
 	ab_autobuf struct ab_buf text = { 0 };
-	ab_autoclose int fd = -1;
 
 	ab_layer_meta_write(&set->meta, &text);
-	/* We have the lock: an existing file was left by a process that was killed. */
-	unlinkat(set->dir, META_TMP, 0);
-	fd = openat(set->dir, META_TMP, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd >= 0 && ab_write_all(fd, text.data, text.len) == 0 &&
-	    renameat(set->dir, META_TMP, set->dir, META) == 0) {
-		set->fresh = false;
-		return 0;
-	}
-	ab_fail(err, AB_ESYSTEM, errno, "write %s/" META, set->path);
-	unlinkat(set->dir, META_TMP, 0);
-	return -1;
+	if (ab_new_file_write(set->dir, META, META_TMP, text.data, text.len, AB_NEW_FILE_NO_SYNC) <
+	    0)
+		return ab_fail(err, AB_ESYSTEM, errno, "write %s/" META, set->path);
+	set->fresh = false;
+	return 0;
 }
 
 /* Parts of a set. */
@@ -663,9 +617,7 @@ int ab_layers_retire(const struct ab_layer_store *store, struct ab_layer_set *se
 	if (hide_folder(layers, set->key) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "remove %s", set->path);
 	/* Others that wait for the lock find that the set is gone. */
-	ab_closep(&set->lock);
-	ab_closep(&set->dir);
-	set->lock = set->dir = -1;
+	ab_close_all(&set->lock, &set->dir);
 	return 0;
 }
 

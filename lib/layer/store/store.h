@@ -1,5 +1,4 @@
-#ifndef AB_LAYER_STORE_STORE_H
-#define AB_LAYER_STORE_STORE_H
+#pragma once
 /*
  * The store of kept layers: what a box wrote above the host's files, kept for
  * the next run of the same name, for review, or both. All layers that belong
@@ -26,15 +25,8 @@
  * files, but a set with a wrong owner or mode or a damaged meta.json is an
  * error, and nothing in it is used.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
-
-#include "base/data/strv.h"
+#include "base/base.h"
 #include "layer/store/meta.h"
-
-struct ab_error;
 
 #define AB_LAYERS_FOLDER "layers" /* in the state folder */
 enum { AB_LAYER_KEY_MAX = 48 };
@@ -160,5 +152,3 @@ int ab_layers_remove(const struct ab_layer_store *store, struct ab_layer_set *se
 int ab_layers_retire(const struct ab_layer_store *store, struct ab_layer_set *set,
 		     struct ab_error *err);
 bool ab_layers_sweep(const struct ab_layer_store *store, size_t budget);
-
-#endif

@@ -1,21 +1,7 @@
 #include "layer/walk/changes.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <sys/xattr.h>
-#include <unistd.h>
 
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/data/strv.h"
-#include "base/system/fd.h"
 #include "layer/walk/index.h"
 #include "layer/walk/known.h"
 #include "layer/walk/look.h"
@@ -40,9 +26,12 @@ struct walk {
 	size_t seen;	    /* names so far */
 	struct ab_buf path; /* of the current entry */
 	unsigned int depth;
+	bool full; /* the folder that the current entry is in */
 	struct ab_changes *out;
 	struct ab_pair *pairs; /* to be compared */
-	size_t npairs, pairs_room;
+	size_t npairs;
+	int errnum;	    /* the root of a side cannot be listed, so nothing is known; or 0 */
+	const char *failed; /* which one */
 };
 
 /* One folder on both sides. */
@@ -73,12 +62,10 @@ static struct ab_change *add_change(struct walk *w, enum ab_change_kind kind,
 	struct ab_changes *out = w->out;
 	struct ab_change *c;
 
-	if (out->len == out->room) {
-		out->room = out->room ? out->room * 2 : 64;
-		out->v = ab_realloc(out->v, out->room * sizeof(out->v[0]));
-	}
-	c = &out->v[out->len++];
-	*c = (struct ab_change){ .path = ab_strndup(w->path.data, w->path.len), .kind = kind };
+	c = ab_append(out->v, out->len);
+	*c = (struct ab_change){ .path = ab_strndup(w->path.data, w->path.len),
+				 .kind = kind,
+				 .full = w->full };
 	if (was) {
 		c->was = was->type;
 		c->old_size = was->type == AB_TYPE_DIR ? 0 : was->id.size;
@@ -142,7 +129,7 @@ static bool is_conflict(const struct walk *w, const struct ab_look *was, const s
 /* ---- deleted folders ---- */
 
 struct count {
-	uint64_t entries;
+	uint64_t entries, files;
 	bool conflict;
 	const char *refused;
 };
@@ -188,6 +175,7 @@ static void count_entry(struct walk *w, int dir, const char *name, const struct 
 			count->refused = unreadable_host;
 		return;
 	}
+	count->files += node.type != AB_TYPE_DIR;
 	if (node.mount)
 		count->refused = mounted;
 	else if (node.type == AB_TYPE_DIR)
@@ -236,6 +224,7 @@ static void judge_removal(struct walk *w, struct ab_change *c, int lower, const 
 		count.conflict = is_conflict(w, was, is);
 	c = &w->out->v[at];
 	c->count = count.entries;
+	c->files = count.files;
 	c->conflict |= count.conflict;
 	if (!c->refused)
 		c->refused = was->mount ? mounted : has_withheld(w) ? around : count.refused;
@@ -246,7 +235,6 @@ static void add_deletion(struct walk *w, const struct level *l, const char *name
 {
 	struct ab_change *c = add_change(w, AB_CHANGE_DELETED, was, NULL);
 
-	c->full = l->full;
 	if (whiteout)
 		c->layer = whiteout->id;
 	judge_removal(w, c, l->lower, name, was, whiteout);
@@ -254,20 +242,30 @@ static void add_deletion(struct walk *w, const struct level *l, const char *name
 
 /* ---- entries of the upper ---- */
 
+/* The length of an attribute of a layer's file; -1: it has none; -2: it cannot be read. */
+static ssize_t read_mark(int fd, const char *name, char *value, size_t room)
+{
+	ssize_t n = fgetxattr(fd, name, value, room);
+
+	if (n >= 0)
+		return n;
+	return errno == ENODATA || errno == EOPNOTSUPP ? -1 : -2;
+}
+
 static const char *refuse_file(int dir, const char *name, const struct ab_look *is)
 {
-	char mark;
-
 	if (!(is->id.mode & 0400) && faccessat(dir, name, R_OK, AT_EACCESS) < 0)
 		return unreadable;
 	/* metacopy: the data is still in the file below. Such a file has no blocks. */
 	if (is->blocks == 0 && is->id.size > 0) {
 		ab_autoclose int fd = ab_look_open_file(dir, name);
+		ssize_t mark;
 
 		if (fd < 0)
 			return unreadable;
-		if (fgetxattr(fd, "user.overlay.metacopy", &mark, 0) >= 0)
-			return hollow;
+		mark = read_mark(fd, "user.overlay.metacopy", NULL, 0);
+		if (mark != -1)
+			return mark < 0 ? unreadable : hollow;
 	}
 	return NULL;
 }
@@ -292,12 +290,19 @@ static const char *refuse_node(int dir, const char *name, const struct ab_look *
 	}
 }
 
-static bool has_value(int fd, const char *name, const char *value)
+/* What overlayfs says about a folder of the upper. Returns why it cannot be applied, or NULL. */
+static const char *read_marks(int upper, bool *ret_opaque)
 {
-	char got[8];
-	ssize_t n = fgetxattr(fd, name, got, sizeof(got));
+	char value[8];
+	ssize_t n = read_mark(upper, "user.overlay.redirect", NULL, 0);
 
-	return n == (ssize_t)strlen(value) && memcmp(got, value, (size_t)n) == 0;
+	if (n != -1)
+		return n < 0 ? unreadable : redirected;
+	n = read_mark(upper, "user.overlay.opaque", NULL, 0);
+	if (n == 1)
+		n = read_mark(upper, "user.overlay.opaque", value, sizeof(value));
+	*ret_opaque = n == 1 && value[0] == 'y';
+	return n == -2 ? unreadable : NULL;
 }
 
 static void walk_folder(struct walk *w, const struct level *l);
@@ -308,8 +313,8 @@ static const char *enter_folder(struct walk *w, const struct level *l, const cha
 {
 	ab_autoclose int upper = -1, lower = -1;
 	struct level below = { .full = l->full };
+	const char *why;
 	struct stat st;
-	char mark;
 
 	*ret_opaque = false;
 	if (w->depth >= w->limits.depth)
@@ -319,11 +324,13 @@ static const char *enter_folder(struct walk *w, const struct level *l, const cha
 	upper = ab_look_open(l->upper, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 	if (upper < 0)
 		return errno == EXDEV ? mounted : unreadable;
-	if (fstat(upper, &st) < 0 || st.st_ino != is->id.ino || st.st_dev != is->id.dev)
+	if (fstat(upper, &st) < 0)
+		return unreadable;
+	if (st.st_ino != is->id.ino || st.st_dev != is->id.dev)
 		return moved;
-	if (!w->view->copy && fgetxattr(upper, "user.overlay.redirect", &mark, 0) >= 0)
-		return redirected;
-	*ret_opaque = !w->view->copy && has_value(upper, "user.overlay.opaque", "y");
+	why = w->view->copy ? NULL : read_marks(upper, ret_opaque);
+	if (why)
+		return why;
 	if (on_host) {
 		lower = ab_look_open(l->lower, name, O_PATH | O_DIRECTORY | O_NOFOLLOW);
 		if (lower < 0)
@@ -338,6 +345,16 @@ static const char *enter_folder(struct walk *w, const struct level *l, const cha
 	return NULL;
 }
 
+/* The folder of change `at`. That it cannot be listed was noted there already. */
+static void enter_or_refuse(struct walk *w, const struct level *l, const char *name,
+			    const struct ab_look *is, size_t at, bool *ret_opaque)
+{
+	const char *why = enter_folder(w, l, name, is, false, ret_opaque);
+
+	if (why)
+		w->out->v[at].refused = why;
+}
+
 static void add_new_entry(struct walk *w, const struct level *l, const char *name,
 			  const struct ab_look *is)
 {
@@ -345,13 +362,9 @@ static void add_new_entry(struct walk *w, const struct level *l, const char *nam
 	bool opaque;
 
 	add_change(w, AB_CHANGE_ADDED, NULL, is);
-	w->out->v[at].full = l->full;
 	w->out->v[at].refused = refuse_node(l->upper, name, is);
-	if (is->type == AB_TYPE_DIR && !w->out->v[at].refused) {
-		const char *why = enter_folder(w, l, name, is, false, &opaque);
-
-		w->out->v[at].refused = why;
-	}
+	if (is->type == AB_TYPE_DIR && !w->out->v[at].refused)
+		enter_or_refuse(w, l, name, is, at, &opaque);
 }
 
 static void compare_folders(struct walk *w, const struct level *l, const char *name,
@@ -364,14 +377,14 @@ static void compare_folders(struct walk *w, const struct level *l, const char *n
 
 	if (mode) {
 		c = add_change(w, AB_CHANGE_MODE, was, is);
-		c->full = l->full;
 		c->conflict = is_conflict(w, was, is);
 	}
 	why = was->mount ? mounted : enter_folder(w, l, name, is, true, &opaque);
 	if (!why)
 		return;
+	w->full = l->full;
 	if (!mode)
-		add_change(w, AB_CHANGE_MODE, was, is)->full = l->full;
+		add_change(w, AB_CHANGE_MODE, was, is);
 	w->out->v[at].refused = why;
 }
 
@@ -382,12 +395,11 @@ static void replace_type(struct walk *w, const struct level *l, const char *name
 	struct ab_change *c = add_change(w, AB_CHANGE_REPLACED, was, is);
 	bool opaque = true;
 
-	c->full = l->full;
 	c->refused = refuse_node(l->upper, name, is);
 	judge_removal(w, c, l->lower, name, was, is);
 	if (is->type != AB_TYPE_DIR || w->out->v[at].refused)
 		return;
-	w->out->v[at].refused = enter_folder(w, l, name, is, false, &opaque);
+	enter_or_refuse(w, l, name, is, at, &opaque);
 	/* A folder that the box puts in place of something else is opaque. This one was
 	 * made where the host had a folder, or nothing. */
 	if (!opaque && !w->view->copy)
@@ -397,11 +409,7 @@ static void replace_type(struct walk *w, const struct level *l, const char *name
 /* The contents of the last change are compared later. */
 static void add_pair(struct walk *w)
 {
-	if (w->npairs == w->pairs_room) {
-		w->pairs_room = w->pairs_room ? w->pairs_room * 2 : 64;
-		w->pairs = ab_realloc(w->pairs, w->pairs_room * sizeof(w->pairs[0]));
-	}
-	w->pairs[w->npairs++] = (struct ab_pair){ .change = w->out->len - 1 };
+	*ab_append(w->pairs, w->npairs) = (struct ab_pair){ .change = w->out->len - 1 };
 }
 
 static void compare_entries(struct walk *w, const struct level *l, const char *name,
@@ -420,7 +428,6 @@ static void compare_entries(struct walk *w, const struct level *l, const char *n
 		refused = same < 0 ? unreadable : NULL;
 	}
 	c = add_change(w, AB_CHANGE_MODIFIED, was, is);
-	c->full = l->full;
 	c->refused = refused;
 	c->conflict = is_conflict(w, was, is);
 	if (!refused && is->type == AB_TYPE_FILE && is->id.size == was->id.size)
@@ -461,10 +468,8 @@ static void compare_pairs(struct walk *w)
 /* ENOENT: the host has no such name. */
 static int look_below(const struct level *l, const char *name, struct ab_look *ret)
 {
-	if (l->lower < 0) {
-		errno = ENOENT;
-		return -1;
-	}
+	if (l->lower < 0)
+		return ab_errno(ENOENT);
 	return ab_look_at(l->lower, name, ret);
 }
 
@@ -477,8 +482,10 @@ static void walk_entry(struct walk *w, const struct level *l, const char *name)
 	if (is_withheld(w))
 		return;
 	if (ab_look_at(l->upper, name, &is) < 0) {
+		const char *why = errno == ENOENT ? moved : unreadable;
+
 		is = (struct ab_look){ .type = AB_TYPE_OTHER };
-		add_change(w, AB_CHANGE_ADDED, NULL, &is)->refused = moved;
+		add_change(w, AB_CHANGE_ADDED, NULL, &is)->refused = why;
 		return;
 	}
 	if (hidden) {
@@ -506,8 +513,15 @@ static void walk_missing(struct walk *w, const struct level *l, const char *name
 
 	if (is_withheld(w))
 		return;
+	if (look_below(l, name, &was) < 0) {
+		if (errno == ENOENT)
+			return;
+		was = (struct ab_look){ .type = AB_TYPE_OTHER };
+		add_change(w, AB_CHANGE_DELETED, &was, NULL)->refused = unreadable_host;
+		return;
+	}
 	/* A copy never had sockets, devices and FIFOs. */
-	if (look_below(l, name, &was) == 0 && !(w->view->copy && was.type == AB_TYPE_OTHER))
+	if (!(w->view->copy && was.type == AB_TYPE_OTHER))
 		add_deletion(w, l, name, &was, NULL);
 }
 
@@ -533,7 +547,8 @@ static void refuse_folder(struct walk *w, const char *why)
 	struct ab_change *last = w->out->len ? &w->out->v[w->out->len - 1] : NULL;
 
 	if (!w->path.len) {
-		w->out->cut = true; /* the root itself: nothing is known */
+		w->errnum = errno;
+		w->failed = why == unreadable ? "the layer" : "the folder below the layer";
 		return;
 	}
 	if (!last || strcmp(last->path, w->path.data) != 0)
@@ -573,6 +588,7 @@ static void walk_folder(struct walk *w, const struct level *l)
 		const char *name = order <= 0 ? upper.v[u].name : lower.v[h].name;
 		size_t before = push_name(w, name);
 
+		w->full = l->full;
 		if (!spend_entry(w))
 			;
 		else if (order <= 0)
@@ -630,6 +646,10 @@ int ab_changes_collect(const struct ab_layer_view *view, const struct ab_changes
 	walk_folder(&w, &(struct level){ upper, lower, view->copy });
 	ab_buf_fini(&w.path);
 	compare_pairs(&w);
+	if (w.errnum) {
+		ab_changes_fini(&out);
+		return ab_fail(err, AB_ESYSTEM, w.errnum, "cannot list %s", w.failed);
+	}
 	hold_repos(&out);
 	*ret = out;
 	return 0;
@@ -711,10 +731,8 @@ static int open_file(int root, const char *path, const struct ab_identity *id)
 
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return -1;
-	if (!S_ISREG(st.st_mode) || st.st_ino != id->ino || st.st_dev != id->dev) {
-		errno = ESTALE;
-		return -1;
-	}
+	if (!S_ISREG(st.st_mode) || st.st_ino != id->ino || st.st_dev != id->dev)
+		return ab_errno(ESTALE);
 	return ab_take_fd(&fd);
 }
 

@@ -1,5 +1,4 @@
-#ifndef AB_LAYER_WALK_CHANGES_H
-#define AB_LAYER_WALK_CHANGES_H
+#pragma once
 /*
  * What a layer would change on the host: the difference between an overlay's upper
  * (or a full copy) and the folder below it.
@@ -13,15 +12,9 @@
  * The caller owns the descriptors of the view. Hold the layer's lock: a box that
  * still runs could change the upper after it was looked at.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
-#include <time.h>
+#include "base/base.h"
 
-struct ab_error;
 struct ab_known;
-struct ab_strv;
 
 enum ab_change_kind {
 	AB_CHANGE_ADDED,
@@ -49,9 +42,10 @@ struct ab_change {
 	uint64_t old_size, new_size; /* apparent sizes of files; length of a link's target */
 	mode_t old_mode, new_mode;   /* without the type */
 	uint64_t count;		     /* entries below a folder that is deleted or replaced */
+	uint64_t files;		     /* of these, how many are not folders */
 	bool conflict;		     /* the host changed it after the layer saw it */
 	bool held;		     /* a conflict only because its repository's index is one */
-	const char *refused;	     /* why it can never be applied, or NULL */
+	const char *refused;	     /* why it cannot be applied, or NULL */
 	uint32_t labels;	     /* AB_LABEL_* bits, filled by labels.c */
 
 	/* For apply. */
@@ -63,7 +57,7 @@ struct ab_change {
 
 struct ab_changes {
 	struct ab_change *v;
-	size_t len, room;
+	size_t len;
 	bool cut; /* a limit was reached; nothing may be applied */
 };
 
@@ -97,7 +91,8 @@ struct ab_layer_view {
  *
  * A repository is one unit: if its index is a conflict, everything in its .git is one.
  *
- * -1 if one of the two roots cannot be read.
+ * An entry that cannot be listed, read or compared is refused. -1 if one of the two roots cannot be
+ * read.
  */
 int ab_changes_collect(const struct ab_layer_view *view, const struct ab_changes_limits *limits,
 		       struct ab_changes *ret, struct ab_error *err);
@@ -123,5 +118,3 @@ int ab_change_open_new(const struct ab_layer_view *view, const struct ab_change 
 /* The target of the link on one side; NULL with errno. Free it. */
 char *ab_change_read_old_link(const struct ab_layer_view *view, const struct ab_change *change);
 char *ab_change_read_new_link(const struct ab_layer_view *view, const struct ab_change *change);
-
-#endif

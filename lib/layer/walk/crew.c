@@ -1,9 +1,7 @@
 #include "layer/walk/crew.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 
 enum {
 	MANY = 512, /* from here on a second thread pays */

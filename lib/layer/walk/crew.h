@@ -1,10 +1,9 @@
-#ifndef AB_LAYER_WALK_CREW_H
-#define AB_LAYER_WALK_CREW_H
+#pragma once
 /*
  * Work on many files, with two threads if it pays: their time is spent in the kernel. The pieces
  * are done in any order.
  */
-#include <stddef.h>
+#include "base/base.h"
 
 struct ab_crew {
 	size_t len;
@@ -18,5 +17,3 @@ struct ab_crew {
 /* Call `work` for each number below `len`. -1 with errno: piece *ret_at failed, and own[*ret_by] was
  * its thread's; others, later ones too, may be done or not. */
 int ab_crew_run(const struct ab_crew *crew, size_t *ret_at, size_t *ret_by);
-
-#endif

@@ -1,13 +1,5 @@
 #include "layer/walk/index.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/data/mem.h"
-#include "base/system/fd.h"
 #include "layer/walk/look.h"
 #include "layer/walk/records.h"
 #include "workspace/git/gitindex.h"

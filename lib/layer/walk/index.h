@@ -1,5 +1,4 @@
-#ifndef AB_LAYER_WALK_INDEX_H
-#define AB_LAYER_WALK_INDEX_H
+#pragma once
 /*
  * git's index below a layer. `git status` on the host rewrites it with fresh stat data
  * only: that is not a change. An index is compared by its digest (workspace/git/gitindex.h);
@@ -8,8 +7,7 @@
  *
  * Also: which paths are in a repository's own folder.
  */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/base.h"
 
 #define AB_INDEX_PATH ".git/index"
 #define AB_INDEX_DIGEST 65
@@ -33,5 +31,3 @@ int ab_index_digest(int root, const char *path, char ret[AB_INDEX_DIGEST]);
 void ab_index_remember(int project, const char *upper, int host);
 /* "" if there is none. */
 void ab_index_recall(int project, char ret[AB_INDEX_DIGEST]);
-
-#endif

@@ -1,11 +1,6 @@
 #include "layer/walk/known.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/data/mem.h"
 #include "layer/walk/changes.h"
-#include "layer/walk/look.h"
 #include "layer/walk/records.h"
 
 static const char kind[8] = "ab-known";
@@ -27,11 +22,7 @@ bool ab_known_is(const struct ab_known *known, const char *path, const struct ab
 
 void ab_known_add(struct ab_known *known, const char *path, ino_t ino, struct timespec ctime)
 {
-	if (known->len == known->room) {
-		known->room = known->room ? known->room * 2 : 64;
-		known->v = ab_realloc(known->v, known->room * sizeof(known->v[0]));
-	}
-	known->v[known->len++] =
+	*ab_append(known->v, known->len) =
 		(struct ab_known_file){ .path = ab_strdup(path), .ino = ino, .ctime = ctime };
 }
 

@@ -1,5 +1,4 @@
-#ifndef AB_LAYER_WALK_KNOWN_H
-#define AB_LAYER_WALK_KNOWN_H
+#pragma once
 /*
  * Files of the host whose last change was agentbox's own: apply and undo replace files,
  * so their ctime is later than the layer's start although nobody else changed them.
@@ -8,11 +7,7 @@
  * The list is kept beside the layer, where no box can write. A damaged list counts as
  * empty: then some changes are shown as conflicts.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
-#include <time.h>
+#include "base/base.h"
 
 struct ab_identity;
 
@@ -24,7 +19,7 @@ struct ab_known_file {
 
 struct ab_known {
 	struct ab_known_file *v; /* sorted by path with ab_changes_order() */
-	size_t len, room;
+	size_t len;
 };
 
 #define AB_KNOWN_MAX 200000 /* files */
@@ -39,5 +34,3 @@ void ab_known_fini(struct ab_known *known);
  * file atomically; -1 with errno. */
 void ab_known_read(struct ab_known *known, int dir, const char *name);
 int ab_known_write(const struct ab_known *known, int dir, const char *name);
-
-#endif

@@ -1,16 +1,7 @@
 #include "layer/walk/look.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
-#include "base/data/mem.h"
-#include "base/system/fd.h"
 #include "workspace/tree/dir.h"
 
 #define OPEN_TRIES 16

@@ -1,14 +1,9 @@
-#ifndef AB_LAYER_WALK_LOOK_H
-#define AB_LAYER_WALK_LOOK_H
+#pragma once
 /*
  * Look at one name in a folder that may be hostile: no link is followed, no other
  * mount is entered.
  */
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
-#include <time.h>
-
+#include "base/base.h"
 #include "layer/walk/changes.h"
 
 struct stat;
@@ -51,20 +46,8 @@ void ab_parent_fini(struct ab_parent *cache);
 /* The target of a link; NULL with errno. Free it. */
 char *ab_look_link(int dir, const char *name);
 
-static inline bool ab_time_later(struct timespec a, struct timespec b)
-{
-	return a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec : a.tv_nsec > b.tv_nsec;
-}
-
-static inline bool ab_time_same(struct timespec a, struct timespec b)
-{
-	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
-}
-
 struct ab_identity ab_identity_of(const struct stat *st);
 
 /* The same inode, and nothing shows that it was written or its mode changed since. Its
  * ctime may differ: renaming a file changes it. */
 bool ab_identity_same(const struct ab_identity *a, const struct ab_identity *b);
-
-#endif

@@ -1,15 +1,7 @@
 #include "layer/walk/records.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/data/mem.h"
-#include "base/system/fd.h"
+#include "base/system/new_file.h"
 #include "base/text/sha256.h"
-#include "layer/walk/changes.h"
 #include "layer/walk/look.h"
 
 #define KIND 8
@@ -101,19 +93,13 @@ int ab_record_file_save(int dir, const char *name, const char kind[8], const str
 {
 	ab_autofree char *part = ab_printf("%s.part", name);
 	ab_autobuf struct ab_buf all = { 0 };
-	ab_autoclose int fd = -1;
 	char sum[SUM + 1];
 
 	ab_buf_add(&all, kind, KIND);
 	ab_buf_add(&all, records->data ? records->data : "", records->len);
 	ab_sha256(all.data, all.len, sum);
 	ab_buf_add(&all, sum, SUM);
-	if (unlinkat(dir, part, 0) < 0 && errno != ENOENT)
-		return -1;
-	fd = openat(dir, part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0 || ab_write_all(fd, all.data, all.len) < 0)
-		return -1;
-	return renameat(dir, part, dir, name);
+	return ab_new_file_write(dir, name, part, all.data, all.len, AB_NEW_FILE_NO_SYNC);
 }
 
 int ab_record_file_load(int dir, const char *name, const char kind[8], char **ret_file,

@@ -1,5 +1,4 @@
-#ifndef AB_LAYER_WALK_RECORDS_H
-#define AB_LAYER_WALK_RECORDS_H
+#pragma once
 /*
  * Small binary files that only agentbox writes: numbers of fixed size and
  * length-prefixed bytes, with a kind in front and a checksum behind. A name in them is
@@ -9,12 +8,7 @@
  * not at all. A reader checks kind, length and checksum first; a get beyond the end
  * sets `bad`, gives zero, and everything after it is zero too.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
-
-#include "base/data/buf.h"
+#include "base/base.h"
 
 struct ab_identity;
 
@@ -39,5 +33,3 @@ int ab_record_file_save(int dir, const char *name, const char kind[8],
 /* *ret_file owns the memory that `ret` reads. */
 int ab_record_file_load(int dir, const char *name, const char kind[8], char **ret_file,
 			struct ab_record_reader *ret);
-
-#endif

@@ -1,15 +1,5 @@
 #include "layer/walk/same.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdbool.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/data/mem.h"
-#include "base/system/fd.h"
-#include "layer/walk/changes.h"
 #include "layer/walk/crew.h"
 #include "layer/walk/look.h"
 
@@ -26,27 +16,9 @@ static off_t find_data(int fd, off_t at, off_t size)
 	return errno == ENXIO ? size : at;
 }
 
-static ssize_t read_at(int fd, char *to, size_t len, off_t at)
+/* `left` and `right` have room for CHUNK bytes. */
+static int compare_content(int a, int b, off_t size, char *left, char *right)
 {
-	size_t have = 0;
-
-	while (have < len) {
-		ssize_t n = pread(fd, to + have, len - have, at + (off_t)have);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -1;
-		if (n == 0)
-			break;
-		have += (size_t)n;
-	}
-	return (ssize_t)have;
-}
-
-static int compare_content(int a, int b, off_t size)
-{
-	static _Thread_local char left[CHUNK], right[CHUNK];
 	off_t at = 0;
 
 	while (at < size) {
@@ -58,8 +30,8 @@ static int compare_content(int a, int b, off_t size)
 		if (at >= size)
 			break;
 		want = size - at < CHUNK ? (size_t)(size - at) : CHUNK;
-		na = read_at(a, left, want, at);
-		nb = read_at(b, right, want, at);
+		na = ab_pread_full(a, left, want, at);
+		nb = ab_pread_full(b, right, want, at);
 		if (na < 0 || nb < 0)
 			return -1;
 		if (na != nb || na == 0 || memcmp(left, right, (size_t)na) != 0)
@@ -75,6 +47,7 @@ struct reader {
 	const struct ab_change *changes;
 	struct ab_pair *pairs;
 	struct ab_parent upper, lower;
+	char *room; /* for two chunks, from the first file on */
 };
 
 static int open_known(struct ab_parent *cache, int root, const char *path,
@@ -86,10 +59,8 @@ static int open_known(struct ab_parent *cache, int root, const char *path,
 
 	if (fd < 0 || fstat(fd, ret) < 0)
 		return -1;
-	if (!S_ISREG(ret->st_mode) || ret->st_ino != id->ino || ret->st_dev != id->dev) {
-		errno = ESTALE;
-		return -1;
-	}
+	if (!S_ISREG(ret->st_mode) || ret->st_ino != id->ino || ret->st_dev != id->dev)
+		return ab_errno(ESTALE);
 	return ab_take_fd(&fd);
 }
 
@@ -102,7 +73,11 @@ static int compare_files(struct reader *r, const struct ab_change *c)
 	b = a < 0 ? -1 : open_known(&r->lower, r->view->lower, c->path, &c->host, &sb);
 	if (a < 0 || b < 0)
 		return -1;
-	return sa.st_size == sb.st_size ? compare_content(a, b, sa.st_size) : 0;
+	if (sa.st_size != sb.st_size)
+		return 0;
+	if (!r->room)
+		r->room = ab_alloc(2 * CHUNK);
+	return compare_content(a, b, sa.st_size, r->room, r->room + CHUNK);
 }
 
 static int compare_pair(void *own, size_t i)
@@ -118,7 +93,7 @@ static int compare_pair(void *own, size_t i)
 void ab_same_files(const struct ab_layer_view *view, const struct ab_change *changes,
 		   struct ab_pair *pairs, size_t len)
 {
-	struct reader first = { view, changes, pairs, AB_PARENT_NONE, AB_PARENT_NONE };
+	struct reader first = { view, changes, pairs, AB_PARENT_NONE, AB_PARENT_NONE, NULL };
 	struct reader second = first;
 	struct ab_crew crew = { .len = len, .work = compare_pair, .own = { &first, &second } };
 	size_t at, by;
@@ -128,6 +103,7 @@ void ab_same_files(const struct ab_layer_view *view, const struct ab_change *cha
 	ab_parent_fini(&first.lower);
 	ab_parent_fini(&second.upper);
 	ab_parent_fini(&second.lower);
+	ab_free_all(first.room, second.room);
 }
 
 int ab_same_links(int upper, int lower, const char *name)

@@ -1,10 +1,9 @@
-#ifndef AB_LAYER_WALK_SAME_H
-#define AB_LAYER_WALK_SAME_H
+#pragma once
 /*
  * Do two files have the same content? Read in chunks; parts that are holes on both
  * sides are not read, so a sparse file of any size takes no time.
  */
-#include <stddef.h>
+#include "base/base.h"
 
 struct ab_change;
 struct ab_layer_view;
@@ -21,5 +20,3 @@ void ab_same_files(const struct ab_layer_view *view, const struct ab_change *cha
 		   struct ab_pair *pairs, size_t len);
 /* 1: equal, 0: different, -1 with errno. */
 int ab_same_links(int upper, int lower, const char *name);
-
-#endif

@@ -1,13 +1,5 @@
 #include "layer/walk/withheld.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-#include "base/data/strv.h"
-#include "base/system/fd.h"
 #include "layer/store/store.h"
 #include "layer/walk/records.h"
 
@@ -32,10 +24,8 @@ int ab_withheld_load(struct ab_strv *ret, const struct ab_layer_set *set)
 	n = ab_record_get(&r);
 	for (uint64_t i = 0; i < n && !r.bad; i++)
 		ab_strv_give(&list, ab_record_get_text(&r));
-	if (r.bad) {
-		errno = EBADMSG;
-		return -1;
-	}
+	if (r.bad)
+		return ab_errno(EBADMSG);
 	ab_strv_sort(&list);
 	*ret = list;
 	list = (struct ab_strv){ 0 };

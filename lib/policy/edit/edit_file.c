@@ -1,30 +1,16 @@
 #include "policy/edit/edit_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
-#include <sys/random.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
-#include "base/system/path.h"
-#include "base/text/textdiff.h"
+#include "base/system/folder.h"
+#include "base/system/new_file.h"
+#include "base/text/text_diff.h"
 #include "policy/edit/json_edit.h"
 #include "policy/layers/layers.h"
-#include "policy/layers/load.h"
 #include "policy/read/settings_file.h"
 #include "policy/values/paths.h"
 
-enum { LOCK_MS = 5000, LOCK_STEP_MS = 10, TRIES = 5 };
+enum { LOCK_MS = 5000, TRIES = 5 };
 
 struct edit {
 	const struct ab_policy_input *in;
@@ -70,41 +56,26 @@ static int find_file(struct edit *e, const char *path, struct ab_error *err)
 	return 0;
 }
 
-static int make_folders(const char *path, struct ab_error *err)
-{
-	ab_autofree char *up = NULL;
-
-	if (access(path, F_OK) == 0)
-		return 0;
-	up = ab_path_parent(path);
-	if (make_folders(up, err) < 0)
-		return -1;
-	if (mkdir(path, 0700) < 0 && errno != EEXIST)
-		return ab_fail(err, AB_ECONFIG, errno, "create folder %s", path);
-	return 0;
-}
-
 /* Other agentbox processes wait. A change by an editor is noticed before the
  * rename. */
 static int lock_folder(struct edit *e, struct ab_error *err)
 {
-	const struct timespec step = { .tv_nsec = LOCK_STEP_MS * 1000000 };
 	ab_autofree char *folder = ab_path_parent(e->real);
+	ab_autofree char *failed = ab_folder_make_all(folder, 0700);
 
-	if (make_folders(folder, err) < 0)
-		return -1;
+	if (failed)
+		return ab_fail(err, AB_ECONFIG, errno, "create folder %s", failed);
 	e->dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (e->dir < 0)
 		return ab_fail(err, AB_ECONFIG, errno, "%s", folder);
-	for (int i = 0; flock(e->dir, LOCK_EX | LOCK_NB) < 0; i++) {
-		if (errno != EWOULDBLOCK && errno != EINTR)
-			return ab_fail(err, AB_ECONFIG, errno, "lock %s", folder);
-		if (i == LOCK_MS / LOCK_STEP_MS)
-			return ab_fail(err, AB_ECONFIG, 0, "%s is locked by another program",
-				       folder);
-		nanosleep(&step, NULL);
+	switch (ab_lock_wait(e->dir, LOCK_EX, LOCK_MS)) {
+	case 0:
+		return 0;
+	case 1:
+		return ab_fail(err, AB_ECONFIG, 0, "%s is locked by another program", folder);
+	default:
+		return ab_fail(err, AB_ECONFIG, errno, "lock %s", folder);
 	}
-	return 0;
 }
 
 static int check_owner(struct edit *e, struct ab_error *err)
@@ -128,7 +99,7 @@ static int check_text(const struct edit *e, const char *text, struct ab_error *e
 
 	if (len > AB_FILE_MAX)
 		return ab_fail(err, AB_ECONFIG, 0, "%s would be larger than 1 MiB", e->name);
-	return ab_load_check(e->in, e->name, text, len, err);
+	return ab_policy_check_text(e->in, e->name, text, len, err);
 }
 
 /* Is the file still what we read? */
@@ -153,42 +124,21 @@ static int keep_mode(const struct edit *e, int fd)
 	return fchmod(fd, mode);
 }
 
-static int write_beside(const struct edit *e, const char *name, const char *text)
-{
-	ab_autoclose int fd =
-		openat(e->dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-
-	if (fd < 0)
-		return -1;
-	if (ab_write_all(fd, text, strlen(text)) < 0 || (e->exists && keep_mode(e, fd) < 0) ||
-	    fsync(fd) < 0)
-		return -1;
-	return 0;
-}
-
 /* 1: done; 0: another program changed the file first. */
 static int replace_file(const struct edit *e, const char *old, size_t old_len, const char *text,
 			struct ab_error *err)
 {
-	const char *name = ab_path_name(e->real);
-	ab_autofree char *beside = NULL;
-	uint64_t nonce = 0;
-	int r = 1;
+	ab_autonewfile struct ab_new_file fresh = AB_NEW_FILE_NONE;
 
-	if (getrandom(&nonce, sizeof(nonce), 0) != sizeof(nonce))
-		return ab_fail(err, AB_ESYSTEM, errno, "choose a temporary name");
-	beside = ab_printf(".%s.%016llx", name, (unsigned long long)nonce);
-	if (write_beside(e, beside, text) < 0)
-		r = ab_fail(err, AB_ECONFIG, errno, "write %s", e->name);
-	else if (!is_unchanged(e, old, old_len))
-		r = 0;
-	else if (renameat(e->dir, beside, e->dir, name) < 0)
-		r = ab_fail(err, AB_ECONFIG, errno, "replace %s", e->name);
-	if (r <= 0)
-		unlinkat(e->dir, beside, 0);
-	else
-		(void)fsync(e->dir); /* the file is replaced in any case */
-	return r;
+	if (ab_new_file_open(e->dir, ab_path_name(e->real), NULL, 0600, &fresh) < 0 ||
+	    ab_write_all(fresh.fd, text, strlen(text)) < 0 ||
+	    (e->exists && keep_mode(e, fresh.fd) < 0))
+		return ab_fail(err, AB_ECONFIG, errno, "write %s", e->name);
+	if (!is_unchanged(e, old, old_len))
+		return 0;
+	if (ab_new_file_place(&fresh, AB_NEW_FILE_SYNC_NAME) < 0)
+		return ab_fail(err, AB_ECONFIG, errno, "replace %s", e->name);
+	return 1;
 }
 
 /* 1: there is a new text; 0: nothing to change. */
@@ -249,8 +199,7 @@ static int edit_file(struct edit *e, const char *path, struct ab_strv *ret_diff,
 	if (r == 0)
 		r = ab_fail(err, AB_ECONFIG, 0, "%s is being written by another program", e->name);
 	ab_closep(&e->dir);
-	free(e->name);
-	free(e->real);
+	ab_free_all(e->name, e->real);
 	return r < 0 ? -1 : 0;
 }
 

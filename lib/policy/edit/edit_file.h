@@ -1,5 +1,4 @@
-#ifndef AB_POLICY_EDIT_EDIT_FILE_H
-#define AB_POLICY_EDIT_EDIT_FILE_H
+#pragma once
 /*
  * policy/edit/json_edit.h for a file on disk. The file is replaced atomically with text
  * that was checked to be valid settings, or not at all; a change by another
@@ -8,11 +7,9 @@
  *
  * A file of another user, or one that others may write, is refused.
  */
-#include <stddef.h>
+#include "base/base.h"
 
-struct ab_error;
 struct ab_policy_input;
-struct ab_strv;
 
 /* Add `value` to the list. ret_diff gets the change as lines "-old" and "+new",
  * safe to print; none: there was nothing to change. `in` resolves paths in the
@@ -28,5 +25,3 @@ int ab_edit_file_remove(const struct ab_policy_input *in, const char *path, cons
 /* Replace the whole text, unless it is not `seen` any more ("": there is no file). */
 int ab_edit_file_replace(const struct ab_policy_input *in, const char *path, const char *seen,
 			 const char *text, struct ab_strv *ret_diff, struct ab_error *err);
-
-#endif

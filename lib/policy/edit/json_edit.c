@@ -1,14 +1,5 @@
 #include "policy/edit/json_edit.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
-
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/data/strv.h"
-#include "base/text/ascii.h"
 #include "base/text/json_scan.h"
 #include "policy/model/keys.h"
 
@@ -128,12 +119,23 @@ static void learn_style(struct page *p)
 		p->unit = ab_strdup("  ");
 }
 
+static bool is_empty_text(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (!ab_is_space(text[i]))
+			return false;
+	return true;
+}
+
+/* An empty text is a page without keys. */
 static int open_page(struct page *p, const char *text, size_t len, struct ab_error *err)
 {
+	static const char blank[] = "{}\n";
 	const struct ab_json_scan *scan = &p->scan;
 
-	*p = (struct page){ .text = text, .len = len };
-	if (ab_jsonc_scan_parse(&p->scan, text, len) < 0) {
+	*p = is_empty_text(text, len) ? (struct page){ .text = blank, .len = strlen(blank) }
+				      : (struct page){ .text = text, .len = len };
+	if (ab_jsonc_scan_parse(&p->scan, p->text, p->len) < 0) {
 		ab_autofree char *key = ab_escape(scan->key);
 
 		ab_fail(err, AB_ECONFIG, 0, "line %u, column %u: %s%s%.80s", scan->line,
@@ -380,21 +382,11 @@ static char *add_child(const struct page *p, const struct ab_json_scan_node *n,
 	return fill_empty(p, n, keys, nkeys, value);
 }
 
-static bool is_empty_text(const char *text, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		if (!ab_is_space(text[i]))
-			return false;
-	return true;
-}
-
 static bool has_value(const struct ab_json_scan_node *list, const char *value)
 {
 	ab_json_scan_each(k, list) if (k->text && strcmp(k->text, value) == 0) return true;
 	return false;
 }
-
-static const char blank[] = "{}\n";
 
 /* An empty list replaces those of earlier layers, if its key has lists that add up. What is added
  * to it must not bring them back. */
@@ -433,10 +425,6 @@ int ab_json_edit_add(const char *text, size_t len, const char *const *keys, size
 	const struct ab_json_scan_node *at;
 	size_t found;
 
-	if (is_empty_text(text, len)) {
-		text = blank;
-		len = strlen(blank);
-	}
 	if (open_page(&p, text, len, err) < 0 ||
 	    follow_keys(&p, keys, nkeys, '[', &found, &at, err) < 0)
 		return -1;
@@ -553,8 +541,6 @@ int ab_json_edit_remove(const char *text, size_t len, const char *const *keys, s
 	const struct ab_json_scan_node *at;
 	size_t found;
 
-	if (is_empty_text(text, len))
-		return 0;
 	if (open_page(&p, text, len, err) < 0 ||
 	    follow_keys(&p, keys, nkeys, '[', &found, &at, err) < 0)
 		return -1;
@@ -576,10 +562,6 @@ int ab_json_edit_set(const char *text, size_t len, const char *const *keys, size
 	const struct ab_json_scan_node *at;
 	size_t found;
 
-	if (is_empty_text(text, len)) {
-		text = blank;
-		len = strlen(blank);
-	}
 	if (open_page(&p, text, len, err) < 0 ||
 	    follow_keys(&p, keys, nkeys, 0, &found, &at, err) < 0)
 		return -1;
@@ -590,7 +572,7 @@ int ab_json_edit_set(const char *text, size_t len, const char *const *keys, size
 	}
 	if (has_comment_inside(&p, at->begin, at->end))
 		return refuse_comments(at, err);
-	if (at->end - at->begin == with.len && memcmp(text + at->begin, json, with.len) == 0)
+	if (at->end - at->begin == with.len && memcmp(p.text + at->begin, json, with.len) == 0)
 		return 0;
 	*ret = splice_text(&p, at->begin, at->end, &with);
 	return 1;
@@ -603,8 +585,6 @@ int ab_json_edit_unset(const char *text, size_t len, const char *const *keys, si
 	const struct ab_json_scan_node *at;
 	size_t found;
 
-	if (is_empty_text(text, len))
-		return 0;
 	if (open_page(&p, text, len, err) < 0 ||
 	    follow_keys(&p, keys, nkeys, 0, &found, &at, err) < 0)
 		return -1;
@@ -625,7 +605,7 @@ void ab_json_edit_list(const char *text, size_t len, const char *const *keys, si
 	struct ab_error none = { 0 };
 	size_t found;
 
-	if (is_empty_text(text, len) || open_page(&p, text, len, &none) < 0 ||
+	if (open_page(&p, text, len, &none) < 0 ||
 	    follow_keys(&p, keys, nkeys, '[', &found, &at, &none) < 0 || found < nkeys)
 		return;
 	ab_json_scan_each(k, at) if (k->text) ab_strv_add(ret, k->text);

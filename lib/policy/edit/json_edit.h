@@ -1,5 +1,4 @@
-#ifndef AB_POLICY_EDIT_JSON_EDIT_H
-#define AB_POLICY_EDIT_JSON_EDIT_H
+#pragma once
 /*
  * Add one element to a list in a settings file, or remove one, without changing another byte:
  * the user chose its indentation and order. A missing section or list is
@@ -10,11 +9,7 @@
  * Pure. The text must be JSONC within the bounds of base/text/json_scan.h, or empty;
  * anything else is an error (AB_ECONFIG) that names the line.
  */
-#include <stdbool.h>
-#include <stddef.h>
-
-struct ab_error;
-struct ab_strv;
+#include "base/base.h"
 
 /* 1: *ret is the new text, to be freed; 0: the list already has the value; -1:
  * failed. keys: "network", "allow". An empty list that replaces earlier ones becomes
@@ -41,5 +36,3 @@ int ab_json_edit_unset(const char *text, size_t len, const char *const *keys, si
 /* Add the strings of a list to *ret; none if there is no such list, or the text is not valid. */
 void ab_json_edit_list(const char *text, size_t len, const char *const *keys, size_t nkeys,
 		       struct ab_strv *ret);
-
-#endif

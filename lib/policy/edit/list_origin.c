@@ -1,7 +1,5 @@
 #include "policy/edit/list_origin.h"
 
-#include <string.h>
-
 #include "policy/model/config.h"
 #include "policy/model/policy.h"
 

@@ -1,7 +1,6 @@
-#ifndef AB_POLICY_EDIT_LIST_ORIGIN_H
-#define AB_POLICY_EDIT_LIST_ORIGIN_H
+#pragma once
 /* Which layer a list or an element of it comes from. */
-#include <stdbool.h>
+#include "base/base.h"
 
 struct ab_policy;
 
@@ -12,5 +11,3 @@ char *ab_policy_origin(const struct ab_policy *policy, const char *key, const ch
 /* Where the list is from that replaced those of earlier layers; *ret_project: from a project's file.
  * NULL: there is none. */
 char *ab_policy_replaced_by(const struct ab_policy *policy, const char *key, bool *ret_project);
-
-#endif

@@ -1,11 +1,5 @@
 #include "policy/edit/project_file.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/path.h"
 #include "base/text/sha256.h"
 #include "policy/edit/edit_file.h"
 #include "policy/edit/json_edit.h"
@@ -15,8 +9,7 @@
 
 void ab_project_file_fini(struct ab_project_file *file)
 {
-	free(file->path);
-	free(file->text);
+	ab_free_all(file->path, file->text);
 	*file = (struct ab_project_file){ .path = NULL };
 }
 

@@ -1,17 +1,11 @@
-#ifndef AB_POLICY_EDIT_PROJECT_FILE_H
-#define AB_POLICY_EDIT_PROJECT_FILE_H
+#pragma once
 /*
  * Changes one element of a list in the project's own settings, .agentbox.json in the workspace. The
  * file must be trusted, or new: what is trusted afterwards is what was trusted before, and this one
  * change.
  */
-#include <stdbool.h>
-#include <stddef.h>
-
+#include "base/base.h"
 #include "policy/layers/layers.h"
-
-struct ab_error;
-struct ab_strv;
 
 struct ab_project_file {
 	struct ab_policy_input in;
@@ -35,5 +29,3 @@ struct ab_project_change {
  * and "+new", safe to print. */
 int ab_project_file_change(struct ab_project_file *file, const struct ab_project_change *change,
 			   struct ab_strv *ret_diff, struct ab_error *err);
-
-#endif

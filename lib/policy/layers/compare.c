@@ -1,10 +1,6 @@
 #include "policy/layers/compare.h"
 
-#include <string.h>
-
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-#include "base/data/strv.h"
+#include "policy/layers/layers.h"
 #include "policy/model/commands.h"
 #include "policy/model/config.h"
 #include "policy/model/http_config.h"
@@ -26,12 +22,10 @@ static void add_difference(struct ab_strv *lines, enum ab_key_id id, const char 
 	ab_strv_add_once(lines, b.data);
 }
 
-static void wider_scalar(enum ab_key_id id, struct ab_arena *arena, const struct ab_value *a,
-			 const struct ab_value *b, struct ab_strv *lines)
+static void add_scalar(enum ab_key_id id, struct ab_arena *arena, const struct ab_value *a,
+		       const struct ab_value *b, struct ab_strv *lines)
 {
-	if (b->number > a->number)
-		add_difference(lines, id, "", ab_value_text(arena, id, b),
-			       ab_value_text(arena, id, a));
+	add_difference(lines, id, "", ab_value_text(arena, id, b), ab_value_text(arena, id, a));
 }
 
 /* Everything that b permits must be permitted by a. */
@@ -183,12 +177,12 @@ void ab_policy_wider(const struct ab_policy *a, const struct ab_policy *b,
 
 		switch (ab_keys[id].tighten) {
 		case AB_TIGHTEN_STRICTER:
-			wider_scalar(id, &arena, x, y, ret_lines);
+			if (y->number > x->number)
+				add_scalar(id, &arena, x, y, ret_lines);
 			break;
 		case AB_TIGHTEN_STRICTEST:
 			if (y->number != 0 && y->number != x->number)
-				add_difference(ret_lines, id, "", ab_value_text(&arena, id, y),
-					       ab_value_text(&arena, id, x));
+				add_scalar(id, &arena, x, y, ret_lines);
 			break;
 		case AB_TIGHTEN_COVERED:
 			wider_permission(id, x, y, ret_lines);
@@ -213,8 +207,7 @@ void ab_policy_wider(const struct ab_policy *a, const struct ab_policy *b,
 				wider_permission(id, x, y, ret_lines);
 			else if ((id == AB_KEY_UPSTREAM || id == AB_KEY_DOCKER_SOCKET) &&
 				 strcmp(x->text, y->text) != 0)
-				add_difference(ret_lines, id, "", ab_value_text(&arena, id, y),
-					       ab_value_text(&arena, id, x));
+				add_scalar(id, &arena, x, y, ret_lines);
 			break;
 		}
 	}
@@ -237,17 +230,12 @@ static void print_side(struct ab_buf *out, const struct ab_strv *lines, const ch
 
 static void print_side_json(struct ab_buf *out, const char *name, const struct ab_strv *lines)
 {
-	ab_buf_json(out, name);
-	ab_buf_puts(out, ":[");
+	ab_buf_jsonf(out, ",%s:[", name);
 	for (size_t i = 0; i < lines->len; i++) {
 		const char *colon = strstr(lines->v[i], ": ");
-		ab_autofree char *key = ab_strndup(lines->v[i], (size_t)(colon - lines->v[i]));
 
-		ab_buf_puts(out, i ? ",{\"key\":" : "{\"key\":");
-		ab_buf_json(out, key);
-		ab_buf_puts(out, ",\"value\":");
-		ab_buf_json(out, colon + 2);
-		ab_buf_puts(out, "}");
+		ab_buf_jsonf(out, ",{'key':%.*s,'value':%s}", (int)(colon - lines->v[i]),
+			     lines->v[i], colon + 2);
 	}
 	ab_buf_puts(out, "]");
 }
@@ -261,13 +249,8 @@ char *ab_policy_diff(const struct ab_policy *a, const char *a_name, const struct
 	ab_policy_wider(b, a, &less);
 	ab_policy_wider(a, b, &more);
 	if (json) {
-		ab_buf_puts(&out, "{\"a\":");
-		ab_buf_json(&out, a_name);
-		ab_buf_puts(&out, ",\"b\":");
-		ab_buf_json(&out, b_name);
-		ab_buf_puts(&out, ",");
+		ab_buf_jsonf(&out, "{'a':%s,'b':%s", a_name, b_name);
 		print_side_json(&out, "aAllows", &less);
-		ab_buf_puts(&out, ",");
 		print_side_json(&out, "bAllows", &more);
 		ab_buf_puts(&out, "}\n");
 		return ab_buf_take(&out);
@@ -340,4 +323,56 @@ bool ab_policy_same(const struct ab_policy *a, const struct ab_policy *b)
 		if (!ab_strv_same(lists[i][0], lists[i][1]))
 			return false;
 	return true;
+}
+
+/* ---- what waits for the next run ---- */
+
+static bool is_live(enum ab_key_id id)
+{
+	static const enum ab_key_id live[] = { AB_KEY_NET_ALLOW, AB_KEY_NET_DENY,
+					       AB_KEY_ALLOW_PRIVATE, AB_KEY_NET_UNKNOWN,
+					       AB_KEY_NET_MODE };
+
+	for (size_t i = 0; i < AB_COUNT(live); i++)
+		if (live[i] == id)
+			return true;
+	return false;
+}
+
+/* The next element that is from the settings, from *i on; or NULL. */
+static const struct ab_item *find_next_own(const struct ab_value *v, size_t *i)
+{
+	while (*i < v->len) {
+		const struct ab_item *item = &v->items[(*i)++];
+
+		if (!is_added_always(item) &&
+		    !(item->from && same_text(item->from->name, AB_NEXT_RUN_ORIGIN)))
+			return item;
+	}
+	return NULL;
+}
+
+static bool same_settings(const struct ab_value *a, const struct ab_value *b)
+{
+	const struct ab_item *x, *y;
+	size_t i = 0, k = 0;
+
+	if (a->number != b->number || a->all != b->all || !same_text(a->text, b->text))
+		return false;
+	do {
+		x = find_next_own(a, &i);
+		y = find_next_own(b, &k);
+		if (!x != !y || (x && !same_text(x->text, y->text)))
+			return false;
+	} while (x);
+	return true;
+}
+
+void ab_policy_changed_keys(const struct ab_policy *a, const struct ab_policy *b,
+			    struct ab_strv *ret_keys)
+{
+	for (size_t i = 0; i < AB_KEY_COUNT; i++)
+		if (!is_live((enum ab_key_id)i) &&
+		    !same_settings(&a->store->config.v[i], &b->store->config.v[i]))
+			ab_strv_add(ret_keys, ab_keys[i].path);
 }

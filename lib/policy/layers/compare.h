@@ -1,14 +1,12 @@
-#ifndef AB_POLICY_LAYERS_COMPARE_H
-#define AB_POLICY_LAYERS_COMPARE_H
+#pragma once
 /*
  * What one policy allows that another does not. Pure: it compares text, so two
  * paths that reach one file through links are different. In doubt, it reports
  * a difference.
  */
-#include <stdbool.h>
+#include "base/base.h"
 
 struct ab_policy;
-struct ab_strv;
 
 /* One line for each thing that `b` allows and `a` does not:
  * "network.allow: github.com". None: b is not wider than a. */
@@ -19,8 +17,12 @@ void ab_policy_wider(const struct ab_policy *a, const struct ab_policy *b,
  * only. */
 bool ab_policy_same(const struct ab_policy *a, const struct ab_policy *b);
 
+/* The keys whose values are others, except those about hosts that an active run takes over. What a run adds by
+ * itself, or was granted for it alone, does not count. Of a list its elements' texts are compared: of a secret
+ * that is its name. */
+void ab_policy_changed_keys(const struct ab_policy *a, const struct ab_policy *b,
+			    struct ab_strv *ret_keys);
+
 /* Both directions, for people or as JSON; free it. */
 char *ab_policy_diff(const struct ab_policy *a, const char *a_name, const struct ab_policy *b,
 		     const char *b_name, bool json);
-
-#endif

@@ -1,11 +1,6 @@
 #include "policy/layers/environment.h"
 
-#include <stdint.h>
-#include <string.h>
-
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-#include "base/data/strv.h"
+#include "base/data/glob.h"
 #include "policy/model/policy.h"
 #include "policy/values/secret_text.h"
 
@@ -14,34 +9,9 @@ static unsigned char fold_byte(char c, bool on)
 	return (unsigned char)(on && c >= 'a' && c <= 'z' ? c - 32 : c);
 }
 
-/* Only the last star ever needs another try, so this is quadratic at worst and
- * linear for ordinary patterns. */
-static bool match_glob(const char *p, const char *s, size_t len, bool icase)
-{
-	const char *star = NULL, *end = s + len, *retry = s;
-
-	while (s < end) {
-		if (*p == '*') {
-			star = ++p;
-			retry = s;
-		} else if (*p && (*p == '?' || fold_byte(*p, icase) == fold_byte(*s, icase))) {
-			p++;
-			s++;
-		} else if (star) {
-			p = star;
-			s = ++retry;
-		} else {
-			return false;
-		}
-	}
-	while (*p == '*')
-		p++;
-	return *p == '\0';
-}
-
 bool ab_name_matches(const char *pattern, const char *name, bool fold_case)
 {
-	return match_glob(pattern, name, strlen(name), fold_case);
+	return ab_glob_matches(pattern, strlen(pattern), name, strlen(name), fold_case);
 }
 
 /*
@@ -92,17 +62,19 @@ static void matcher_init(struct matcher *m, const struct ab_strv *patterns, bool
 
 static void matcher_fini(struct matcher *m)
 {
-	free(m->next);
-	free(m->needs);
+	ab_free_all(m->next, m->needs);
 }
 
 static bool match_chain(const struct matcher *m, uint16_t i, const char *name, size_t len,
 			uint64_t has)
 {
-	for (; i; i = m->next[i - 1])
+	for (; i; i = m->next[i - 1]) {
+		const char *pattern = m->patterns->v[i - 1];
+
 		if (!(m->needs[i - 1] & ~has) &&
-		    match_glob(m->patterns->v[i - 1], name, len, m->icase))
+		    ab_glob_matches(pattern, strlen(pattern), name, len, m->icase))
 			return true;
+	}
 	return false;
 }
 
@@ -305,9 +277,7 @@ void ab_environment_build(const struct ab_policy *policy, char *const *caller_en
 
 void ab_environment_report_fini(struct ab_environment_report *report)
 {
-	ab_strv_fini(&report->covered);
-	ab_strv_fini(&report->stripped);
-	ab_strv_fini(&report->cleaned);
+	ab_strv_fini_all(&report->covered, &report->stripped, &report->cleaned);
 }
 
 /*

@@ -1,5 +1,4 @@
-#ifndef AB_POLICY_LAYERS_ENVIRONMENT_H
-#define AB_POLICY_LAYERS_ENVIRONMENT_H
+#pragma once
 /*
  * The environment of the command: the caller's, without variables that could
  * hold a secret, lead out of the box or run code; plus what the policy sets.
@@ -19,9 +18,7 @@
  * else. With the proxy of the box they name it, unless env.set says otherwise, and npm does not
  * look for a newer npm.
  */
-#include <stdbool.h>
-
-#include "base/data/strv.h"
+#include "base/base.h"
 
 struct ab_policy;
 
@@ -44,5 +41,3 @@ void ab_environment_mark_shell(struct ab_strv *env, const char *shell);
 
 /* Does the name match the pattern (* any text, ? any one character)? */
 bool ab_name_matches(const char *pattern, const char *name, bool fold_case);
-
-#endif

@@ -1,17 +1,6 @@
 #include "policy/layers/load.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/clock.h"
-#include "base/system/fd.h"
 #include "base/system/linkwalk.h"
-#include "base/system/path.h"
 #include "policy/model/ports.h"
 #include "policy/model/secrets_config.h"
 #include "policy/toolchains/registries.h"
@@ -84,25 +73,15 @@ static void protect_writable(struct ab_load *l, const struct ab_strv *roots, con
 			protect_path(l, AB_KEY_DENY_WRITE, ab_strdup(path));
 }
 
-static bool is_below_one(const struct ab_strv *folders, const char *path)
-{
-	for (size_t i = 0; i < folders->len; i++)
-		if (ab_path_within(path, folders->v[i]))
-			return true;
-	return false;
-}
-
 /* As far as it exists there is no link on the way, so no other path leads to it. */
 static bool is_plain(const char *path, bool *ret_exists)
 {
-	int fd;
+	ab_autoclose int fd = -1;
 
 	*ret_exists = true;
 	if (path[0] != '/' || strstr(path, "//") || strstr(path, "/./") || strstr(path, "/.."))
 		return false;
 	fd = ab_open_real(path);
-	if (fd >= 0)
-		close(fd);
 	*ret_exists = fd >= 0 || errno != ENOENT;
 	return fd >= 0 || errno == ENOENT;
 }
@@ -125,8 +104,9 @@ static void protect_registries(struct ab_load *l)
 
 	find_writable(&l->policy->store->config, &roots);
 	ab_registries_paths(home, l->in->environ, &paths);
-	l->policy->store->registries.v = ab_arena_alloc(l->arena, paths.len * sizeof(char *));
-	l->policy->store->registries_ms = ab_now_ms();
+	l->policy->store->registries = (struct ab_strv){
+		.v = ab_arena_alloc(l->arena, paths.len * sizeof(char *)),
+	};
 	/* Most are in the home folder, so look for links on the way to it once. */
 	if (home && (!realpath(home, real) || strcmp(home, real) != 0 || !home[1]))
 		home = NULL;
@@ -138,12 +118,12 @@ static void protect_registries(struct ab_load *l)
 		bool plain, exists = true;
 
 		/* Most are elsewhere, and one call says so. */
-		plain = !is_below_one(&roots, paths.v[i]) && is_plain(paths.v[i], &exists);
+		plain = !ab_path_within_any(paths.v[i], &roots) && is_plain(paths.v[i], &exists);
 		if (exists)
 			note_registry(l, paths.v[i]);
 		if (plain)
 			continue;
-		if (is_below_one(&missing_folders, paths.v[i])) {
+		if (ab_path_within_any(paths.v[i], &missing_folders)) {
 			protect_writable(l, &roots, paths.v[i]);
 			continue;
 		}
@@ -314,11 +294,7 @@ static void allow_ssh_hosts(struct ab_load *l)
 		char text[AB_HOST_ENTRY_TEXT];
 
 		ab_ssh_host_format(v->items[i].text, text);
-		if (!ab_value_find(allow, text))
-			ab_value_add(l->arena, allow,
-				     (struct ab_item){ .text = ab_arena_dup(l->arena, text),
-						       .from = v->items[i].from,
-						       .via = "ssh.hosts" });
+		ab_value_add_once(l->arena, allow, text, v->items[i].from, "ssh.hosts");
 	}
 }
 
@@ -351,4 +327,9 @@ void ab_policy_protect_registries(struct ab_policy *policy, const struct ab_poli
 	protect_registries(&l);
 	if (policy->store->config.v[AB_KEY_DENY_WRITE].len > before)
 		ab_policy_fill_deny_write(policy);
+}
+
+void ab_policy_forget_registries(struct ab_policy *policy)
+{
+	policy->store->registries_protected = false;
 }

@@ -1,22 +1,13 @@
 #include "policy/layers/layers.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/openat2.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
-#include "base/system/path.h"
+#include "agents/agents.h"
 #include "base/text/guess.h"
 #include "base/text/json_scan.h"
+#include "base/text/words.h"
 #include "policy/layers/load.h"
 #include "policy/layers/profiles.h"
 #include "policy/layers/trust.h"
@@ -51,38 +42,100 @@ static void put_all(const struct ab_context *ctx, struct ab_config *c, enum ab_k
 	c->v[id].from = from;
 }
 
+/* The words of a list, each with `before` in front of it. */
+static void put_words(const struct ab_context *ctx, struct ab_config *c, enum ab_key_id id,
+		      const char *before, const char *list, const struct ab_origin *from)
+{
+	size_t room = strlen(before), len;
+	const char *word;
+
+	while ((word = ab_word_next(&list, &len))) {
+		if (room || word[len]) {
+			char *text = ab_arena_alloc(ctx->arena, room + len + 1);
+
+			memcpy(text, before, room);
+			memcpy(text + room, word, len);
+			word = text;
+		}
+		ab_value_put(ctx, id, &c->v[id], word, from, NULL);
+		c->v[id].from = from;
+	}
+}
+
+static void put_agent(const struct ab_context *ctx, const struct ab_agent *a, struct ab_config *c,
+		      const struct ab_origin *from)
+{
+	const struct {
+		enum ab_key_id id;
+		const char *before, *list;
+	} lists[] = {
+		{ AB_KEY_SHARE, "", a->share },	      { AB_KEY_DENY_WRITE, "", a->closed },
+		{ AB_KEY_RETURN, "", a->login.path }, { AB_KEY_DENY_READ, "!", a->credentials },
+		{ AB_KEY_NET_ALLOW, "", a->hosts },   { AB_KEY_NET_QUIET, "", a->quiet },
+		{ AB_KEY_ENV_PASS, "", a->keys },     { AB_KEY_ENV_SET, "", a->set },
+	};
+
+	ab_value_put(ctx, AB_KEY_ENV_SET, &c->v[AB_KEY_ENV_SET], ab_sandbox_note, from, NULL);
+	for (size_t i = 0; i < AB_COUNT(lists); i++) {
+		put_words(ctx, c, lists[i].id, lists[i].before, lists[i].list, from);
+		if (lists[i].list)
+			c->v[lists[i].id].only = from;
+	}
+}
+
+/* The lists of the first profile. */
+static void put_defaults(const struct ab_context *ctx, struct ab_config *c,
+			 const struct ab_origin *from)
+{
+	struct ab_value *deny_write = &c->v[AB_KEY_DENY_WRITE];
+	size_t n;
+	const struct ab_obeyed_name *names = ab_obeyed_names(AB_OBEYED_CLOSED, &n);
+
+	put_all(ctx, c, AB_KEY_DENY_READ, ab_default_deny_read, from);
+	for (size_t i = 0; ab_agents[i]; i++) {
+		put_words(ctx, c, AB_KEY_DENY_READ, "", ab_agents[i]->credentials, from);
+		put_words(ctx, c, AB_KEY_DENY_READ, "", ab_agents[i]->more_credentials, from);
+	}
+	ab_value_reserve(ctx->arena, deny_write, n + 8);
+	for (size_t i = 0; i < n; i++)
+		ab_value_put(ctx, AB_KEY_DENY_WRITE, deny_write, names[i].pattern, from, NULL);
+	deny_write->from = from;
+	put_all(ctx, c, AB_KEY_ENV_STRIP, ab_default_strip, from);
+	/* What nothing set is an empty list. */
+	for (int id = AB_KEY_EXTENDS + 1; id < AB_KEY_COUNT; id++)
+		if (!c->v[id].from)
+			c->v[id].from = c->v[id].only = from;
+}
+
 static void put_builtin(struct ab_load *l, const struct ab_profile *p, struct ab_config *c)
 {
 	struct ab_context ctx = make_context(l);
-	struct ab_origin *from = ab_arena_alloc(l->arena, sizeof(*from));
+	struct ab_origin *from = ab_origin_new(l->arena, AB_LAYER_PROFILE, p->name);
 
 	ctx.builtin = true;
-	from->layer = AB_LAYER_PROFILE;
-	from->name = p->name;
 	for (size_t i = 0; i < p->npresets; i++) {
 		const struct ab_preset *s = &p->presets[i];
 
-		if (s->value)
-			ab_value_put(&ctx, s->key, &c->v[s->key], s->value, from, NULL);
+		put_words(&ctx, c, s->key, "", s->value, from);
 		c->v[s->key].from = from;
 		c->v[s->key].only = from;
 	}
-	if (!p->parent) {
-		put_all(&ctx, c, AB_KEY_DENY_READ, ab_default_deny_read, from);
-		put_all(&ctx, c, AB_KEY_DENY_WRITE, ab_default_deny_write, from);
-		put_all(&ctx, c, AB_KEY_ENV_STRIP, ab_default_strip, from);
-	}
+	if (p->agent)
+		put_agent(&ctx, p->agent, c, from);
+	if (!p->parent)
+		put_defaults(&ctx, c, from);
 }
 
 static void load_builtin(struct ab_load *l, const struct ab_profile *p, struct ab_config *base)
 {
 	struct ab_config layer;
+	struct ab_profile parent;
 
-	if (!p->parent) {
+	if (!p->parent || !ab_profile_find(p->parent, &parent)) {
 		put_builtin(l, p, base);
 		return;
 	}
-	load_builtin(l, ab_profile_find(p->parent), base);
+	load_builtin(l, &parent, base);
 	memset(&layer, 0, sizeof(layer));
 	put_builtin(l, p, &layer);
 	ab_config_merge(l->arena, base, &layer);
@@ -115,14 +168,14 @@ static char *profile_path(const struct ab_policy_input *in, const char *name)
 static int load_named(struct ab_load *l, const char *name, const struct ab_origin *from, int depth,
 		      struct ab_config *base)
 {
-	const struct ab_profile *p = ab_profile_find(name);
 	const struct ab_value *parent;
 	ab_autofree char *path = NULL;
+	struct ab_profile built_in;
 	struct ab_config layer;
 	bool exists = false;
 
-	if (p) {
-		load_builtin(l, p, base);
+	if (ab_profile_find(name, &built_in)) {
+		load_builtin(l, &built_in, base);
 		return 0;
 	}
 	if (depth >= DEPTH)
@@ -173,12 +226,13 @@ void ab_policy_profiles(const struct ab_policy_input *in, struct ab_strv *ret_na
 	ab_autofree char *path = dir ? ab_printf("%s/profiles", dir) : NULL;
 	ab_autostrv struct ab_strv own = { 0 };
 	DIR *d = path ? opendir(path) : NULL;
+	struct ab_profile built_in;
 	struct dirent *e;
 
-	for (size_t i = 0; i < ab_profile_count; i++) {
-		ab_strv_add(ret_names, ab_profiles[i].name);
+	for (size_t i = 0; ab_profile_at(i, &built_in); i++) {
+		ab_strv_add(ret_names, built_in.name);
 		if (ret_docs)
-			ab_strv_add(ret_docs, ab_profiles[i].doc);
+			ab_strv_add(ret_docs, built_in.doc);
 	}
 	while (d && (e = readdir(d))) {
 		size_t n = strlen(e->d_name);
@@ -188,7 +242,7 @@ void ab_policy_profiles(const struct ab_policy_input *in, struct ab_strv *ret_na
 			continue;
 		name = ab_strndup(e->d_name, n - 5);
 		/* A built-in name always means the built-in profile. */
-		if (!ab_profile_find(name))
+		if (!ab_profile_find(name, &built_in))
 			ab_strv_add(&own, name);
 	}
 	if (d)
@@ -364,8 +418,8 @@ static int load_user(struct ab_load *l, struct files *f)
 	f->has_user = text != NULL;
 	if (text)
 		return parse_text(l, AB_LAYER_USER, true,
-				  tool ? "the settings of the tool" : "--config", text, strlen(text),
-				  &f->user, NULL);
+				  tool ? "the settings of the tool" : "--config", text,
+				  strlen(text), &f->user, NULL);
 	f->user_path = ab_load_user_path(l->in, &must);
 	if (!f->user_path && must)
 		return ab_fail(l->err, AB_EUSAGE, 0, "%s: \"%s\" is not a file",
@@ -423,13 +477,13 @@ static const char *find_own_profile(const struct ab_load *l)
 {
 	const char *program = l->in->program;
 	const char *name = program ? ab_path_name(program) : "";
-	const struct ab_profile *built_in = ab_profile_find(name);
+	struct ab_profile built_in;
 	ab_autofree char *path = NULL;
 
 	if (!*name || is_of_workspace(l, program))
 		return NULL;
-	if (built_in)
-		return built_in->agent ? name : NULL;
+	if (ab_profile_find(name, &built_in))
+		return built_in.agent ? name : NULL;
 	path = profile_path(l->in, name);
 	return path && access(path, F_OK) == 0 ? name : NULL;
 }
@@ -443,12 +497,10 @@ static int load_base_profile(struct ab_load *l, const struct files *f)
 		&f->system,
 	};
 	const char *variable = ab_environ_get(l->in->environ, "AGENTBOX_PROFILE");
-	struct ab_origin *from = ab_arena_alloc(l->arena, sizeof(*from));
-	const struct ab_origin *why = from;
 	const char *name = "default";
+	struct ab_origin *from = ab_origin_new(l->arena, AB_LAYER_PROFILE, name);
+	const struct ab_origin *why = from;
 
-	from->layer = AB_LAYER_PROFILE;
-	from->name = name;
 	if (l->in->profile) {
 		name = l->in->profile;
 		from->layer = AB_LAYER_FLAG;
@@ -567,7 +619,7 @@ static int put_setting(struct ab_load *l, struct ab_config *layer, enum ab_layer
 	const struct ab_key *key = ab_key_find(s->key, strlen(s->key));
 	struct ab_context ctx = make_context(l);
 	struct ab_complaint why = { .right = "" };
-	struct ab_origin *from = ab_arena_alloc(l->arena, sizeof(*from));
+	const struct ab_origin *from;
 	enum ab_key_id id;
 
 	if (!key || key->type == AB_TYPE_PROFILE)
@@ -575,8 +627,7 @@ static int put_setting(struct ab_load *l, struct ab_config *layer, enum ab_layer
 	id = (enum ab_key_id)(key - ab_keys);
 	ctx.base = l->in->cwd;
 	ctx.follows = false;
-	from->layer = kind;
-	from->name = ab_arena_dup(l->arena, s->origin);
+	from = ab_origin_new(l->arena, kind, ab_arena_dup(l->arena, s->origin));
 	if (ab_value_put(&ctx, id, &layer->v[id], s->value, from, &why) == 0)
 		return 0;
 	ab_fail(l->err, AB_EUSAGE, 0, "%s: %s", s->origin, why.wrong);
@@ -614,10 +665,9 @@ static int add_flags(struct ab_load *l)
 		const struct ab_key *key = ab_key_find(s->key, strlen(s->key));
 
 		if (!s->value && key && ab_key_is_list(key)) {
-			struct ab_origin *from = ab_arena_alloc(l->arena, sizeof(*from));
+			const struct ab_origin *from = ab_origin_new(
+				l->arena, AB_LAYER_FLAG, ab_arena_dup(l->arena, s->origin));
 
-			from->layer = AB_LAYER_FLAG;
-			from->name = ab_arena_dup(l->arena, s->origin);
 			base->v[key - ab_keys] = (struct ab_value){ .from = from, .only = from };
 		} else if (!s->value) {
 			return ab_fail(l->err, AB_EUSAGE, 0, "%s needs a value", s->origin);

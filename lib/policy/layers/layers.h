@@ -1,5 +1,4 @@
-#ifndef AB_POLICY_LAYERS_LAYERS_H
-#define AB_POLICY_LAYERS_LAYERS_H
+#pragma once
 /*
  * From layers to a policy. Later layers override earlier ones:
  *
@@ -31,13 +30,10 @@
  * Relative paths start at cwd in flags and variables, at its folder in the
  * project file, elsewhere at the workspace; "~" is home.
  */
-#include <stdbool.h>
-#include <stddef.h>
-
+#include "base/base.h"
 #include "policy/model/policy.h"
 
-struct ab_error;
-struct ab_strv;
+#define AB_NEXT_RUN_ORIGIN "agentbox allow" /* of a setting that was granted for one run */
 
 struct ab_setting {
 	const char *key; /* "network.allow" */
@@ -66,7 +62,7 @@ struct ab_policy_input {
 	bool registries_later;
 	/* Settings in place of the user file; NULL: read the file. For the box of a tool. */
 	const char *config_text;
-	bool details;	 /* name each key of which an untrusted file asks for more */
+	bool details; /* name each key of which an untrusted file asks for more */
 	const struct ab_setting *settings;
 	size_t nsettings;
 };
@@ -84,6 +80,8 @@ int ab_policy_load(const struct ab_policy_input *in, struct ab_policy **ret_poli
  * long as the rest of loading, and the launch needs nothing of it. Does nothing the second time.
  */
 void ab_policy_protect_registries(struct ab_policy *policy, const struct ab_policy_input *in);
+/* Another program has run since, and may have written them: the next time looks again. */
+void ab_policy_forget_registries(struct ab_policy *policy);
 
 /* The policy of one profile or file (a name with "/" or ".json"), without any
  * other layer. */
@@ -130,5 +128,3 @@ char *ab_policy_user_file(const struct ab_policy_input *in, struct ab_error *err
  * of the user's own without one its path. */
 void ab_policy_profiles(const struct ab_policy_input *in, struct ab_strv *ret_names,
 			struct ab_strv *ret_docs);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef AB_POLICY_LAYERS_LOAD_H
-#define AB_POLICY_LAYERS_LOAD_H
+#pragma once
 /*
  * Inside lib/policy: the steps of loading a policy, shared by its callers.
  */
@@ -49,13 +48,7 @@ void ab_load_presets(struct ab_load *l);
  * apply, and refuse a workspace that cannot have been meant. */
 int ab_load_finish(struct ab_load *l);
 
-/* Check a text as the only layer: the first mistake is the error. */
-int ab_load_check(const struct ab_policy_input *in, const char *name, const char *text, size_t len,
-		  struct ab_error *err);
-
 /* The user file and whether it must exist; NULL: there is no folder for it. */
 /* The text of the user's settings, if it was given in place of a file; else NULL. */
 const char *ab_load_user_text(const struct ab_policy_input *in);
 char *ab_load_user_path(const struct ab_policy_input *in, bool *ret_must);
-
-#endif

@@ -11,11 +11,7 @@
  * A layer that asks for more is not an error: it gets what is permitted, and the wish is reported.
  */
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/data/mem.h"
 #include "policy/model/commands.h"
 #include "policy/model/config.h"
 #include "policy/model/http_config.h"
@@ -67,16 +63,10 @@ add_attempt(struct ab_strv *attempts, const struct ab_origin *from, const char *
 	ab_strv_addf(attempts, "%s (%s)", text, origin);
 }
 
-static bool same_scalar(const struct ab_value *a, const struct ab_value *b)
-{
-	return a->number == b->number &&
-	       strcmp(a->text ? a->text : "", b->text ? b->text : "") == 0;
-}
-
 static void fix_scalar(struct ab_arena *a, enum ab_key_id id, struct ab_value *v,
 		       const struct ab_value *managed, struct ab_strv *attempts)
 {
-	if (!same_scalar(v, managed))
+	if (!ab_value_same_scalar(v, managed))
 		add_attempt(attempts, v->from, "%s stays %s, not %s", ab_keys[id].path,
 			    ab_value_text(a, id, managed), ab_value_text(a, id, v));
 	*v = *managed;
@@ -141,8 +131,6 @@ static void report_overridden(struct ab_config *base, enum ab_key_id id,
 static void add_denials(struct ab_arena *a, enum ab_key_id id, struct ab_config *base,
 			const struct ab_value *managed, struct ab_strv *attempts)
 {
-	/* The order counts in these, so an entry that is there already is added again. */
-	bool ordered = ab_keys[id].type == AB_TYPE_PATTERNS || ab_keys[id].type == AB_TYPE_NAMES;
 	struct ab_value *v = &base->v[id];
 
 	for (size_t i = 0; i < v->len; i++)
@@ -150,15 +138,7 @@ static void add_denials(struct ab_arena *a, enum ab_key_id id, struct ab_config 
 			add_attempt(attempts, v->items[i].from, "%s: %s has no effect",
 				    ab_keys[id].path, v->items[i].text);
 	report_overridden(base, id, managed, attempts);
-	for (size_t i = 0; i < managed->len; i++) {
-		struct ab_item *same = ordered ? NULL : ab_value_find(v, managed->items[i].text);
-
-		if (same)
-			same->from = managed->items[i].from;
-		else
-			ab_value_add(a, v, managed->items[i]);
-	}
-	v->from = managed->from;
+	ab_value_append(a, id, v, managed);
 }
 
 static void fix_assignments(struct ab_arena *a, struct ab_value *v, const struct ab_value *managed,
@@ -166,19 +146,18 @@ static void fix_assignments(struct ab_arena *a, struct ab_value *v, const struct
 {
 	for (size_t i = 0; i < managed->len; i++) {
 		const struct ab_item *item = &managed->items[i];
-		size_t k = 0, n = strcspn(item->text, "=");
+		struct ab_item *same = ab_value_find_named(v, item->text);
 
-		while (k < v->len && strncmp(v->items[k].text, item->text, n + 1) != 0)
-			k++;
-		if (k == v->len) {
+		if (!same) {
 			ab_value_add(a, v, *item);
 			continue;
 		}
 		/* Neither value: one of them may be a secret. */
-		if (strcmp(v->items[k].text, item->text) != 0)
-			add_attempt(attempts, v->items[k].from, "%s keeps its %.*s",
-				    ab_keys[AB_KEY_ENV_SET].path, (int)n, item->text);
-		v->items[k] = *item;
+		if (strcmp(same->text, item->text) != 0)
+			add_attempt(attempts, same->from, "%s keeps its %.*s",
+				    ab_keys[AB_KEY_ENV_SET].path, (int)strcspn(item->text, "="),
+				    item->text);
+		*same = *item;
 	}
 }
 

@@ -1,10 +1,5 @@
 #include "policy/model/config.h"
 
-#include <string.h>
-
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-#include "base/system/path.h"
 #include "policy/layers/environment.h"
 #include "policy/model/commands.h"
 #include "policy/model/http_config.h"
@@ -13,8 +8,8 @@
 #include "policy/values/host.h"
 #include "policy/values/image.h"
 
-static void append_items(struct ab_arena *a, enum ab_key_id id, struct ab_value *v,
-			 const struct ab_value *more)
+void ab_value_append(struct ab_arena *a, enum ab_key_id id, struct ab_value *v,
+		     const struct ab_value *more)
 {
 	/* In a list of patterns the order matters ("!" takes back what comes
 	 * before it), so a repeated entry is another entry. */
@@ -36,28 +31,20 @@ static void append_items(struct ab_arena *a, enum ab_key_id id, struct ab_value 
 
 /* Does this list replace the earlier one? "all" includes every list, so a list after it restricts
  * it. */
-static bool replaces_list(const struct ab_value *old, const struct ab_value *new)
+static bool replaces_list(const struct ab_value *old, const struct ab_value *fresh)
 {
-	return new->only || new->all || (old->all && new->len);
-}
-
-static size_t name_len(const char *assignment)
-{
-	return strcspn(assignment, "=") + 1;
+	return fresh->only || fresh->all || (old->all && fresh->len);
 }
 
 static void replace_by_name(struct ab_arena *a, struct ab_value *v, const struct ab_value *more)
 {
 	for (size_t i = 0; i < more->len; i++) {
-		const struct ab_item *item = &more->items[i];
-		size_t k = 0, n = name_len(item->text);
+		struct ab_item *same = ab_value_find_named(v, more->items[i].text);
 
-		while (k < v->len && strncmp(v->items[k].text, item->text, n))
-			k++;
-		if (k < v->len)
-			v->items[k] = *item;
+		if (same)
+			*same = more->items[i];
 		else
-			ab_value_add(a, v, *item);
+			ab_value_add(a, v, more->items[i]);
 	}
 	v->from = more->from;
 }
@@ -84,28 +71,28 @@ static void replace_value(struct ab_value *v, const struct ab_value *with)
 void ab_config_merge(struct ab_arena *a, struct ab_config *base, const struct ab_config *layer)
 {
 	for (int id = 0; id < AB_KEY_COUNT; id++) {
-		const struct ab_value *new = &layer->v[id];
+		const struct ab_value *fresh = &layer->v[id];
 
-		if (!new->from)
+		if (!fresh->from)
 			continue;
 		switch (ab_keys[id].merge) {
 		case AB_MERGE_REPLACE:
-			replace_value(&base->v[id], new);
+			replace_value(&base->v[id], fresh);
 			break;
 		case AB_MERGE_ADD:
-			if (replaces_list(&base->v[id], new))
-				replace_value(&base->v[id], new);
+			if (replaces_list(&base->v[id], fresh))
+				replace_value(&base->v[id], fresh);
 			else
-				append_items(a, id, &base->v[id], new);
+				ab_value_append(a, id, &base->v[id], fresh);
 			break;
 		case AB_MERGE_GROW:
-			append_items(a, id, &base->v[id], new);
+			ab_value_append(a, id, &base->v[id], fresh);
 			break;
 		case AB_MERGE_BY_NAME:
-			replace_by_name(a, &base->v[id], new);
+			replace_by_name(a, &base->v[id], fresh);
 			break;
 		case AB_MERGE_FRONT:
-			put_in_front(a, &base->v[id], new);
+			put_in_front(a, &base->v[id], fresh);
 			break;
 		}
 	}
@@ -114,18 +101,18 @@ void ab_config_merge(struct ab_arena *a, struct ab_config *base, const struct ab
 void ab_config_add(struct ab_arena *a, struct ab_config *base, const struct ab_config *layer)
 {
 	for (int id = 0; id < AB_KEY_COUNT; id++) {
-		const struct ab_value *new = &layer->v[id];
+		const struct ab_value *fresh = &layer->v[id];
 
-		if (!new->from)
+		if (!fresh->from)
 			continue;
 		if (id == AB_KEY_SECRETS)
-			ab_secrets_add(a, &base->v[id], new);
+			ab_secrets_add(a, &base->v[id], fresh);
 		else if (ab_keys[id].merge == AB_MERGE_BY_NAME)
-			replace_by_name(a, &base->v[id], new);
+			replace_by_name(a, &base->v[id], fresh);
 		else if (ab_key_is_list(&ab_keys[id]))
-			append_items(a, id, &base->v[id], new);
+			ab_value_append(a, id, &base->v[id], fresh);
 		else
-			replace_value(&base->v[id], new);
+			replace_value(&base->v[id], fresh);
 	}
 }
 
@@ -138,19 +125,26 @@ static const char *top_of(const struct ab_value *v, const char *path)
 	return NULL;
 }
 
-static bool covers_host(const struct ab_value *v, const char *text, bool denying)
+/* A socket or a file is one path; a folder is everything in it. */
+static bool covers_path(const struct ab_key *key, const struct ab_value *v, const char *text)
+{
+	return key->exact ? ab_value_find(v, text) != NULL : top_of(v, text) != NULL;
+}
+
+static bool covers_host(const struct ab_key *key, const struct ab_value *v, const char *text)
 {
 	ab_autofree char **entries = ab_alloc((v->len + 1) * sizeof(char *));
 
 	for (size_t i = 0; i < v->len; i++)
 		entries[i] = (char *)(uintptr_t)v->items[i].text;
-	return ab_hosts_cover(entries, v->len, text, denying);
+	return ab_hosts_cover(entries, v->len, text, key->merge == AB_MERGE_GROW);
 }
 
-static bool covers_cidr(const struct ab_value *v, const char *text)
+static bool covers_cidr(const struct ab_key *key, const struct ab_value *v, const char *text)
 {
 	struct ab_cidr one, base;
 
+	(void)key;
 	if (ab_cidr_parse(text, strlen(text), &one, NULL) < 0)
 		return false;
 	for (size_t i = 0; i < v->len; i++)
@@ -160,19 +154,20 @@ static bool covers_cidr(const struct ab_value *v, const char *text)
 	return false;
 }
 
-static bool covers_variable(const struct ab_value *v, const char *text, bool fold)
+static bool covers_variable(const struct ab_key *key, const struct ab_value *v, const char *text)
 {
 	if (ab_path_is_pattern(text))
 		return ab_value_find(v, text) != NULL;
 	for (size_t i = 0; i < v->len; i++)
-		if (ab_name_matches(v->items[i].text, text, fold))
+		if (ab_name_matches(v->items[i].text, text, key->merge == AB_MERGE_GROW))
 			return true;
 	return false;
 }
 
 /* A prohibition is covered if the list has it, or a folder that contains it. */
-static bool covers_denial(const struct ab_value *v, const char *text)
+static bool covers_denial(const struct ab_key *key, const struct ab_value *v, const char *text)
 {
+	(void)key;
 	if (ab_value_find(v, text))
 		return true;
 	if (text[0] != '/')
@@ -184,65 +179,31 @@ static bool covers_denial(const struct ab_value *v, const char *text)
 	return false;
 }
 
-static bool covers_image(const struct ab_value *v, const char *text)
+static bool covers_image(const struct ab_key *key, const struct ab_value *v, const char *text)
 {
+	(void)key;
 	for (size_t i = 0; i < v->len; i++)
 		if (ab_image_matches(v->items[i].text, text))
 			return true;
 	return false;
 }
 
+typedef bool covers_fn(const struct ab_key *key, const struct ab_value *v, const char *text);
+
+/* Elements of other types are covered only by the same text. */
+static covers_fn *const covers_types[] = {
+	[AB_TYPE_PATHS] = covers_path,	    [AB_TYPE_READ] = covers_path,
+	[AB_TYPE_HOSTS] = covers_host,	    [AB_TYPE_CIDRS] = covers_cidr,
+	[AB_TYPE_IMAGES] = covers_image,    [AB_TYPE_VARIABLES] = covers_variable,
+	[AB_TYPE_PATTERNS] = covers_denial, [AB_TYPE_NAMES] = covers_denial,
+};
+
 bool ab_value_covers(enum ab_key_id id, const struct ab_value *v, const char *text)
 {
-	switch (ab_keys[id].type) {
-	case AB_TYPE_PATHS:
-		/* A socket or a file is one path; a folder is everything
-		 * in it. */
-		return id == AB_KEY_UNIX || id == AB_KEY_ROOTS || id == AB_KEY_RETURN ||
-				       id == AB_KEY_DOCKER_MOUNTS
-			       ? ab_value_find(v, text) != NULL
-			       : top_of(v, text) != NULL;
-	case AB_TYPE_READ:
-		return v->all || top_of(v, text);
-	case AB_TYPE_HOSTS:
-		return covers_host(v, text, id == AB_KEY_NET_DENY || id == AB_KEY_NET_QUIET);
-	case AB_TYPE_CIDRS:
-		return covers_cidr(v, text);
-	case AB_TYPE_IMAGES:
-		return covers_image(v, text);
-	case AB_TYPE_VARIABLES:
-		return covers_variable(v, text, id == AB_KEY_ENV_STRIP);
-	case AB_TYPE_SSH_KEYS:
-	case AB_TYPE_SSH_USERS:
-		return v->all || ab_value_find(v, text);
-	case AB_TYPE_PATTERNS:
-	case AB_TYPE_NAMES:
-		return covers_denial(v, text);
-	case AB_TYPE_PORTS:
-	case AB_TYPE_PUBLISH:
-	case AB_TYPE_ASSIGNMENTS:
-	case AB_TYPE_PROPERTIES:
-	case AB_TYPE_NOTICES:
-	case AB_TYPE_SSH_HOSTS:
-	case AB_TYPE_SSH_SIGN:
-	case AB_TYPE_PRESETS:
-	case AB_TYPE_RULES:
-	case AB_TYPE_OVERRIDES:
-	case AB_TYPE_TOOLS:
-	case AB_TYPE_SECRETS:
-	case AB_TYPE_HOST_TOOLS:
-	case AB_TYPE_HTTP:
-		return ab_value_find(v, text) != NULL;
-	case AB_TYPE_PROFILE:
-	case AB_TYPE_WORD:
-	case AB_TYPE_SIZE:
-	case AB_TYPE_DURATION:
-	case AB_TYPE_INTEGER:
-	case AB_TYPE_UPSTREAM:
-	case AB_TYPE_SOCKET:
-		break;
-	}
-	return false;
+	const struct ab_key *key = &ab_keys[id];
+	covers_fn *covers = key->type < AB_COUNT(covers_types) ? covers_types[key->type] : NULL;
+
+	return v->all || (covers ? covers(key, v, text) : ab_value_find(v, text) != NULL);
 }
 
 bool ab_value_may_stay(enum ab_key_id id, const struct ab_value *base, const char *text,
@@ -301,7 +262,7 @@ static void unite_items(struct ab_arena *a, enum ab_key_id id, struct ab_value *
 		else
 			ab_value_add(a, &more, layer->items[i]);
 	if (more.len)
-		append_items(a, id, base, &more);
+		ab_value_append(a, id, base, &more);
 }
 
 static void note_list(struct ab_strv *notes, const char *name, enum ab_key_id id, size_t dropped)
@@ -320,12 +281,6 @@ static void note_scalar(struct ab_arena *a, struct ab_strv *notes, const char *n
 		     kept ? kept : "as it is", ab_value_text(a, id, layer));
 }
 
-static bool same_scalar(const struct ab_value *a, const struct ab_value *b)
-{
-	return a->number == b->number &&
-	       strcmp(a->text ? a->text : "", b->text ? b->text : "") == 0;
-}
-
 static void tighten_http(struct ab_arena *a, struct ab_value *base, const struct ab_value *layer,
 			 const char *name, struct ab_strv *notes)
 {
@@ -341,47 +296,47 @@ void ab_config_tighten(struct ab_arena *a, struct ab_config *base, const struct 
 		       const char *name, ab_plain_fn *plain, struct ab_strv *notes)
 {
 	for (int id = 0; id < AB_KEY_COUNT; id++) {
-		const struct ab_value *new = &layer->v[id];
+		const struct ab_value *fresh = &layer->v[id];
 		struct ab_value *old = &base->v[id];
 		size_t dropped = 0;
 
-		if (!new->from)
+		if (!fresh->from)
 			continue;
 		switch (ab_keys[id].tighten) {
 		case AB_TIGHTEN_STRICTER:
-			if (new->number <= old->number)
-				replace_value(old, new);
+			if (fresh->number <= old->number)
+				replace_value(old, fresh);
 			else
-				note_scalar(a, notes, name, id, old, new);
+				note_scalar(a, notes, name, id, old, fresh);
 			break;
 		case AB_TIGHTEN_STRICTEST:
-			if (new->number == 0)
-				replace_value(old, new);
-			else if (!same_scalar(old, new))
-				note_scalar(a, notes, name, id, old, new);
+			if (fresh->number == 0)
+				replace_value(old, fresh);
+			else if (!ab_value_same_scalar(old, fresh))
+				note_scalar(a, notes, name, id, old, fresh);
 			break;
 		case AB_TIGHTEN_COVERED:
-			if (replaces_list(old, new))
-				keep_covered(a, id, old, new, plain, &dropped);
+			if (replaces_list(old, fresh))
+				keep_covered(a, id, old, fresh, plain, &dropped);
 			else
-				dropped = count_uncovered(id, old, new);
+				dropped = count_uncovered(id, old, fresh);
 			break;
 		case AB_TIGHTEN_UNION:
-			unite_items(a, id, old, new, &dropped);
+			unite_items(a, id, old, fresh, &dropped);
 			break;
 		case AB_TIGHTEN_MARKED:
 			if (id == AB_KEY_HTTP)
-				tighten_http(a, old, new, name, notes);
+				tighten_http(a, old, fresh, name, notes);
 			else if (id == AB_KEY_TOOLS)
-				ab_tools_tighten(a, old, new, &dropped);
+				ab_tools_tighten(a, old, fresh, &dropped);
 			else
-				ab_commands_tighten(a, id, old, new, &dropped);
+				ab_commands_tighten(a, id, old, fresh, &dropped);
 			break;
 		case AB_TIGHTEN_NEVER:
 			if (ab_key_is_list(&ab_keys[id]))
-				dropped = new->len;
-			else if (!same_scalar(old, new))
-				note_scalar(a, notes, name, id, old, new);
+				dropped = fresh->len;
+			else if (!ab_value_same_scalar(old, fresh))
+				note_scalar(a, notes, name, id, old, fresh);
 			break;
 		}
 		if (dropped)

@@ -1,13 +1,4 @@
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/path.h"
 #include "base/text/guess.h"
-#include "policy/layers/layers.h"
 #include "policy/layers/load.h"
 #include "policy/read/settings_file.h"
 #include "policy/values/paths.h"
@@ -31,17 +22,14 @@ static bool may_be_system(const struct ab_policy_input *in, const char *path)
 static int load_one(struct ab_load *l, const char *what)
 {
 	struct ab_config *base = &l->policy->store->config;
-	struct ab_origin *from = ab_arena_alloc(l->arena, sizeof(*from));
 	const struct ab_value *parent;
 	ab_autofree char *path = NULL;
 	ab_autostrv struct ab_strv unread = { 0 };
 	struct ab_config *layer, *managed;
 	bool exists = false;
 
-	from->layer = AB_LAYER_FLAG;
-	from->name = ab_arena_dup(l->arena, what);
 	if (!is_file(what)) {
-		l->policy->profile = from->name;
+		l->policy->profile = ab_arena_dup(l->arena, what);
 		return ab_load_profile(l, what, NULL, base);
 	}
 	path = ab_path_resolve(what, l->in->cwd, l->in->home);
@@ -99,8 +87,8 @@ static void parse_alone(const struct ab_policy_input *in, struct ab_arena *arena
 	ab_settings_file_parse(&ctx, AB_LAYER_USER, name, text, len, ret, ret_managed, problems);
 }
 
-int ab_load_check(const struct ab_policy_input *in, const char *name, const char *text, size_t len,
-		  struct ab_error *err)
+int ab_policy_check_text(const struct ab_policy_input *in, const char *name, const char *text,
+			 size_t len, struct ab_error *err)
 {
 	ab_autoproblems struct ab_problems problems = { 0 };
 	struct ab_arena arena = { 0 };
@@ -109,12 +97,6 @@ int ab_load_check(const struct ab_policy_input *in, const char *name, const char
 	parse_alone(in, &arena, name, text, len, &config, NULL, &problems);
 	ab_arena_fini(&arena);
 	return problems.wrong.len ? ab_settings_file_fail(&problems, err) : 0;
-}
-
-int ab_policy_check_text(const struct ab_policy_input *in, const char *name, const char *text,
-			 size_t len, struct ab_error *err)
-{
-	return ab_load_check(in, name, text, len, err);
 }
 
 int ab_policy_read_file(const struct ab_policy_input *in, const char *path, char **ret_text,
@@ -127,7 +109,7 @@ int ab_policy_read_file(const struct ab_policy_input *in, const char *path, char
 		return -1;
 	if (!text)
 		return ab_fail(err, AB_ECONFIG, 0, "%s does not exist", path);
-	if (ab_load_check(in, path, text, len, err) < 0)
+	if (ab_policy_check_text(in, path, text, len, err) < 0)
 		return -1;
 	*ret_text = ab_take(text);
 	*ret_len = len;

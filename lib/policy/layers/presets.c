@@ -1,22 +1,6 @@
-#include <string.h>
-
-#include "base/data/mem.h"
-#include "base/data/strv.h"
 #include "policy/layers/load.h"
 #include "policy/toolchains/toolchains.h"
 #include "policy/values/paths.h"
-
-static void add_name(struct ab_load *l, struct ab_value *v, const char *name,
-		     const struct ab_item *by, const char *via)
-{
-	if (!ab_value_find(v, name))
-		ab_value_add(l->arena, v,
-			     (struct ab_item){
-				     .text = ab_arena_dup(l->arena, name),
-				     .from = by->from,
-				     .via = via,
-			     });
-}
 
 /* The presets with "auto" resolved. Only our own rows can be selected, whatever the workspace has. */
 void ab_load_resolve_auto(struct ab_load *l, struct ab_value *v)
@@ -27,12 +11,13 @@ void ab_load_resolve_auto(struct ab_load *l, struct ab_value *v)
 		ab_autostrv struct ab_strv found = { 0 };
 
 		if (strcmp(v->items[i].text, AB_TOOLCHAIN_AUTO) != 0) {
-			add_name(l, &all, v->items[i].text, &v->items[i], NULL);
+			ab_value_add_once(l->arena, &all, v->items[i].text, v->items[i].from, NULL);
 			continue;
 		}
 		ab_toolchains_detect(l->workspace, &found, NULL);
 		for (size_t k = 0; k < found.len; k++)
-			add_name(l, &all, found.v[k], &v->items[i], AB_TOOLCHAIN_AUTO);
+			ab_value_add_once(l->arena, &all, found.v[k], v->items[i].from,
+					  AB_TOOLCHAIN_AUTO);
 	}
 	*v = all;
 }
@@ -54,14 +39,6 @@ static void add_hosts(struct ab_load *l, const struct ab_toolchain *t, const str
 			ab_value_add(l->arena, allow, more.items[i]);
 }
 
-static bool is_set(const struct ab_value *v, const char *assignment, size_t n)
-{
-	for (size_t i = 0; i < v->len; i++)
-		if (strncmp(v->items[i].text, assignment, n) == 0)
-			return true;
-	return false;
-}
-
 static void add_variables(struct ab_load *l, const struct ab_toolchain *t, const struct ab_item *by)
 {
 	struct ab_value *set = &l->policy->store->config.v[AB_KEY_ENV_SET];
@@ -69,16 +46,10 @@ static void add_variables(struct ab_load *l, const struct ab_toolchain *t, const
 	char one[AB_TOOLCHAIN_WORD];
 
 	while (ab_toolchain_next(&list, one)) {
-		size_t n = strcspn(one, "=") + 1;
-		ab_autofree char *name = ab_strndup(one, n - 1);
+		ab_autofree char *name = ab_strndup(one, strcspn(one, "="));
 
-		if (!is_set(set, one, n) && !ab_environ_get(l->in->environ, name))
-			ab_value_add(l->arena, set,
-				     (struct ab_item){
-					     .text = ab_arena_dup(l->arena, one),
-					     .from = by->from,
-					     .via = t->name,
-				     });
+		if (!ab_value_find_named(set, one) && !ab_environ_get(l->in->environ, name))
+			ab_value_add_once(l->arena, set, one, by->from, t->name);
 	}
 }
 

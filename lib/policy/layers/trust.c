@@ -1,22 +1,10 @@
 #include "policy/layers/trust.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
+#include "base/system/folder.h"
+#include "base/system/new_file.h"
 #include "base/system/own_path.h"
-#include "base/system/path.h"
 #include "base/text/sha256.h"
-#include "base/text/textdiff.h"
+#include "base/text/text_diff.h"
 #include "policy/layers/compare.h"
 #include "policy/layers/load.h"
 #include "policy/read/settings_file.h"
@@ -228,61 +216,32 @@ int ab_trust_review(const struct ab_policy_input *in, const char *file,
 
 void ab_trust_review_fini(struct ab_trust_review *r)
 {
-	free(r->path);
-	free(r->text);
-	ab_strv_fini(&r->diff);
-	ab_strv_fini(&r->widens);
-	ab_strv_fini(&r->tightens);
+	ab_free_all(r->path, r->text);
+	ab_strv_fini_all(&r->diff, &r->widens, &r->tightens);
 	*r = (struct ab_trust_review){ .state = AB_TRUST_NONE };
-}
-
-/* Create each missing folder, for the owner only. */
-static int make_dirs(const char *path)
-{
-	ab_autofree char *copy = ab_strdup(path);
-
-	for (char *p = copy + 1;; p++) {
-		char c = *p;
-
-		if (c != '/' && c != '\0')
-			continue;
-		*p = '\0';
-		if (mkdir(copy, 0700) < 0 && errno != EEXIST)
-			return -1;
-		if (c == '\0')
-			return 0;
-		*p = c;
-	}
 }
 
 int ab_trust_record(const struct ab_policy_input *in, const struct ab_trust_review *review_of,
 		    struct ab_error *err)
 {
-	ab_autofree char *state = NULL, *path = NULL, *dir = NULL, *tmp = NULL;
+	ab_autofree char *state = NULL, *path = NULL, *dir = NULL, *failed = NULL;
 	ab_autobuf struct ab_buf b = { 0 };
-	ab_autoclose int fd = -1, folder = -1;
+	ab_autoclose int folder = -1;
 
 	if (state_dir(in, &state, err) < 0)
 		return -1;
 	path = record_path(state, review_of->path);
 	dir = ab_path_parent(path);
-	tmp = ab_printf("%s/.new-XXXXXX", dir);
 	ab_buf_printf(&b, "%s%s\n%s\n", magic, review_of->sha256, review_of->path);
 	ab_buf_add(&b, review_of->text, review_of->len);
-	if (make_dirs(dir) < 0)
+	failed = ab_folder_make_all(dir, 0700);
+	if (failed)
 		return ab_fail(err, AB_ESYSTEM, errno, "%s", dir);
 	folder = ab_own_path_open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (folder < 0)
 		return ab_fail(err, AB_ESYSTEM, 0, "a link of another user leads to %s", dir);
-	fd = mkostemp(tmp, O_CLOEXEC); /* 0600 */
-	if (fd < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "%s", dir);
-	if (ab_write_all(fd, b.data, b.len) < 0 || fsync(fd) < 0 || rename(tmp, path) < 0) {
-		int saved = errno;
-
-		unlink(tmp);
-		return ab_fail(err, AB_ESYSTEM, saved, "%s", path);
-	}
+	if (ab_new_file_write(folder, ab_path_name(path), NULL, b.data, b.len, 0) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "%s", path);
 	return 0;
 }
 

@@ -1,17 +1,12 @@
-#ifndef AB_POLICY_LAYERS_TRUST_H
-#define AB_POLICY_LAYERS_TRUST_H
+#pragma once
 /*
  * Trust in a project file. `agentbox trust` records the SHA-256 and a copy of
  * the file under the state folder. A file that differs from its record by a
  * single byte is untrusted again. The record belongs to the real path, so a
  * copy of a trusted file elsewhere is not trusted.
  */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/base.h"
 
-#include "base/data/strv.h"
-
-struct ab_error;
 struct ab_policy_input;
 
 enum ab_trust_state {
@@ -55,5 +50,3 @@ int ab_trust_record(const struct ab_policy_input *in, const struct ab_trust_revi
 int ab_trust_revoke(const struct ab_policy_input *in, const char *file, bool *ret_had,
 		    struct ab_error *err);
 void ab_trust_review_fini(struct ab_trust_review *review);
-
-#endif

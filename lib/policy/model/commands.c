@@ -1,10 +1,7 @@
 #include "policy/model/commands.h"
 
 #include <regex.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/data/mem.h"
 #include "base/text/guess.h"
 #include "policy/values/complaint.h"
 #include "shell/judge/ruling.h"
@@ -111,8 +108,7 @@ static int refuse_rule(struct ab_complaint *why, const char *name)
 				"unknown rule");
 }
 
-int ab_override_put(const struct ab_context *ctx, struct ab_value *v, const char *text,
-		    const struct ab_origin *from, struct ab_complaint *why)
+int ab_override_put(const struct ab_put *p, const char *text)
 {
 	size_t n = strcspn(text, "=");
 	ab_autofree char *name = ab_strndup(text, n);
@@ -120,16 +116,11 @@ int ab_override_put(const struct ab_context *ctx, struct ab_value *v, const char
 	enum ab_rule_id rule;
 
 	if (!ab_rule_find(text, n, &rule))
-		return refuse_rule(why, name);
+		return refuse_rule(p->why, name);
 	if (!text[n] || !ab_decision_parse(text + n + 1, &decision))
-		return ab_why_invalid(why, text[n] ? text + n + 1 : "",
+		return ab_why_invalid(p->why, text[n] ? text + n + 1 : "",
 				      "use allow, sandboxed, escalated or forbidden");
-	ab_value_add(ctx->arena, v,
-		     (struct ab_item){
-			     .text = ab_arena_dup(ctx->arena, text),
-			     .from = from,
-		     });
-	return 0;
+	return ab_put_copy(p, text);
 }
 
 static enum ab_rule_id rule_of(const struct ab_item *override)

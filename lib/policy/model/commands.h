@@ -1,11 +1,10 @@
-#ifndef AB_POLICY_MODEL_COMMANDS_H
-#define AB_POLICY_MODEL_COMMANDS_H
+#pragma once
 /*
  * Inside lib/policy: the section "commands". A rule is an item; its text is the
  * rule as canonical JSON, its `rule` the same for the judge. An override is an
  * item "name=verdict".
  */
-#include "policy/model/config.h"
+#include "policy/model/list_element.h"
 
 struct ab_reader;
 struct ab_json_scan_node;
@@ -27,8 +26,7 @@ void ab_rules_read(struct ab_reader *r, const struct ab_json_scan_node *list);
 int ab_regex_check(const char *pattern, bool compile, struct ab_complaint *why);
 
 /* "sudo=forbidden" */
-int ab_override_put(const struct ab_context *ctx, struct ab_value *v, const char *text,
-		    const struct ab_origin *from, struct ab_complaint *why);
+ab_put_fn ab_override_put;
 
 /* Add the rules of an untrusted file, marked, after the existing ones, so that
  * they hide none of them. */
@@ -61,8 +59,7 @@ void ab_commands_release(const struct ab_ruling *ruling);
  * commands.tools: an item is "PATTERN=verdict". The strictest match decides, so patterns have no
  * order.
  */
-int ab_tool_put(const struct ab_context *ctx, struct ab_value *v, const char *text,
-		const struct ab_origin *from, struct ab_complaint *why);
+ab_put_fn ab_tool_put;
 /* Keep what asks or denies; count what is dropped. */
 void ab_tools_tighten(struct ab_arena *a, struct ab_value *base, const struct ab_value *layer,
 		      size_t *ret_dropped);
@@ -70,5 +67,3 @@ void ab_tools_tighten(struct ab_arena *a, struct ab_value *base, const struct ab
 bool ab_tool_is_covered(const struct ab_value *v, const struct ab_item *item);
 bool ab_tool_allows(const struct ab_item *item);
 void ab_tools_fill(struct ab_arena *a, const struct ab_value *v, struct ab_policy *policy);
-
-#endif

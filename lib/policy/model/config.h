@@ -1,16 +1,10 @@
-#ifndef AB_POLICY_MODEL_CONFIG_H
-#define AB_POLICY_MODEL_CONFIG_H
+#pragma once
 /*
  * Inside lib/policy: settings before they become a policy. A config has one
  * value per key, set or not. A file, a profile, the flags and the result of
  * merging them are all configs. The arena owns all memory.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/data/strv.h"
-#include "base/data/arena.h"
+#include "base/base.h"
 #include "policy/model/keys.h"
 
 struct ab_host_tool;
@@ -93,10 +87,21 @@ int ab_value_put(const struct ab_context *ctx, enum ab_key_id id, struct ab_valu
 void ab_value_reserve(struct ab_arena *a, struct ab_value *v, size_t room);
 /* The element with this text, or NULL. */
 struct ab_item *ab_value_find(const struct ab_value *v, const char *text);
+/* In a list of "NAME=...": the element with the name of this one, or NULL. */
+struct ab_item *ab_value_find_named(const struct ab_value *v, const char *text);
 void ab_value_add(struct ab_arena *a, struct ab_value *v, struct ab_item item);
+/* Add a copy of the text, unless it is there. */
+void ab_value_add_once(struct ab_arena *a, struct ab_value *v, const char *text,
+		       const struct ab_origin *from, const char *via);
+/* Have they the same number and text? */
+bool ab_value_same_scalar(const struct ab_value *a, const struct ab_value *b);
 /* A scalar as a file spells it, without a password; in the arena. */
 const char *ab_value_text(struct ab_arena *a, enum ab_key_id id, const struct ab_value *v);
 
+/* Add the elements of another list. One that is there already has the later origin; but in a list of
+ * patterns the order counts, so it is added again. */
+void ab_value_append(struct ab_arena *a, enum ab_key_id id, struct ab_value *v,
+		     const struct ab_value *more);
 /* Merge a later file; see enum ab_key_merge. */
 void ab_config_merge(struct ab_arena *a, struct ab_config *base, const struct ab_config *layer);
 /* Merge flags or the environment: every list grows. */
@@ -141,9 +146,8 @@ struct ab_policy_store {
 	struct ab_value most_hosts, most_published, never_passed;
 	bool unknown_fixed; /* managed settings decide about unknown hosts, or block the network */
 	bool registries_protected; /* ab_policy_protect_registries() */
-	/* The files of registries without those that did not exist then, and when that was. */
+	/* The files of registries without those that did not exist then. */
 	struct ab_strv registries;
-	int64_t registries_ms;
 };
 
 /* An element of ssh.hosts with its port, which is 22 if it has none. */
@@ -154,6 +158,8 @@ void ab_policy_fill(struct ab_policy *p);
 /* Only fs.deny_write, once more. */
 void ab_policy_fill_deny_write(struct ab_policy *p);
 
+/* An origin without a line; `name` must live as long as the arena. */
+struct ab_origin *ab_origin_new(struct ab_arena *a, enum ab_layer layer, const char *name);
 /* "profile default", "~/.config/agentbox/config.json:3", "--allow". */
 char *ab_origin_text(const struct ab_origin *from);
 /* The same with the column, for mistakes. */
@@ -161,5 +167,3 @@ char *ab_origin_place(const struct ab_origin *from);
 /* Is this text of an origin a line of the user's settings or of the project's file? `allow` and
  * `deny` with --undo remove entries there. */
 bool ab_origin_is_undoable(const char *text);
-
-#endif

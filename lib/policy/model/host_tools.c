@@ -1,9 +1,5 @@
 #include "policy/model/host_tools.h"
 
-#include <string.h>
-
-#include "base/data/arena.h"
-#include "base/text/ascii.h"
 #include "policy/model/config.h"
 
 bool ab_host_tool_is_name(const char *name)

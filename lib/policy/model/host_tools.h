@@ -1,14 +1,10 @@
-#ifndef AB_POLICY_MODEL_HOST_TOOLS_H
-#define AB_POLICY_MODEL_HOST_TOOLS_H
+#pragma once
 /*
  * Programs of the host that the box may use: "tools" in the settings. The box has a command of that
- * name, which hands its words to the broker of the tools (session/tools); the program itself runs in
+ * name, which hands its words to the broker of the tools (hosttools); the program itself runs in
  * a box of its own.
  */
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "base/data/strv.h"
+#include "base/base.h"
 
 enum {
 	AB_HOST_TOOLS_MAX = 32,
@@ -20,7 +16,7 @@ enum {
 struct ab_host_tool {
 	const char *name;
 	const char *program;	   /* clean absolute path on the host */
-	struct ab_strv allow, ask; /* patterns of its words, session/tools/tool_words.h */
+	struct ab_strv allow, ask; /* patterns of its words, hosttools/tool_words.h */
 	bool unconfined;	   /* runs outside of any box */
 	const char *box;	   /* JSON: the settings of its box; "" if it has none */
 };
@@ -31,7 +27,6 @@ struct ab_host_tools {
 };
 
 /* Inside lib/policy. */
-struct ab_arena;
 struct ab_json_scan_node;
 struct ab_reader;
 struct ab_value;
@@ -39,5 +34,3 @@ struct ab_value;
 bool ab_host_tool_is_name(const char *name);
 void ab_host_tools_read(struct ab_reader *r, const struct ab_json_scan_node *object);
 struct ab_host_tools ab_host_tools_fill(struct ab_arena *a, const struct ab_value *v);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef AB_POLICY_MODEL_HTTP_CONFIG_H
-#define AB_POLICY_MODEL_HTTP_CONFIG_H
+#pragma once
 /*
  * Inside lib/policy: the list "network.http". A rule is an item; its text is
  * the rule as canonical JSON, its `http` the same as a struct.
@@ -30,5 +29,3 @@ bool ab_http_wider(const struct ab_value *a, const struct ab_item *b);
 bool ab_http_binds(const struct ab_value *v, const struct ab_item *rule);
 
 struct ab_http_rules ab_http_fill(struct ab_arena *a, const struct ab_value *v);
-
-#endif

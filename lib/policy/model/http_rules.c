@@ -1,8 +1,5 @@
 #include "policy/model/http_rules.h"
 
-#include <string.h>
-
-#include "base/data/mem.h"
 #include "policy/model/http_config.h"
 
 static const uint16_t http_ports[] = { 80, 443 };

@@ -1,5 +1,4 @@
-#ifndef AB_POLICY_MODEL_HTTP_RULES_H
-#define AB_POLICY_MODEL_HTTP_RULES_H
+#pragma once
 /*
  * Methods and paths (`network.http`):
  *
@@ -13,11 +12,7 @@
  *
  * Pure.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/data/strv.h"
+#include "base/base.h"
 #include "policy/values/host.h"
 
 struct ab_http_rule {
@@ -46,5 +41,3 @@ bool ab_http_rules_bind(const struct ab_http_rules *rules, const struct ab_host 
 bool ab_http_rules_judge(const struct ab_http_rules *rules, const struct ab_host *host,
 			 uint16_t port, const char *method, size_t method_len, const char *path,
 			 size_t path_len, const struct ab_http_rule **ret_rule);
-
-#endif

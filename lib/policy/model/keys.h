@@ -1,13 +1,10 @@
-#ifndef AB_POLICY_MODEL_KEYS_H
-#define AB_POLICY_MODEL_KEYS_H
+#pragma once
 /*
  * The key table: every setting of a policy, with its type and how layers
- * combine. It drives parsing, `config show`, `config check`, the comparison of
+ * combine. What a key means is in its description in share/agentbox.schema.json. It drives parsing, `config show`, `config check`, the comparison of
  * policies and the test of the JSON Schema.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/base.h"
 
 enum ab_key_id {
 	AB_KEY_EXTENDS,
@@ -32,6 +29,7 @@ enum ab_key_id {
 	AB_KEY_NOTIFY,
 	AB_KEY_NET_SNI,
 	AB_KEY_NET_ECH,
+	AB_KEY_REQUEST_BODY,
 	AB_KEY_ALLOW_PRIVATE,
 	AB_KEY_HOST_PORTS,
 	AB_KEY_PUBLISH,
@@ -169,7 +167,9 @@ struct ab_key {
 	size_t nwords;
 	uint64_t min, max; /* sizes in bytes, durations in ms, integers */
 	bool none;	   /* "none" means no limit; so does 0 if min is 0 */
-	const char *doc;
+	bool all;	   /* a list for which "all" can stand */
+	bool exact;	   /* a path of the list does not include what is below it */
+	uint16_t at, size; /* the member of struct ab_policy; 0: policy.c fills it */
 };
 
 /* Indexed by enum ab_key_id. */
@@ -188,5 +188,3 @@ const char *ab_key_guess(const char *path);
 bool ab_is_path_not_name(const char *s);
 /* Is this element of the key's list a path or a pattern of paths? Without its "!". */
 bool ab_key_takes_path(const struct ab_key *key, const char *value);
-
-#endif

@@ -1,16 +1,9 @@
 #include "policy/model/policy.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/data/buf.h"
-#include "base/data/mem.h"
 #include "policy/model/commands.h"
-#include "policy/model/config.h"
 #include "policy/model/http_config.h"
 #include "policy/model/ports.h"
 #include "policy/model/secrets_config.h"
-#include "policy/values/host.h"
 
 const char *const ab_property_names[AB_PROP_COUNT] = {
 	[AB_PROP_USER_NS] = "user-ns",	   [AB_PROP_PID_FENCE] = "pid-fence",
@@ -22,6 +15,13 @@ const char *const ab_property_names[AB_PROP_COUNT] = {
 	[AB_PROP_LIMITS] = "limits",	   [AB_PROP_TRANSPARENT] = "transparent",
 };
 
+void ab_property_list(uint32_t bits, struct ab_strv *ret)
+{
+	for (size_t i = 0; i < AB_PROP_COUNT; i++)
+		if (bits & AB_PROP_BIT(i))
+			ab_strv_add(ret, ab_property_names[i]);
+}
+
 void ab_policy_free(struct ab_policy *policy)
 {
 	if (!policy)
@@ -29,14 +29,22 @@ void ab_policy_free(struct ab_policy *policy)
 	ab_commands_release(policy->commands.ruling);
 	if (policy->store)
 		ab_arena_fini(&policy->store->arena);
-	free(policy->store);
-	free(policy);
+	ab_free_all(policy->store, policy);
 }
 
 /* A profile from a file has a line. */
 static bool is_builtin(const struct ab_origin *from)
 {
 	return from->layer == AB_LAYER_PROFILE && !from->line;
+}
+
+struct ab_origin *ab_origin_new(struct ab_arena *a, enum ab_layer layer, const char *name)
+{
+	struct ab_origin *from = ab_arena_alloc(a, sizeof(*from));
+
+	from->layer = layer;
+	from->name = name;
+	return from;
 }
 
 char *ab_origin_text(const struct ab_origin *from)
@@ -173,11 +181,6 @@ static void fill_ports(struct ab_policy *p, struct ab_arena *a)
 static unsigned get_word(const struct ab_config *c, enum ab_key_id id)
 {
 	return ab_keys[id].words[c->v[id].number].number;
-}
-
-static uint64_t get_limit(const struct ab_config *c, enum ab_key_id id)
-{
-	return c->v[id].number == AB_NONE ? 0 : c->v[id].number;
 }
 
 static uint32_t make_property_bits(const struct ab_value *v)
@@ -323,113 +326,79 @@ static struct ab_strv make_ssh_hosts(struct ab_arena *a, const struct ab_value *
 	return list;
 }
 
-static void fill_ssh(struct ab_policy *p, struct ab_arena *a)
-{
-	const struct ab_config *c = &p->store->config;
-
-	p->ssh.hosts = make_ssh_hosts(a, &c->v[AB_KEY_SSH_HOSTS]);
-	p->ssh.all_keys = c->v[AB_KEY_SSH_KEYS].all;
-	p->ssh.keys = make_text_list(a, &c->v[AB_KEY_SSH_KEYS]);
-	p->ssh.all_users = c->v[AB_KEY_SSH_USERS].all;
-	p->ssh.users = make_text_list(a, &c->v[AB_KEY_SSH_USERS]);
-	p->ssh.git = ab_value_find(&c->v[AB_KEY_SSH_SIGN], "git") != NULL;
-	p->ssh.ask = get_word(c, AB_KEY_SSH_ASK);
-	p->ssh.proxied = get_word(c, AB_KEY_SSH_ROUTE);
-	p->ssh.max_signatures = get_limit(c, AB_KEY_SSH_COUNT);
-	p->ssh.max_ms = get_limit(c, AB_KEY_SSH_TIME);
-}
-
 void ab_policy_fill_deny_write(struct ab_policy *p)
 {
-	p->fs.deny_write =
-		make_text_list(&p->store->arena, &p->store->config.v[AB_KEY_DENY_WRITE]);
+	p->fs.deny_write = make_text_list(&p->store->arena, &p->store->config.v[AB_KEY_DENY_WRITE]);
+}
+
+/* Give a value to its member. A scalar is an enum, a bool or a number; "none" is 0. */
+static void fill_key(struct ab_policy *p, const struct ab_key *key, const struct ab_value *v)
+{
+	void *to = (char *)p + key->at;
+	struct ab_strv list;
+	uint32_t word;
+	uint64_t n;
+
+	if (ab_key_is_list(key)) {
+		list = make_text_list(&p->store->arena, v);
+		memcpy(to, &list, sizeof(list));
+	} else if (key->type == AB_TYPE_WORD) {
+		word = key->words[v->number].number;
+		if (key->size == sizeof(bool))
+			*(bool *)to = word;
+		else
+			memcpy(to, &word, sizeof(word));
+	} else if (key->type == AB_TYPE_UPSTREAM || key->type == AB_TYPE_SOCKET) {
+		memcpy(to, &v->text, sizeof(v->text));
+	} else {
+		n = v->number == AB_NONE ? 0 : v->number;
+		memcpy(to, &n, sizeof(n));
+	}
+}
+
+/* What depends on more than the value of one key. */
+static void fill_rest(struct ab_policy *p, const struct ab_value *v, struct ab_arena *a)
+{
+	p->fs.returns_builtin = v[AB_KEY_RETURN].from && is_builtin(v[AB_KEY_RETURN].from);
+	p->fs.write = make_roots(a, &v[AB_KEY_WRITE], &v[AB_KEY_SHARE]);
+	p->fs.touched = make_touched(a, p);
+	p->fs.read_all = v[AB_KEY_READ].all;
+	p->fs.deny_read_own = make_own_list(a, &v[AB_KEY_DENY_READ]);
+	if (p->fs.home == AB_HOME_KEPT && is_builtin(v[AB_KEY_HOME].from))
+		p->fs.home_profile = v[AB_KEY_HOME].from->name;
+	p->net.groups = make_group_list(a, &v[AB_KEY_NET_ALLOW]);
+	p->net.deny_from = make_origins(a, &v[AB_KEY_NET_DENY]);
+	p->net.bounded = p->store->most_hosts.from != NULL;
+	p->net.most = make_text_list(a, &p->store->most_hosts);
+	p->net.fixed = p->store->unknown_fixed;
+	p->net.notify = make_notice_bits(&v[AB_KEY_NOTIFY]);
+	fill_ports(p, a);
+	p->net.http = ab_http_fill(a, &v[AB_KEY_HTTP]);
+	p->net.ask_anywhere =
+		p->net.unknown == AB_UNKNOWN_ASK && !is_builtin(v[AB_KEY_NET_UNKNOWN].from);
+	p->env.never = make_text_list(a, &p->store->never_passed);
+	p->commands.ruling = ab_commands_ruling(a, &v[AB_KEY_RULES], &v[AB_KEY_OVERRIDE]);
+	ab_tools_fill(a, &v[AB_KEY_TOOLS], p);
+	p->ssh.hosts = make_ssh_hosts(a, &v[AB_KEY_SSH_HOSTS]);
+	p->ssh.all_keys = v[AB_KEY_SSH_KEYS].all;
+	p->ssh.all_users = v[AB_KEY_SSH_USERS].all;
+	p->ssh.git = ab_value_find(&v[AB_KEY_SSH_SIGN], "git") != NULL;
+	p->secrets = ab_secrets_fill(a, &v[AB_KEY_SECRETS], &p->fs.touched);
+	p->secrets.scope =
+		p->fs.home_profile ? ab_arena_cat(a, "@", p->fs.home_profile) : p->workspace;
 }
 
 void ab_policy_fill(struct ab_policy *p)
 {
 	const struct ab_config *c = &p->store->config;
-	struct ab_arena *a = &p->store->arena;
 
-	p->fs.share = make_text_list(a, &c->v[AB_KEY_SHARE]);
-	p->fs.returns = make_text_list(a, &c->v[AB_KEY_RETURN]);
-	p->fs.returns_builtin = c->v[AB_KEY_RETURN].from && is_builtin(c->v[AB_KEY_RETURN].from);
-	p->fs.write = make_roots(a, &c->v[AB_KEY_WRITE], &c->v[AB_KEY_SHARE]);
-	p->fs.touched = make_touched(a, p);
-	p->fs.read_all = c->v[AB_KEY_READ].all;
-	p->fs.read = make_text_list(a, &c->v[AB_KEY_READ]);
-	p->fs.deny_read = make_text_list(a, &c->v[AB_KEY_DENY_READ]);
-	p->fs.deny_read_own = make_own_list(a, &c->v[AB_KEY_DENY_READ]);
-	ab_policy_fill_deny_write(p);
-	p->fs.home = get_word(c, AB_KEY_HOME);
-	if (p->fs.home == AB_HOME_KEPT && is_builtin(c->v[AB_KEY_HOME].from))
-		p->fs.home_profile = c->v[AB_KEY_HOME].from->name;
-	p->fs.review = get_word(c, AB_KEY_REVIEW);
-	p->fs.unix_allow = make_text_list(a, &c->v[AB_KEY_UNIX]);
-	p->fs.unix_datagrams = get_word(c, AB_KEY_DATAGRAMS);
-	p->fs.tmp_size = c->v[AB_KEY_TMP_SIZE].number;
-	p->net.mode = get_word(c, AB_KEY_NET_MODE);
-	p->net.allow = make_text_list(a, &c->v[AB_KEY_NET_ALLOW]);
-	p->net.groups = make_group_list(a, &c->v[AB_KEY_NET_ALLOW]);
-	p->net.deny = make_text_list(a, &c->v[AB_KEY_NET_DENY]);
-	p->net.deny_from = make_origins(a, &c->v[AB_KEY_NET_DENY]);
-	p->net.bounded = p->store->most_hosts.from != NULL;
-	p->net.most = make_text_list(a, &p->store->most_hosts);
-	p->net.fixed = p->store->unknown_fixed;
-	p->net.notify = make_notice_bits(&c->v[AB_KEY_NOTIFY]);
-	p->net.quiet = make_text_list(a, &c->v[AB_KEY_NET_QUIET]);
-	p->net.allow_private = make_text_list(a, &c->v[AB_KEY_ALLOW_PRIVATE]);
-	fill_ports(p, a);
-	p->net.upstream = c->v[AB_KEY_UPSTREAM].text;
-	p->net.http = ab_http_fill(a, &c->v[AB_KEY_HTTP]);
-	p->net.roots = make_text_list(a, &c->v[AB_KEY_ROOTS]);
-	p->net.unknown = get_word(c, AB_KEY_NET_UNKNOWN);
-	p->net.require_sni = get_word(c, AB_KEY_NET_SNI);
-	p->net.deny_ech = get_word(c, AB_KEY_NET_ECH);
-	p->net.wait_ms = c->v[AB_KEY_NET_WAIT].number;
-	p->net.ask_anywhere =
-		p->net.unknown == AB_UNKNOWN_ASK && !is_builtin(c->v[AB_KEY_NET_UNKNOWN].from);
-	p->env.only_listed = get_word(c, AB_KEY_ENV_MODE);
-	p->env.pass = make_text_list(a, &c->v[AB_KEY_ENV_PASS]);
-	p->env.strip = make_text_list(a, &c->v[AB_KEY_ENV_STRIP]);
-	p->env.never = make_text_list(a, &p->store->never_passed);
-	p->env.set = make_text_list(a, &c->v[AB_KEY_ENV_SET]);
-	p->limits.timeout_ms = get_limit(c, AB_KEY_TIMEOUT);
-	p->limits.memory = get_limit(c, AB_KEY_MEMORY);
-	p->limits.processes = get_limit(c, AB_KEY_PROCESSES);
-	p->limits.files = get_limit(c, AB_KEY_FILES);
-	p->limits.cpu_ms = get_limit(c, AB_KEY_CPU);
-	p->limits.file_size = get_limit(c, AB_KEY_FILE_SIZE);
-	p->limits.output = c->v[AB_KEY_OUTPUT].number;
-	p->monitor.denials = get_limit(c, AB_KEY_DENIALS);
-	p->monitor.upload_host = get_limit(c, AB_KEY_UPLOAD_HOST);
-	p->monitor.upload_run = get_limit(c, AB_KEY_UPLOAD_RUN);
-	p->monitor.hosts = get_limit(c, AB_KEY_NEW_HOSTS);
-	p->monitor.action = get_word(c, AB_KEY_ACTION);
-	p->records.keep_ms = get_limit(c, AB_KEY_KEEP_FOR);
-	p->records.keep_runs = get_limit(c, AB_KEY_KEEP_RUNS);
-	p->layers.keep_ms = get_limit(c, AB_KEY_LAYERS_AGE);
-	p->layers.max_size = get_limit(c, AB_KEY_LAYERS_SIZE);
+	for (size_t i = 0; i < AB_KEY_COUNT; i++)
+		if (ab_keys[i].size)
+			fill_key(p, &ab_keys[i], &c->v[i]);
+	fill_rest(p, c->v, &p->store->arena);
 	p->assurance.given_up = find_given_up(c);
 	p->assurance.require = make_property_bits(&c->v[AB_KEY_REQUIRE]) & ~p->assurance.given_up;
 	p->assurance.firm = p->assurance.require & find_firm(c);
-	p->assurance.fallback = get_word(c, AB_KEY_FALLBACK);
-	p->assurance.engine = get_word(c, AB_KEY_ENGINE);
-	p->commands.ruling = ab_commands_ruling(a, &c->v[AB_KEY_RULES], &c->v[AB_KEY_OVERRIDE]);
-	p->commands.enforce = get_word(c, AB_KEY_ENFORCE);
-	ab_tools_fill(a, &c->v[AB_KEY_TOOLS], p);
-	fill_ssh(p, a);
-	p->docker.images = make_text_list(a, &c->v[AB_KEY_DOCKER_IMAGES]);
-	p->docker.mounts = make_text_list(a, &c->v[AB_KEY_DOCKER_MOUNTS]);
-	p->docker.bridge = get_word(c, AB_KEY_DOCKER_NETWORK);
-	p->docker.publish = get_word(c, AB_KEY_DOCKER_PORTS);
-	p->docker.pull = get_word(c, AB_KEY_DOCKER_PULL);
-	p->docker.setup_caps = get_word(c, AB_KEY_DOCKER_CAPABILITIES);
-	p->docker.socket = c->v[AB_KEY_DOCKER_SOCKET].text;
 	if (get_word(c, AB_KEY_HOST_TOOLS_MODE))
-		p->host_tools = ab_host_tools_fill(a, &c->v[AB_KEY_HOST_TOOLS]);
-	p->userns = get_word(c, AB_KEY_USERNS);
-	p->raw_terminal = get_word(c, AB_KEY_TERMINAL);
-	p->secrets = ab_secrets_fill(a, &c->v[AB_KEY_SECRETS], &p->fs.touched);
-	p->secrets.scope =
-		p->fs.home_profile ? ab_arena_cat(a, "@", p->fs.home_profile) : p->workspace;
+		p->host_tools = ab_host_tools_fill(&p->store->arena, &c->v[AB_KEY_HOST_TOOLS]);
 }

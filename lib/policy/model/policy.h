@@ -1,5 +1,4 @@
-#ifndef AB_POLICY_MODEL_POLICY_H
-#define AB_POLICY_MODEL_POLICY_H
+#pragma once
 /*
  * The resolved policy: what one run may do. It is made once from the layers
  * (policy/layers/layers.h) and never changes. Pure functions compute everything else
@@ -9,11 +8,7 @@
  * symbolic links are followed only when the plan is made. denyRead and denyWrite
  * entries keep their pattern characters (* ? [).
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/data/strv.h"
+#include "base/base.h"
 #include "policy/model/host_tools.h"
 #include "policy/model/http_rules.h"
 #include "policy/model/secrets.h"
@@ -85,6 +80,8 @@ enum ab_property {
 #define AB_PROP_BIT(p) (1u << (p))
 
 extern const char *const ab_property_names[AB_PROP_COUNT];
+/* The names of these AB_PROP_BIT()s. */
+void ab_property_list(uint32_t bits, struct ab_strv *ret);
 
 enum { AB_TOOL_NAME_MAX = 256 };
 struct ab_tool_rule {
@@ -166,10 +163,11 @@ struct ab_policy {
 		struct ab_http_rules http; /* methods and paths */
 		struct ab_strv roots;	   /* files with additional CA certificates */
 		enum ab_unknown unknown;
-		uint32_t notify;   /* AB_NOTICE_BIT()s: how to tell about a waiting question */
-		bool require_sni;  /* deny a TLS hello without a server name */
-		bool deny_ech;	   /* deny a TLS hello with an encrypted one */
-		uint64_t wait_ms;  /* how long a host waits for an answer */
+		uint32_t notify;  /* AB_NOTICE_BIT()s: how to tell about a waiting question */
+		bool require_sni; /* deny a TLS hello without a server name */
+		bool deny_ech;	  /* deny a TLS hello with an encrypted one */
+		uint64_t max_request_body; /* bytes, of HTTP that can be read; 0: no limit */
+		uint64_t wait_ms;	   /* how long a host waits for an answer */
 		bool ask_anywhere; /* "ask" was set explicitly: ask even without a terminal */
 	} net;
 
@@ -262,6 +260,11 @@ struct ab_policy {
 };
 
 void ab_policy_free(struct ab_policy *policy);
+static inline void ab_policy_freep(struct ab_policy **policy)
+{
+	ab_policy_free(*policy);
+}
+#define ab_autopolicy __attribute__((cleanup(ab_policy_freep)))
 /* May the box use keys of the ssh agent at all? */
 bool ab_policy_lends_keys(const struct ab_policy *policy);
 /* "user-ns (--allow-userns), ...": the guarantees that a setting gives up, and which. */
@@ -271,5 +274,3 @@ bool ab_policy_held_back(const struct ab_policy *policy, const char *key, const 
 /* For a run: if it writes to the reviewed workspace only, rules that guard the host's files have
  * nothing to guard. */
 void ab_policy_review_commands(struct ab_policy *policy);
-
-#endif

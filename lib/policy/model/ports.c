@@ -1,12 +1,7 @@
 #include "policy/model/ports.h"
 
-#include <stdio.h>
-#include <string.h>
-
-#include "base/data/mem.h"
 #include "policy/model/policy.h"
 #include "policy/values/complaint.h"
-#include "policy/values/host.h"
 
 /* Ports on which agentbox listens inside the box: DNS, the proxy, and captured
  * connections. */
@@ -25,31 +20,24 @@ static int check_taken(uint16_t port, const char *text, struct ab_complaint *why
 	return 0;
 }
 
-static void add_item(const struct ab_context *ctx, struct ab_value *v, const char *text,
-		     const struct ab_origin *from)
+static int add_once(const struct ab_put *p, const char *text, const char *canonical)
 {
-	ab_value_add(ctx->arena, v,
-		     (struct ab_item){
-			     .text = ab_arena_dup(ctx->arena, text),
-			     .from = from,
-		     });
+	if (ab_value_find(p->v, canonical))
+		return ab_complaint_value(p->why, text, "is listed twice", "remove one");
+	return ab_put_copy(p, canonical);
 }
 
-int ab_host_port_put(const struct ab_context *ctx, struct ab_value *v, const char *text,
-		     const struct ab_origin *from, struct ab_complaint *why)
+int ab_host_port_put(const struct ab_put *p, const char *text)
 {
 	char canonical[8];
 	uint16_t port;
 
 	if (!ab_port_parse(text, strlen(text), &port))
-		return ab_complaint_value(why, text, "is not a port", "use one from 1 to 65535");
-	if (check_taken(port, text, why) < 0)
+		return ab_complaint_value(p->why, text, "is not a port", "use one from 1 to 65535");
+	if (check_taken(port, text, p->why) < 0)
 		return -1;
 	snprintf(canonical, sizeof(canonical), "%u", port);
-	if (ab_value_find(v, canonical))
-		return ab_complaint_value(why, text, "is listed twice", "remove one");
-	add_item(ctx, v, canonical, from);
-	return 0;
+	return add_once(p, text, canonical);
 }
 
 bool ab_publish_parse(const char *s, struct ab_publish *ret)
@@ -82,24 +70,20 @@ static int refuse_second(uint16_t port, struct ab_complaint *why)
 				"host port %u is published twice", port);
 }
 
-int ab_publish_put(const struct ab_context *ctx, struct ab_value *v, const char *text,
-		   const struct ab_origin *from, struct ab_complaint *why)
+int ab_publish_put(const struct ab_put *p, const char *text)
 {
 	char canonical[16];
-	struct ab_publish p;
+	struct ab_publish pair;
 
-	if (!ab_publish_parse(text, &p))
-		return ab_complaint_value(why, text, "is not a port mapping",
+	if (!ab_publish_parse(text, &pair))
+		return ab_complaint_value(p->why, text, "is not a port mapping",
 					  "use PORT or HOSTPORT:PORT, as in 8080:3000");
-	if (check_taken(p.port, text, why) < 0)
+	if (check_taken(pair.port, text, p->why) < 0)
 		return -1;
-	snprintf(canonical, sizeof(canonical), "%u:%u", p.host, p.port);
-	if (ab_value_find(v, canonical))
-		return ab_complaint_value(why, text, "is listed twice", "remove one");
-	if (find_host_port(v, v->len, p.host))
-		return refuse_second(p.host, why);
-	add_item(ctx, v, canonical, from);
-	return 0;
+	snprintf(canonical, sizeof(canonical), "%u:%u", pair.host, pair.port);
+	if (!ab_value_find(p->v, canonical) && find_host_port(p->v, p->v->len, pair.host))
+		return refuse_second(pair.host, p->why);
+	return add_once(p, text, canonical);
 }
 
 static int refuse_both(uint16_t port, struct ab_complaint *why)

@@ -1,20 +1,17 @@
-#ifndef AB_POLICY_MODEL_PORTS_H
-#define AB_POLICY_MODEL_PORTS_H
+#pragma once
 /*
  * Host ports that the box can reach (network.hostPorts), and
  * ports of the box that the host can reach (network.publish: "8080:3000", the
  * host port first).
  */
-#include "policy/model/config.h"
+#include "policy/model/list_element.h"
 
 struct ab_policy;
 struct ab_publish;
 
 /* Add one element. */
-int ab_host_port_put(const struct ab_context *ctx, struct ab_value *v, const char *text,
-		     const struct ab_origin *from, struct ab_complaint *why);
-int ab_publish_put(const struct ab_context *ctx, struct ab_value *v, const char *text,
-		   const struct ab_origin *from, struct ab_complaint *why);
+ab_put_fn ab_host_port_put;
+ab_put_fn ab_publish_put;
 
 /* "3000", "8080:3000". */
 bool ab_publish_parse(const char *s, struct ab_publish *ret);
@@ -36,5 +33,3 @@ int ab_ports_check(const struct ab_config *c, const struct ab_origin *chooser,
 /* Remove ports that the network mode does not support, with a note for each
  * list. */
 void ab_listening_ports_drop(struct ab_config *c, struct ab_strv *notes);
-
-#endif

@@ -1,41 +1,26 @@
 #include "policy/model/secrets.h"
 
-#include <stdio.h>
-#include <string.h>
-
-#include "base/text/ascii.h"
-#include "base/data/buf.h"
-#include "base/data/mem.h"
 #include "base/text/guess.h"
 #include "base/text/units.h"
-#include "policy/model/list_element.h"
 #include "policy/model/secrets_config.h"
 #include "policy/values/complaint.h"
-#include "policy/values/host.h"
-#include "policy/values/providers.h"
+
+/* How each kind is written. A name follows a colon; `more` may be in it. */
+static const struct {
+	const char *text, *more, *wrong, *right;
+} carriers[] = {
+	[AB_CARRY_BEARER] = { "bearer" },
+	[AB_CARRY_TOKEN] = { "token" },
+	[AB_CARRY_BASIC] = { "basic" },
+	[AB_CARRY_HEADER] = { "header:", "-", "does not name a header",
+			      "use one like \"header:x-api-key\"" },
+	[AB_CARRY_QUERY] = { "query:", "-.~", "does not name a parameter",
+			     "use one like \"query:key\"" },
+};
 
 void ab_carrier_format(const struct ab_carrier *c, char ret[AB_CARRIER_TEXT])
 {
-	const char *kind = "";
-
-	switch (c->kind) {
-	case AB_CARRY_BEARER:
-		kind = "bearer";
-		break;
-	case AB_CARRY_TOKEN:
-		kind = "token";
-		break;
-	case AB_CARRY_BASIC:
-		kind = "basic";
-		break;
-	case AB_CARRY_HEADER:
-		kind = "header:";
-		break;
-	case AB_CARRY_QUERY:
-		kind = "query:";
-		break;
-	}
-	snprintf(ret, AB_CARRIER_TEXT, "%s%s", kind, c->name);
+	snprintf(ret, AB_CARRIER_TEXT, "%s%s", carriers[c->kind].text, c->name);
 }
 
 /* Sorted. Fields that belong to one connection, or that say where a message
@@ -60,81 +45,41 @@ static const char *const never[] = {
 
 static bool is_connection_header(const char *name)
 {
-	for (size_t i = 0; i < AB_COUNT(never); i++)
-		if (strcmp(never[i], name) == 0)
-			return true;
-	return false;
+	return ab_has_word(never, AB_COUNT(never), name);
 }
 
-static int take_header(const char *text, struct ab_carrier *c, struct ab_complaint *why)
+static int take_name(const char *text, struct ab_carrier *c, struct ab_complaint *why)
 {
 	const char *name = strchr(text, ':') + 1;
+	bool header = c->kind == AB_CARRY_HEADER;
 	size_t len = strlen(name);
 
-	for (size_t i = 0; i < len && i < sizeof(c->name) - 1; i++)
-		c->name[i] = (char)ab_lower(name[i]);
-	if (len >= sizeof(c->name) || !ab_is_variable(name, len, "-"))
-		return ab_complaint_value(why, text, "does not name a header",
-					  "use one like \"header:x-api-key\"");
-	if (is_connection_header(c->name))
+	if (len >= sizeof(c->name) || !ab_is_variable(name, len, carriers[c->kind].more))
+		return ab_complaint_value(why, text, carriers[c->kind].wrong, "%s",
+					  carriers[c->kind].right);
+	for (size_t i = 0; i < len; i++)
+		c->name[i] = header ? (char)ab_lower(name[i]) : name[i];
+	if (header && is_connection_header(c->name))
 		return ab_complaint_value(why, text, "is a connection header",
 					  "a secret cannot be sent in it");
 	return 0;
 }
 
-static int take_query(const char *text, struct ab_carrier *c, struct ab_complaint *why)
-{
-	const char *name = strchr(text, ':') + 1;
-	size_t len = strlen(name);
-
-	if (len >= sizeof(c->name) || !ab_is_variable(name, len, "-.~"))
-		return ab_complaint_value(why, text, "does not name a parameter",
-					  "use one like \"query:key\"");
-	memcpy(c->name, name, len);
-	return 0;
-}
-
 int ab_carrier_parse(const char *text, struct ab_carrier *ret, struct ab_complaint *why)
 {
-	static const struct {
-		const char *name;
-		enum ab_carrier_kind kind;
-	} plain[] = { { "bearer", AB_CARRY_BEARER },
-		      { "token", AB_CARRY_TOKEN },
-		      { "basic", AB_CARRY_BASIC } };
-	struct ab_carrier c = { 0 };
+	for (size_t i = 0; i < AB_COUNT(carriers); i++) {
+		struct ab_carrier c = { .kind = (enum ab_carrier_kind)i };
+		bool named = carriers[i].more != NULL;
 
-	for (size_t i = 0; i < AB_COUNT(plain); i++)
-		if (strcmp(plain[i].name, text) == 0) {
-			c.kind = plain[i].kind;
-			*ret = c;
-			return 0;
-		}
-	if (strncmp(text, "header:", 7) == 0) {
-		c.kind = AB_CARRY_HEADER;
-		if (take_header(text, &c, why) < 0)
+		if (strncmp(carriers[i].text, text, strlen(carriers[i].text) + !named) != 0)
+			continue;
+		if (named && take_name(text, &c, why) < 0)
 			return -1;
-	} else if (strncmp(text, "query:", 6) == 0) {
-		c.kind = AB_CARRY_QUERY;
-		if (take_query(text, &c, why) < 0)
-			return -1;
-	} else {
-		return ab_why_invalid(why, text,
-				      "use bearer, token, basic, header:NAME, query:NAME or any");
+		*ret = c;
+		return 0;
 	}
-	*ret = c;
-	return 0;
-}
-
-void ab_secret_list(struct ab_arena *a, struct ab_strv *list, const char *text)
-{
-	char **v = ab_arena_alloc(a, (list->len + 2) * sizeof(*v));
-
-	if (list->len)
-		memcpy(v, list->v, list->len * sizeof(*v));
-	v[list->len] = ab_arena_dup(a, text);
-	list->v = v;
-	list->len++;
+	return ab_why_invalid(why, text,
+			      "use bearer, token, basic, header:NAME, query:NAME or any");
 }
 
 int ab_secret_host(struct ab_arena *a, struct ab_strv *hosts, const char *s, size_t len,
@@ -157,9 +102,7 @@ int ab_secret_host(struct ab_arena *a, struct ab_strv *hosts, const char *s, siz
 	if (!e.port)
 		e.port = 443;
 	ab_host_entry_format(&e, buf);
-	if (!ab_strv_has(hosts, buf))
-		ab_secret_list(a, hosts, buf);
-	return 0;
+	return ab_list_add_once(a, hosts, buf);
 }
 
 struct ab_secret ab_secret_new(struct ab_arena *a, const char *name)
@@ -170,7 +113,7 @@ struct ab_secret ab_secret_new(struct ab_arena *a, const char *name)
 	};
 
 	s.env = s.name;
-	ab_secret_list(a, &s.names, name);
+	ab_list_add(a, &s.names, name);
 	if (!s.provider)
 		return s;
 	s.carriers = s.provider->carriers;
@@ -293,27 +236,23 @@ void ab_secret_signs(struct ab_arena *a, struct ab_secret *s)
 	s->ncarriers = 0;
 	s->names = (struct ab_strv){ 0 };
 	for (size_t i = 0; i < AB_PARTS; i++)
-		ab_secret_list(a, &s->names, ab_secret_part_names[i]);
+		ab_list_add(a, &s->names, ab_secret_part_names[i]);
 	s->env = ab_secret_part_names[AB_PART_ID];
 }
 
 static void put_text(struct ab_buf *b, const char *member, const char *text)
 {
-	if (!text)
-		return;
-	ab_buf_printf(b, ",\"%s\":", member);
-	ab_buf_json(b, text);
+	if (text)
+		ab_buf_jsonf(b, ",%s:%s", member, text);
 }
 
 static void put_list(struct ab_buf *b, const char *member, const struct ab_strv *list, size_t first)
 {
 	if (list->len <= first)
 		return;
-	ab_buf_printf(b, ",\"%s\":[", member);
-	for (size_t i = first; i < list->len; i++) {
-		ab_buf_puts(b, i > first ? "," : "");
-		ab_buf_json(b, list->v[i]);
-	}
+	ab_buf_jsonf(b, ",%s:[", member);
+	for (size_t i = first; i < list->len; i++)
+		ab_buf_jsonf(b, ",%s", list->v[i]);
 	ab_buf_puts(b, "]");
 }
 
@@ -412,10 +351,17 @@ struct ab_item ab_secret_item(struct ab_arena *a, struct ab_secret secret,
 
 static struct ab_item *find_secret(const struct ab_value *v, const char *name)
 {
-	for (size_t i = 0; i < v->len; i++)
-		if (strcmp(v->items[i].secret->name, name) == 0)
-			return &v->items[i];
-	return NULL;
+	return ab_find_row(v->items, v->len, secret->name, name);
+}
+
+/* Replace `there`, or add it. */
+static void set_secret(struct ab_arena *a, struct ab_value *v, struct ab_item *there,
+		       struct ab_item item)
+{
+	if (there)
+		*there = item;
+	else
+		ab_value_add(a, v, item);
 }
 
 /* "HOST[,HOST...]" */
@@ -436,29 +382,25 @@ static int take_hosts(struct ab_arena *a, struct ab_strv *hosts, const char *tex
 	}
 }
 
-int ab_secret_put(const struct ab_context *ctx, struct ab_value *v, const char *text,
-		  const struct ab_origin *from, struct ab_complaint *why)
+int ab_secret_put(const struct ab_put *p, const char *text)
 {
 	size_t n = strcspn(text, "@");
 	ab_autofree char *name = ab_strndup(text, n);
-	struct ab_secret s;
 	struct ab_item *same;
+	struct ab_secret s;
 
 	if (strchr(text, '='))
 		return ab_complaint_say(
-			why, "set the variable and pass only its name: --secret NAME",
+			p->why, "set the variable and pass only its name: --secret NAME",
 			"do not put a value on the command line, where others can read it");
-	if (ab_variable_check(text, n, true, why) < 0)
+	if (ab_variable_check(text, n, true, p->why) < 0)
 		return -1;
-	same = find_secret(v, name);
-	s = same ? *same->secret : ab_secret_new(ctx->arena, name);
+	same = find_secret(p->v, name);
+	s = same ? *same->secret : ab_secret_new(p->ctx->arena, name);
 	s.wanted = true;
-	if (text[n] && take_hosts(ctx->arena, &s.hosts, text + n + 1, why) < 0)
+	if (text[n] && take_hosts(p->ctx->arena, &s.hosts, text + n + 1, p->why) < 0)
 		return -1;
-	if (same)
-		*same = ab_secret_item(ctx->arena, s, from);
-	else
-		ab_value_add(ctx->arena, v, ab_secret_item(ctx->arena, s, from));
+	set_secret(p->ctx->arena, p->v, same, ab_secret_item(p->ctx->arena, s, p->from));
 	return 0;
 }
 
@@ -474,10 +416,7 @@ void ab_secrets_add(struct ab_arena *a, struct ab_value *base, const struct ab_v
 			s.hosts = flag->hosts;
 		else if (!there)
 			ab_secret_known_hosts(a, &s);
-		if (there)
-			*there = ab_secret_item(a, s, flags->items[i].from);
-		else
-			ab_value_add(a, base, ab_secret_item(a, s, flags->items[i].from));
+		set_secret(a, base, there, ab_secret_item(a, s, flags->items[i].from));
 	}
 	base->from = flags->from;
 }
@@ -525,13 +464,14 @@ static int refuse_without_host(const struct ab_secret *s, struct ab_complaint *w
 {
 	const char *known[64];
 	ab_autofree char *right = NULL;
+	const struct ab_provider *p;
 	const char *guess;
 	size_t n = 0;
 
-	for (size_t i = 0; i < ab_nproviders; i++)
+	for (size_t i = 0; (p = ab_provider_at(i)); i++)
 		for (size_t k = 0; k < AB_PROVIDER_NAMES && n < 64; k++)
-			if (ab_providers[i].names[k][0])
-				known[n++] = ab_providers[i].names[k];
+			if (p->names[k][0])
+				known[n++] = p->names[k];
 	guess = ab_guess(s->name, known, n);
 	if (strcmp(s->name, "COPILOT_PROVIDER_API_KEY") == 0)
 		right = ab_printf("name the host of COPILOT_PROVIDER_BASE_URL: --secret %s@HOST",
@@ -572,18 +512,6 @@ static int check_gateway(const struct ab_secret *s, struct ab_complaint *why)
 				s->name, s->provider->base_host);
 }
 
-static void allow_host(struct ab_arena *a, struct ab_value *allow, const struct ab_item *item,
-		       const char *host)
-{
-	if (!ab_value_find(allow, host))
-		ab_value_add(a, allow,
-			     (struct ab_item){
-				     .text = host,
-				     .from = item->from,
-				     .via = item->secret->name,
-			     });
-}
-
 /* The entry of its token URL. */
 static const char *token_host(struct ab_arena *a, const struct ab_oauth *oauth)
 {
@@ -599,9 +527,10 @@ static void allow_hosts(struct ab_arena *a, struct ab_value *allow, const struct
 	const struct ab_strv *hosts = &item->secret->hosts;
 
 	for (size_t i = 0; i < hosts->len; i++)
-		allow_host(a, allow, item, hosts->v[i]);
+		ab_value_add_once(a, allow, hosts->v[i], item->from, item->secret->name);
 	if (item->secret->oauth)
-		allow_host(a, allow, item, token_host(a, item->secret->oauth));
+		ab_value_add_once(a, allow, token_host(a, item->secret->oauth), item->from,
+				  item->secret->name);
 }
 
 int ab_secrets_finish(struct ab_arena *a, struct ab_config *c, const struct ab_origin **ret_from,
@@ -649,9 +578,9 @@ static void fill_oauth(struct ab_arena *a, struct ab_secret *s)
 	s->names = (struct ab_strv){ 0 };
 	/* The key file in the box has the id. */
 	if (oauth->grant != AB_OAUTH_ACCOUNT)
-		ab_secret_list(a, &s->names, s->name);
+		ab_list_add(a, &s->names, s->name);
 	s->hosts = (struct ab_strv){ 0 };
-	ab_secret_list(a, &s->hosts, token_host(a, oauth));
+	ab_list_add(a, &s->hosts, token_host(a, oauth));
 	s->provider = NULL;
 	s->carriers = NULL;
 	s->ncarriers = 0;
@@ -677,7 +606,7 @@ struct ab_secrets ab_secrets_fill(struct ab_arena *a, const struct ab_value *v,
 			if (!given->sign)
 				continue;
 			s[n].names = (struct ab_strv){ 0 };
-			ab_secret_list(a, &s[n].names, ab_secret_part_names[part]);
+			ab_list_add(a, &s[n].names, ab_secret_part_names[part]);
 			if (!part)
 				continue;
 			s[n].name = ab_secret_part_names[part];

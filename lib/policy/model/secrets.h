@@ -1,5 +1,4 @@
-#ifndef AB_POLICY_MODEL_SECRETS_H
-#define AB_POLICY_MODEL_SECRETS_H
+#pragma once
 /*
  * Secrets in a policy (`secrets`, `--secret`): where a value comes from, which
  * hosts may receive it, and how. Never the value itself.
@@ -34,11 +33,7 @@
  * Missing hosts and carriers come from the provider of the name, if it has one.
  * A value is injected as its first carrier.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/data/strv.h"
+#include "base/base.h"
 #include "policy/values/host.h"
 #include "policy/values/providers.h"
 
@@ -103,7 +98,7 @@ struct ab_secret {
 	size_t ncarriers;
 	bool in_path, in_body;
 	bool inject;
-	bool sign; /* AWS Signature Version 4 */
+	bool sign;		      /* AWS Signature Version 4 */
 	const struct ab_oauth *oauth; /* or NULL */
 	enum ab_secret_part part;
 	const char *profile;		  /* of the file; or NULL */
@@ -134,5 +129,3 @@ static inline bool ab_secret_kept(const struct ab_secret *secret)
 {
 	return secret->sign || (secret->oauth && secret->part);
 }
-
-#endif

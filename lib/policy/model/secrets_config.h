@@ -1,11 +1,10 @@
-#ifndef AB_POLICY_MODEL_SECRETS_CONFIG_H
-#define AB_POLICY_MODEL_SECRETS_CONFIG_H
+#pragma once
 /*
  * Inside lib/policy: the section "secrets". A secret is an item; its text is
  * "NAME={...}", the canonical object with everything that the provider fills
  * in, and its `secret` is the same as a struct.
  */
-#include "policy/model/config.h"
+#include "policy/model/list_element.h"
 #include "policy/model/secrets.h"
 
 struct ab_reader;
@@ -19,8 +18,7 @@ enum {
 /* Read the object from a file. */
 void ab_secrets_read(struct ab_reader *r, const struct ab_json_scan_node *object);
 /* --secret NAME[@HOST[,HOST...]] */
-int ab_secret_put(const struct ab_context *ctx, struct ab_value *v, const char *text,
-		  const struct ab_origin *from, struct ab_complaint *why);
+ab_put_fn ab_secret_put;
 
 /* Merge --secret flags: a secret of that name from a file becomes required, for
  * the hosts that the flag names, if any. */
@@ -50,8 +48,5 @@ int ab_oauth_url(struct ab_arena *a, struct ab_oauth *oauth, const char *text,
 /* Add the endpoints of its services and regions as hosts. */
 int ab_secret_endpoints(struct ab_arena *a, struct ab_secret *s, struct ab_complaint *why);
 void ab_secret_known_hosts(struct ab_arena *a, struct ab_secret *s);
-void ab_secret_list(struct ab_arena *a, struct ab_strv *list, const char *text);
 struct ab_item ab_secret_item(struct ab_arena *a, struct ab_secret secret,
 			      const struct ab_origin *from);
-
-#endif

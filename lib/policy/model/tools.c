@@ -1,7 +1,3 @@
-#include <string.h>
-
-#include "base/data/arena.h"
-#include "base/data/mem.h"
 #include "policy/model/commands.h"
 #include "policy/model/policy.h"
 #include "policy/values/complaint.h"
@@ -36,33 +32,19 @@ static enum ab_tool_verdict verdict_of(const struct ab_item *item)
 	return verdict;
 }
 
-static const struct ab_item *find_pattern(const struct ab_value *v, const char *text)
-{
-	size_t len = pattern_length(text);
-
-	for (size_t i = 0; i < v->len; i++)
-		if (pattern_length(v->items[i].text) == len &&
-		    memcmp(v->items[i].text, text, len) == 0)
-			return &v->items[i];
-	return NULL;
-}
-
-int ab_tool_put(const struct ab_context *ctx, struct ab_value *v, const char *text,
-		const struct ab_origin *from, struct ab_complaint *why)
+int ab_tool_put(const struct ab_put *p, const char *text)
 {
 	size_t len = pattern_length(text);
 	ab_autofree char *pattern = ab_strndup(text, len);
 	enum ab_tool_verdict verdict;
 
 	if (len == 0 || len > AB_TOOL_NAME_MAX)
-		return ab_complaint_value(why, pattern, "is not the name of a tool",
+		return ab_complaint_value(p->why, pattern, "is not the name of a tool",
 					  "use a name or a pattern, such as \"mcp__github__*\"");
 	if (!text[len] || !find_verdict(text + len + 1, &verdict))
-		return ab_why_invalid(why, text[len] ? text + len + 1 : "",
+		return ab_why_invalid(p->why, text[len] ? text + len + 1 : "",
 				      "use allow, ask or deny");
-	ab_value_add(ctx->arena, v,
-		     (struct ab_item){ .text = ab_arena_dup(ctx->arena, text), .from = from });
-	return 0;
+	return ab_put_copy(p, text);
 }
 
 /* The strictest match decides, so an entry that asks or denies makes nothing milder. */
@@ -72,13 +54,13 @@ void ab_tools_tighten(struct ab_arena *a, struct ab_value *base, const struct ab
 	*ret_dropped = 0;
 	for (size_t i = 0; i < layer->len; i++) {
 		struct ab_item item = layer->items[i];
-		const struct ab_item *there = find_pattern(base, item.text);
+		struct ab_item *there = ab_value_find_named(base, item.text);
 
 		if (verdict_of(&item) == AB_TOOL_ALLOW ||
 		    (there && verdict_of(there) > verdict_of(&item)))
 			++*ret_dropped;
 		else if (there)
-			base->items[there - base->items] = item;
+			*there = item;
 		else
 			ab_value_add(a, base, item);
 	}
@@ -86,7 +68,7 @@ void ab_tools_tighten(struct ab_arena *a, struct ab_value *base, const struct ab
 
 bool ab_tool_is_covered(const struct ab_value *v, const struct ab_item *item)
 {
-	const struct ab_item *there = find_pattern(v, item->text);
+	const struct ab_item *there = ab_value_find_named(v, item->text);
 
 	if (verdict_of(item) == AB_TOOL_ALLOW)
 		return there && verdict_of(there) == AB_TOOL_ALLOW;

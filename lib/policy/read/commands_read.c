@@ -1,7 +1,3 @@
-#include <string.h>
-
-#include "base/data/buf.h"
-#include "base/data/mem.h"
 #include "policy/model/commands.h"
 #include "policy/read/members.h"
 #include "policy/values/complaint.h"
@@ -74,7 +70,7 @@ static void read_regex(struct ab_members *m, const char *pattern)
 	struct ab_complaint why = { .right = "" };
 
 	if (ab_regex_check(pattern, !m->r->ctx->untrusted, &why) < 0)
-		ab_members_complain(m, REGEX, why.wrong, why.right);
+		ab_members_refuse(m, REGEX, &why);
 }
 
 /* Read the member that selects commands. */
@@ -121,19 +117,17 @@ static const char *make_canonical(struct ab_arena *a, const struct ab_members *m
 	ab_autobuf struct ab_buf b = { 0 };
 	enum member by = m->given[MATCH] ? MATCH : m->given[PREFIX] ? PREFIX : REGEX;
 
-	ab_buf_printf(&b, "{\"%s\":", members[by]);
-	if (by != PREFIX)
-		ab_buf_json(&b, rule->text);
-	for (size_t i = 0; i < rule->nwords; i++) {
-		ab_buf_puts(&b, i ? "," : "[");
-		ab_buf_json(&b, rule->words[i]);
+	if (by == PREFIX) {
+		ab_buf_jsonf(&b, "{%s:[", members[by]);
+		for (size_t i = 0; i < rule->nwords; i++)
+			ab_buf_jsonf(&b, ",%s", rule->words[i]);
+		ab_buf_puts(&b, "]");
+	} else {
+		ab_buf_jsonf(&b, "{%s:%s", members[by], rule->text);
 	}
-	ab_buf_printf(&b, "%s,\"decision\":\"%s\"", by == PREFIX ? "]" : "",
-		      ab_decision_names[rule->decision]);
-	if (rule->reason) {
-		ab_buf_puts(&b, ",\"reason\":");
-		ab_buf_json(&b, rule->reason);
-	}
+	ab_buf_jsonf(&b, ",'decision':%s", ab_decision_names[rule->decision]);
+	if (rule->reason)
+		ab_buf_jsonf(&b, ",'reason':%s", rule->reason);
 	ab_buf_puts(&b, "}");
 	return ab_arena_dup(a, b.data);
 }

@@ -1,8 +1,3 @@
-#include <string.h>
-
-#include "base/data/arena.h"
-#include "base/data/buf.h"
-#include "base/data/mem.h"
 #include "policy/model/host_tools.h"
 #include "policy/model/list_element.h"
 #include "policy/read/members.h"
@@ -98,25 +93,19 @@ static void read_program(struct ab_members *m, struct ab_host_tool *tool)
 	}
 	tool->program = ab_list_element_path(m->r->ctx, text, &why);
 	if (!tool->program)
-		ab_members_complain(m, PROGRAM, why.wrong, why.right);
+		ab_members_refuse(m, PROGRAM, &why);
 }
 
 /* Words with one blank between them. */
-static int take_pattern(struct ab_members *m, void *to, const char *text, struct ab_complaint *why)
+static int take_pattern(const struct ab_context *ctx, struct ab_strv *to, const char *text,
+			struct ab_complaint *why)
 {
-	struct ab_strv *list = to;
-	char **v = ab_arena_alloc(m->r->ctx->arena, (list->len + 2) * sizeof(*v));
 	size_t n = strlen(text);
 
 	if (!n || text[0] == ' ' || text[n - 1] == ' ' || strstr(text, "  "))
 		return ab_complaint_value(why, text, "is not a pattern of words",
 					  "use one like \"pr view *\"");
-	if (list->len)
-		memcpy(v, list->v, list->len * sizeof(*v));
-	v[list->len] = (char *)(uintptr_t)ab_arena_dup(m->r->ctx->arena, text);
-	list->v = v;
-	list->len++;
-	return 0;
+	return ab_list_add(ctx->arena, to, text);
 }
 
 static void read_patterns(struct ab_members *m, enum member which, struct ab_strv *to)
@@ -156,15 +145,6 @@ static void read_box(struct ab_members *m, struct ab_host_tool *tool, struct ab_
 	m->bad = m->bad || ab_reader_mistakes(m->r) > before;
 }
 
-static void read_unconfined(struct ab_members *m, struct ab_host_tool *tool)
-{
-	const struct ab_json_scan_node *given = m->given[UNCONFINED];
-
-	tool->unconfined = given && given->kind == 't';
-	if (given && given->kind != 't' && given->kind != 'f')
-		ab_members_wrong_type(m, UNCONFINED, "true or false", "use true or false");
-}
-
 static void add_tool(struct ab_members *m, struct ab_host_tool tool)
 {
 	struct ab_arena *a = m->r->ctx->arena;
@@ -184,50 +164,43 @@ static void add_tool(struct ab_members *m, struct ab_host_tool tool)
 			     .tool = own });
 }
 
-static void read_tool(struct ab_reader *r, const struct ab_json_scan_node *object)
+static void read_tool(struct ab_members *m)
 {
-	struct ab_members m = { .r = r, .node = object, .kind = &kind };
+	struct ab_arena *a = m->r->ctx->arena;
+	struct ab_host_tool tool = { .name = ab_arena_dup(a, m->node->key) };
 	ab_autobuf struct ab_buf box = { 0 };
-	struct ab_host_tool tool = { 0 };
 
-	if (!ab_host_tool_is_name(object->key)) {
-		ab_reader_report(r, object, NULL, "is not the name of a command",
-				 "use letters, digits and . _ + -");
-		return;
-	}
-	if (object->kind != '{') {
-		ab_reader_wrong_type(r, object, "an object",
-				     "use { \"program\": \"/usr/bin/gh\", \"allow\": [...] }");
-		return;
-	}
-	tool.name = ab_arena_dup(r->ctx->arena, object->key);
-	ab_members_find(&m);
-	read_program(&m, &tool);
-	read_patterns(&m, ALLOW, &tool.allow);
-	read_patterns(&m, ASK, &tool.ask);
-	read_unconfined(&m, &tool);
-	read_box(&m, &tool, &box);
-	tool.box = tool.unconfined ? "" : ab_arena_dup(r->ctx->arena, box.data);
-	if (!m.bad)
-		add_tool(&m, tool);
+	read_program(m, &tool);
+	read_patterns(m, ALLOW, &tool.allow);
+	read_patterns(m, ASK, &tool.ask);
+	tool.unconfined = ab_members_flag(m, UNCONFINED);
+	read_box(m, &tool, &box);
+	tool.box = tool.unconfined ? "" : ab_arena_dup(a, box.data);
+	if (!m->bad)
+		add_tool(m, tool);
+}
+
+static int check_name(const char *name, struct ab_complaint *why)
+{
+	if (ab_host_tool_is_name(name))
+		return 0;
+	return ab_complaint_say(why, "use letters, digits and . _ + -",
+				"is not the name of a command");
 }
 
 void ab_host_tools_read(struct ab_reader *r, const struct ab_json_scan_node *object)
 {
-	if (object->kind != '{') {
-		ab_reader_wrong_type(r, object, "an object",
-				     "use { \"gh\": { \"program\": \"/usr/bin/gh\" } }");
-		return;
-	}
-	if (object->count > AB_HOST_TOOLS_MAX) {
-		ab_reader_report(r, object, NULL, "has more than 32 tools", "leave some out");
-		return;
-	}
-	r->config->v[AB_KEY_HOST_TOOLS].from = ab_reader_origin(r, object);
-	ab_json_scan_each(tool, object)
-	{
-		if (ab_reader_full(r))
-			return;
-		read_tool(r, tool);
-	}
+	static const struct ab_members_list tools = {
+		.kind = &kind,
+		.key = AB_KEY_HOST_TOOLS,
+		.most = AB_HOST_TOOLS_MAX,
+		.too_many = "has more than 32 tools",
+		.instead = "leave some out",
+		.example = "{ \"program\": \"/usr/bin/gh\", \"allow\": [...] }",
+		.object = "{ \"gh\": { \"program\": \"/usr/bin/gh\" } }",
+		.check_name = check_name,
+		.read = read_tool,
+	};
+
+	ab_members_list(&tools, r, object);
 }

@@ -1,7 +1,5 @@
-#include <string.h>
-
-#include "base/data/buf.h"
 #include "policy/model/http_config.h"
+#include "policy/model/list_element.h"
 #include "policy/read/members.h"
 #include "policy/values/complaint.h"
 #include "policy/values/urlpath.h"
@@ -43,25 +41,18 @@ static void read_host(struct ab_members *m, struct ab_http_rule *rule)
 	else if (!given->text)
 		ab_members_wrong_type(m, HOST, "a string", right);
 	else if (parse_host(given->text, &rule->host, &why) < 0)
-		ab_members_complain(m, HOST, why.wrong, why.right);
+		ab_members_refuse(m, HOST, &why);
 }
 
-/* The list has room for all entries. */
-static void add_once(struct ab_strv *list, char *text)
-{
-	if (!ab_strv_has(list, text))
-		list->v[list->len++] = text;
-}
-
-static int take_method(struct ab_members *m, void *to, const char *text, struct ab_complaint *why)
+static int take_method(const struct ab_context *ctx, struct ab_strv *to, const char *text,
+		       struct ab_complaint *why)
 {
 	size_t n = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-_");
 
 	if (n == 0 || text[n] || n > 32)
 		return ab_complaint_value(why, text, "is not a method",
 					  "use capitals, as in \"GET\"");
-	add_once(to, ab_arena_dup(m->r->ctx->arena, text));
-	return 0;
+	return ab_list_add_once(ctx->arena, to, text);
 }
 
 static bool has_dotdot(const char *path)
@@ -72,16 +63,16 @@ static bool has_dotdot(const char *path)
 	return false;
 }
 
-static int take_path(struct ab_members *m, void *to, const char *text, struct ab_complaint *why)
+static int take_path(const struct ab_context *ctx, struct ab_strv *to, const char *text,
+		     struct ab_complaint *why)
 {
 	size_t len = strlen(text);
 	const char *wrong;
-	char *normal;
+	char normal[AB_HTTP_PATH_MAX + 1];
 
 	if (len > AB_HTTP_PATH_MAX)
 		return ab_complaint_value(why, text, "is too long", "at most %d bytes",
 					  AB_HTTP_PATH_MAX);
-	normal = ab_arena_alloc(m->r->ctx->arena, len + 1);
 	if (strchr(text, '?'))
 		return ab_complaint_value(why, text, "contains a query",
 					  "rules match only the path, before the ?");
@@ -91,29 +82,13 @@ static int take_path(struct ab_members *m, void *to, const char *text, struct ab
 	if (has_dotdot(text))
 		return ab_complaint_value(why, text, "contains a .. segment", "use \"%.100s\"",
 					  normal);
-	add_once(to, normal);
-	return 0;
-}
-
-static void read_list(struct ab_members *m, enum member which, ab_members_take *take,
-		      const char *right, struct ab_strv *ret)
-{
-	size_t n = m->given[which] ? m->given[which]->count : 0;
-
-	ret->v = ab_arena_alloc(m->r->ctx->arena, (n + 1) * sizeof(*ret->v));
-	ab_members_strings(m, which, AB_HTTP_LIST_MAX, take, ret, right);
+	return ab_list_add_once(ctx->arena, to, normal);
 }
 
 static void put_list(struct ab_buf *b, enum member m, const struct ab_strv *list)
 {
-	if (list->len == 0)
-		return;
-	ab_buf_printf(b, ",\"%s\":[", members[m]);
-	for (size_t i = 0; i < list->len; i++) {
-		ab_buf_puts(b, i ? "," : "");
-		ab_buf_json(b, list->v[i]);
-	}
-	ab_buf_puts(b, "]");
+	if (list->len)
+		ab_buf_jsonf(b, ",%s:%p", members[m], ab_list(list));
 }
 
 static const char *make_canonical(struct ab_arena *a, const struct ab_http_rule *r)
@@ -135,10 +110,10 @@ static void read_rule(struct ab_members *m)
 	struct ab_http_rule *rule = ab_arena_alloc(a, sizeof(*rule));
 
 	read_host(m, rule);
-	read_list(m, METHODS, take_method, "use one like [\"GET\"], or remove it to allow all",
-		  &rule->methods);
-	read_list(m, PATHS, take_path, "use one like [\"/v1/*\"], or remove it to allow all",
-		  &rule->paths);
+	ab_members_strings(m, METHODS, AB_HTTP_LIST_MAX, take_method, &rule->methods,
+			   "use one like [\"GET\"], or remove it to allow all");
+	ab_members_strings(m, PATHS, AB_HTTP_LIST_MAX, take_path, &rule->paths,
+			   "use one like [\"/v1/*\"], or remove it to allow all");
 	if (m->bad)
 		return;
 	rule->text = make_canonical(a, rule);

@@ -1,5 +1,4 @@
-#ifndef AB_POLICY_READ_MEMBER_READER_H
-#define AB_POLICY_READ_MEMBER_READER_H
+#pragma once
 /*
  * Inside lib/policy: a settings file that is being read, for the functions
  * that read a part of it.
@@ -34,5 +33,3 @@ size_t ab_reader_mistakes(const struct ab_reader *r); /* so far */
  * NULL: it is an object, but not that one; the mistake is reported. */
 const struct ab_json_scan_node *
 ab_reader_only(struct ab_reader *r, const struct ab_json_scan_node *value, enum ab_key_id id);
-
-#endif

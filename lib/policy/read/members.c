@@ -1,9 +1,7 @@
 #include "policy/read/members.h"
 
 #include <assert.h>
-#include <string.h>
 
-#include "base/data/mem.h"
 #include "base/text/guess.h"
 #include "policy/values/complaint.h"
 
@@ -109,7 +107,7 @@ unsigned ab_members_word(struct ab_members *m, size_t which, const char *const *
 }
 
 void ab_members_strings(struct ab_members *m, size_t which, size_t most, ab_members_take *take,
-			void *to, const char *right)
+			struct ab_strv *to, const char *right)
 {
 	const struct ab_json_scan_node *list = m->given[which];
 	ab_autofree char *too_many = ab_printf("has more than %zu entries", most);
@@ -127,40 +125,64 @@ void ab_members_strings(struct ab_members *m, size_t which, size_t most, ab_memb
 
 			if (!e->text)
 				report_type(m, e, "a string", "put it in quotes");
-			else if (check_fit(m, e, e->text) && take(m, to, e->text, &why) < 0)
+			else if (check_fit(m, e, e->text) && take(m->r->ctx, to, e->text, &why) < 0)
 				report_mistake(m, e, why.wrong, why.right);
 		}
+}
+
+bool ab_members_flag(struct ab_members *m, size_t which)
+{
+	const struct ab_json_scan_node *given = m->given[which];
+
+	if (given && given->kind != 't' && given->kind != 'f')
+		report_type(m, given, "true or false", "use true or false");
+	return given && given->kind == 't';
+}
+
+void ab_members_refuse(struct ab_members *m, size_t which, const struct ab_complaint *why)
+{
+	ab_members_complain(m, which, why->wrong, why->right);
+}
+
+static void read_one(const struct ab_members_list *l, struct ab_reader *r,
+		     const struct ab_json_scan_node *object)
+{
+	struct ab_members m = { .r = r, .node = object, .kind = l->kind };
+	ab_autofree char *right = ab_printf("use %s", l->example);
+	struct ab_complaint why = { .right = "" };
+
+	if (l->check_name && l->check_name(object->key, &why) < 0) {
+		ab_reader_report(r, object, NULL, why.wrong, why.right);
+	} else if (object->kind != '{') {
+		ab_reader_wrong_type(r, object, "an object", right);
+	} else {
+		ab_members_find(&m);
+		l->read(&m);
+	}
 }
 
 void ab_members_list(const struct ab_members_list *l, struct ab_reader *r,
 		     const struct ab_json_scan_node *value)
 {
 	const struct ab_json_scan_node *list = ab_reader_only(r, value, l->key);
-	ab_autofree char *whole = ab_printf("use [%s]", l->example);
-	ab_autofree char *one = ab_printf("use %s", l->example);
+	ab_autofree char *whole =
+		l->object ? ab_printf("use %s", l->object) : ab_printf("use [%s]", l->example);
 
 	if (!list)
 		return;
-	if (list->kind != '[') {
-		ab_reader_wrong_type(r, list, "a list", whole);
+	if (list->kind != (l->object ? '{' : '[')) {
+		ab_reader_wrong_type(r, list, l->object ? "an object" : "a list", whole);
 		return;
 	}
-	if (list->count > l->most) {
+	if (l->most && list->count > l->most) {
 		ab_reader_report(r, list, NULL, l->too_many, l->instead);
 		return;
 	}
 	r->config->v[l->key].from = ab_reader_origin(r, list);
 	ab_json_scan_each(object, list)
 	{
-		struct ab_members m = { .r = r, .node = object, .kind = l->kind };
-
 		if (ab_reader_full(r))
 			return;
-		if (object->kind == '{') {
-			ab_members_find(&m);
-			l->read(&m);
-		} else {
-			ab_reader_wrong_type(r, object, "an object", one);
-		}
+		read_one(l, r, object);
 	}
 }

@@ -1,5 +1,4 @@
-#ifndef AB_POLICY_READ_MEMBERS_H
-#define AB_POLICY_READ_MEMBERS_H
+#pragma once
 /*
  * Inside lib/policy: an object of a settings file with a fixed set of members,
  * and lists of such objects. A mistake is reported at its place and makes the
@@ -48,22 +47,27 @@ unsigned ab_members_word(struct ab_members *m, size_t which, const char *const *
 			 const char *right);
 
 /* Take one string of a list; -1: it is invalid, and why. */
-typedef int ab_members_take(struct ab_members *m, void *to, const char *text,
+typedef int ab_members_take(const struct ab_context *ctx, struct ab_strv *to, const char *text,
 			    struct ab_complaint *why);
 /* Take every string of the member, a list of 1 to `most` of them. */
 void ab_members_strings(struct ab_members *m, size_t which, size_t most, ab_members_take *take,
-			void *to, const char *right);
+			struct ab_strv *to, const char *right);
+/* true or false; false: it is missing, or was reported. */
+bool ab_members_flag(struct ab_members *m, size_t which);
+/* Report what a check says about a member. */
+void ab_members_refuse(struct ab_members *m, size_t which, const struct ab_complaint *why);
 
-/* A key whose value is a list of such objects. */
+/* A key whose value is a list of such objects, or an object with one for each name. */
 struct ab_members_list {
 	const struct ab_members_kind *kind;
 	enum ab_key_id key;
-	size_t most;
+	size_t most;			/* 0: any number */
 	const char *too_many, *instead; /* "more than 256 rules" */
 	const char *example;		/* of one object */
+	const char *object;		/* an example of all; NULL: it is a list */
+	/* Is it a name? -1: no, and why. */
+	int (*check_name)(const char *name, struct ab_complaint *why);
 	void (*read)(struct ab_members *m);
 };
 void ab_members_list(const struct ab_members_list *l, struct ab_reader *r,
 		     const struct ab_json_scan_node *list);
-
-#endif

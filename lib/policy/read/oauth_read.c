@@ -1,8 +1,5 @@
 #include "policy/read/oauth_read.h"
 
-#include <string.h>
-
-#include "base/data/mem.h"
 #include "policy/model/secrets_config.h"
 #include "policy/read/source_read.h"
 #include "policy/values/complaint.h"
@@ -40,15 +37,12 @@ static const struct ab_members_kind source_kind = {
 	.fitting = AB_SOURCE_FITTING,
 };
 
-static int take_scope(struct ab_members *m, void *to, const char *text, struct ab_complaint *why)
+static int take_scope(const struct ab_context *ctx, struct ab_strv *to, const char *text,
+		      struct ab_complaint *why)
 {
-	struct ab_oauth *oauth = to;
-
 	if (strchr(text, ' '))
 		return ab_complaint_value(why, text, "has a blank", "list each scope by itself");
-	if (!ab_strv_has(&oauth->scopes, text))
-		ab_secret_list(m->r->ctx->arena, &oauth->scopes, text);
-	return 0;
+	return ab_list_add_once(ctx->arena, to, text);
 }
 
 static const struct ab_secret *read_client_secret(struct ab_members *m)
@@ -85,7 +79,7 @@ static void read_url(struct ab_members *m, struct ab_oauth *oauth, const struct 
 		oauth->json = known->json;
 	}
 	if (text && ab_oauth_url(m->r->ctx->arena, oauth, text, &why) < 0)
-		ab_members_complain(m, URL, why.wrong, why.right);
+		ab_members_refuse(m, URL, &why);
 }
 
 /* The members that a kind of grant does not have, or needs. */
@@ -133,7 +127,7 @@ const struct ab_oauth *ab_oauth_read(struct ab_reader *r, const struct ab_json_s
 	oauth->client = ab_members_text(&m, CLIENT);
 	if (m.given[CLIENT_SECRET])
 		oauth->client_secret = read_client_secret(&m);
-	ab_members_strings(&m, SCOPES, AB_SECRET_LIST, take_scope, oauth,
+	ab_members_strings(&m, SCOPES, AB_SECRET_LIST, take_scope, &oauth->scopes,
 			   "use one like [\"read\"]");
 	if (m.given[BODY])
 		oauth->json =

@@ -1,5 +1,4 @@
-#ifndef AB_POLICY_READ_OAUTH_READ_H
-#define AB_POLICY_READ_OAUTH_READ_H
+#pragma once
 /* Inside lib/policy: the member "oauth" of a secret. */
 #include "policy/read/members.h"
 
@@ -9,5 +8,3 @@ struct ab_secret;
 /* In the arena; NULL: it has mistakes, and they were reported. */
 const struct ab_oauth *ab_oauth_read(struct ab_reader *r, const struct ab_json_scan_node *node,
 				     const struct ab_secret *secret);
-
-#endif

@@ -1,10 +1,6 @@
-#include <string.h>
-
-#include "base/data/mem.h"
 #include "base/text/units.h"
 #include "policy/model/list_element.h"
 #include "policy/model/secrets_config.h"
-#include "policy/read/members.h"
 #include "policy/read/oauth_read.h"
 #include "policy/read/source_read.h"
 #include "policy/values/complaint.h"
@@ -78,66 +74,46 @@ static const struct ab_members_kind kind = {
 	.fitting = AB_SOURCE_FITTING,
 };
 
-static int take_host(struct ab_members *m, void *to, const char *text, struct ab_complaint *why)
+static int take_host(const struct ab_context *ctx, struct ab_strv *to, const char *text,
+		     struct ab_complaint *why)
 {
-	struct ab_secret *s = to;
-
-	return ab_secret_host(m->r->ctx->arena, &s->hosts, text, strlen(text), why);
+	return ab_secret_host(ctx->arena, to, text, strlen(text), why);
 }
 
-static int take_carrier(struct ab_members *m, void *to, const char *text, struct ab_complaint *why)
+static int take_carrier(const struct ab_context *ctx, struct ab_strv *to, const char *text,
+			struct ab_complaint *why)
 {
-	struct ab_secret *s = to;
-	struct ab_carrier *v = ab_arena_alloc(m->r->ctx->arena, (s->ncarriers + 1) * sizeof(*v));
+	struct ab_carrier carrier;
 
-	if (ab_carrier_parse(text, &v[s->ncarriers], why) < 0)
-		return -1;
-	if (s->ncarriers)
-		memcpy(v, s->carriers, s->ncarriers * sizeof(*v));
-	s->carriers = v;
-	s->ncarriers++;
-	return 0;
+	return ab_carrier_parse(text, &carrier, why) < 0 ? -1 : ab_list_add(ctx->arena, to, text);
 }
 
-static int take_place(struct ab_members *m, void *to, const char *text, struct ab_complaint *why)
+static int take_place(const struct ab_context *ctx, struct ab_strv *to, const char *text,
+		      struct ab_complaint *why)
 {
-	struct ab_secret *s = to;
-
-	(void)m;
-	if (strcmp(text, "path") == 0)
-		s->in_path = true;
-	else if (strcmp(text, "body") == 0)
-		s->in_body = true;
-	else
+	if (strcmp(text, "path") != 0 && strcmp(text, "body") != 0)
 		return ab_why_invalid(why, text, "use path or body");
-	return 0;
+	return ab_list_add_once(ctx->arena, to, text);
 }
 
-static int take_name(struct ab_members *m, void *to, const char *text, struct ab_complaint *why)
+static int take_name(const struct ab_context *ctx, struct ab_strv *to, const char *text,
+		     struct ab_complaint *why)
 {
-	struct ab_secret *s = to;
-
 	if (ab_variable_check(text, strlen(text), true, why) < 0)
 		return -1;
-	if (!ab_strv_has(&s->names, text))
-		ab_secret_list(m->r->ctx->arena, &s->names, text);
-	return 0;
+	return ab_list_add_once(ctx->arena, to, text);
 }
 
-static int take_file(struct ab_members *m, void *to, const char *text, struct ab_complaint *why)
+static int take_file(const struct ab_context *ctx, struct ab_strv *to, const char *text,
+		     struct ab_complaint *why)
 {
-	struct ab_secret *s = to;
-	const char *path = ab_list_element_path(m->r->ctx, text, why);
+	const char *path = ab_list_element_path(ctx, text, why);
 
-	if (!path)
-		return -1;
-	if (!ab_strv_has(&s->files, path))
-		ab_secret_list(m->r->ctx->arena, &s->files, path);
-	return 0;
+	return path ? ab_list_add_once(ctx->arena, to, path) : -1;
 }
 
 /* The name of a service or region. */
-static int take_scope(struct ab_members *m, struct ab_strv *list, const char *text,
+static int take_scope(const struct ab_context *ctx, struct ab_strv *to, const char *text,
 		      struct ab_complaint *why)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
@@ -145,19 +121,7 @@ static int take_scope(struct ab_members *m, struct ab_strv *list, const char *te
 
 	if (strcmp(text, "*") != 0 && (!n || n > 60 || strspn(text, letters) < n))
 		return ab_why_invalid(why, text, "use a name like s3 or eu-west-1, or *");
-	if (!ab_strv_has(list, text))
-		ab_secret_list(m->r->ctx->arena, list, text);
-	return 0;
-}
-
-static int take_service(struct ab_members *m, void *to, const char *text, struct ab_complaint *why)
-{
-	return take_scope(m, &((struct ab_secret *)to)->services, text, why);
-}
-
-static int take_region(struct ab_members *m, void *to, const char *text, struct ab_complaint *why)
-{
-	return take_scope(m, &((struct ab_secret *)to)->regions, text, why);
+	return ab_list_add_once(ctx->arena, to, text);
 }
 
 static void read_sign(struct ab_members *m, struct ab_secret *s)
@@ -174,9 +138,9 @@ static void read_sign(struct ab_members *m, struct ab_secret *s)
 					    s->sign ? "does not belong to a key that signs"
 						    : "belongs to a key that signs",
 					    s->sign ? "remove it" : "use \"sign\": \"aws-sigv4\"");
-	ab_members_strings(m, SERVICES, AB_SECRET_LIST, take_service, s,
+	ab_members_strings(m, SERVICES, AB_SECRET_LIST, take_scope, &s->services,
 			   "use one like [\"s3\"], or [\"*\"]");
-	ab_members_strings(m, REGIONS, AB_SECRET_LIST, take_region, s,
+	ab_members_strings(m, REGIONS, AB_SECRET_LIST, take_scope, &s->regions,
 			   "use one like [\"eu-west-1\"]");
 	if (s->sign && !m->given[SERVICES])
 		ab_members_complain(m, SERVICES, "is missing", "use one like [\"s3\"], or [\"*\"]");
@@ -238,14 +202,14 @@ static void read_hosts(struct ab_members *m, struct ab_secret *s)
 {
 	static const char right[] = "use one like [\"api.example.com\"]";
 
-	ab_members_strings(m, HOSTS, AB_SECRET_LIST, take_host, s, right);
+	ab_members_strings(m, HOSTS, AB_SECRET_LIST, take_host, &s->hosts, right);
 	if (m->given[HOSTS])
 		return;
 	if (s->sign) {
 		struct ab_complaint why = { .right = "" };
 
 		if (!m->bad && ab_secret_endpoints(m->r->ctx->arena, s, &why) < 0)
-			ab_members_complain(m, HOSTS, why.wrong, why.right);
+			ab_members_refuse(m, HOSTS, &why);
 		return;
 	}
 	ab_secret_known_hosts(m->r->ctx->arena, s);
@@ -254,20 +218,26 @@ static void read_hosts(struct ab_members *m, struct ab_secret *s)
 				    "is missing, and this name is not a known service key", right);
 }
 
+/* "any", one carrier, or a list of them. */
 static void read_carriers(struct ab_members *m, struct ab_secret *s)
 {
 	const struct ab_json_scan_node *given = m->given[AS];
 	struct ab_complaint why = { .right = "" };
+	struct ab_strv texts = { 0 };
+	struct ab_carrier *v;
 
 	if (!given)
 		return;
-	s->carriers = NULL;
-	s->ncarriers = 0;
 	if (!given->text)
-		ab_members_strings(m, AS, AB_SECRET_LIST, take_carrier, s,
+		ab_members_strings(m, AS, AB_SECRET_LIST, take_carrier, &texts,
 				   "use one like \"bearer\" or [\"bearer\", \"header:x-api-key\"]");
-	else if (strcmp(given->text, "any") != 0 && take_carrier(m, s, given->text, &why) < 0)
-		ab_members_complain(m, AS, why.wrong, why.right);
+	else if (strcmp(given->text, "any") != 0 &&
+		 take_carrier(m->r->ctx, &texts, given->text, &why) < 0)
+		ab_members_refuse(m, AS, &why);
+	s->carriers = v = ab_arena_alloc(m->r->ctx->arena, (texts.len + 1) * sizeof(*v));
+	s->ncarriers = texts.len;
+	for (size_t i = 0; i < texts.len; i++)
+		ab_carrier_parse(texts.v[i], &v[i], NULL);
 }
 
 static void check_format(struct ab_members *m, struct ab_secret *s)
@@ -290,13 +260,10 @@ static void check_format(struct ab_members *m, struct ab_secret *s)
 static void read_mode(struct ab_members *m, struct ab_secret *s)
 {
 	static const char *const words[] = { "swap", "inject" };
-	const struct ab_json_scan_node *require = m->given[REQUIRE];
 
 	s->inject = ab_members_word(m, MODE, words, AB_COUNT(words), "use swap or inject");
 	s->format = ab_members_text(m, FORMAT);
-	s->require = require && require->kind == 't';
-	if (require && require->kind != 't' && require->kind != 'f')
-		ab_members_wrong_type(m, REQUIRE, "true or false", "use true or false");
+	s->require = ab_members_flag(m, REQUIRE);
 	if (s->inject && s->ncarriers == 0 && !m->bad)
 		ab_members_complain(m, MODE, "needs to know where to inject the value",
 				    "use \"as\": \"bearer\", or another carrier");
@@ -310,6 +277,7 @@ static void read_rest(struct ab_members *m, struct ab_secret *s)
 {
 	static const char *const ways[] = { "tls", "gateway", "both" };
 	static const char *const ends[] = { "refuse", "stop" };
+	struct ab_strv places = { 0 };
 
 	s->life = ab_members_word(m, PLACEHOLDER, ab_secret_lives, AB_LIFE_COUNT,
 				  "use workspace, run or stable");
@@ -319,53 +287,48 @@ static void read_rest(struct ab_members *m, struct ab_secret *s)
 		ab_members_complain(m, VIA,
 				    "needs a known variable for the base URL, and there is none",
 				    "use tls");
-	ab_members_strings(m, ALSO, AB_SECRET_LIST, take_place, s, "use one like [\"body\"]");
-	ab_members_strings(m, NAMES, AB_SECRET_LIST, take_name, s, "use one like [\"OTHER_NAME\"]");
-	ab_members_strings(m, FILES, AB_SECRET_LIST, take_file, s, "use one like [\"~/.netrc\"]");
+	ab_members_strings(m, ALSO, AB_SECRET_LIST, take_place, &places, "use one like [\"body\"]");
+	s->in_path = ab_strv_has(&places, "path");
+	s->in_body = ab_strv_has(&places, "body");
+	ab_members_strings(m, NAMES, AB_SECRET_LIST, take_name, &s->names,
+			   "use one like [\"OTHER_NAME\"]");
+	ab_members_strings(m, FILES, AB_SECRET_LIST, take_file, &s->files,
+			   "use one like [\"~/.netrc\"]");
 }
 
-static void read_secret(struct ab_reader *r, const struct ab_json_scan_node *object)
+static void read_secret(struct ab_members *m)
 {
-	struct ab_members m = { .r = r, .node = object, .kind = &kind };
-	struct ab_complaint why = { .right = "" };
-	struct ab_secret s;
+	struct ab_arena *a = m->r->ctx->arena;
+	struct ab_secret s = ab_secret_new(a, m->node->key);
 
-	if (ab_variable_check(object->key, strlen(object->key), true, &why) < 0) {
-		ab_reader_report(r, object, NULL, why.wrong, why.right);
-		return;
-	}
-	if (object->kind != '{') {
-		ab_reader_wrong_type(r, object, "an object",
-				     "use { \"hosts\": [\"api.example.com\"] }");
-		return;
-	}
-	s = ab_secret_new(r->ctx->arena, object->key);
-	ab_members_find(&m);
-	read_sign(&m, &s);
-	read_oauth(&m, &s);
-	read_source(&m, &s);
-	check_account(&m, &s);
-	read_hosts(&m, &s);
-	read_carriers(&m, &s);
-	read_mode(&m, &s);
-	read_rest(&m, &s);
-	if (!m.bad)
-		ab_value_add(r->ctx->arena, &r->config->v[AB_KEY_SECRETS],
-			     ab_secret_item(r->ctx->arena, s, ab_reader_origin(r, object)));
+	read_sign(m, &s);
+	read_oauth(m, &s);
+	read_source(m, &s);
+	check_account(m, &s);
+	read_hosts(m, &s);
+	read_carriers(m, &s);
+	read_mode(m, &s);
+	read_rest(m, &s);
+	if (!m->bad)
+		ab_value_add(a, &m->r->config->v[AB_KEY_SECRETS],
+			     ab_secret_item(a, s, ab_reader_origin(m->r, m->node)));
+}
+
+static int check_name(const char *name, struct ab_complaint *why)
+{
+	return ab_variable_check(name, strlen(name), true, why);
 }
 
 void ab_secrets_read(struct ab_reader *r, const struct ab_json_scan_node *object)
 {
-	if (object->kind != '{') {
-		ab_reader_wrong_type(r, object, "an object",
-				     "use { \"NAME\": { \"hosts\": [\"api.example.com\"] } }");
-		return;
-	}
-	r->config->v[AB_KEY_SECRETS].from = ab_reader_origin(r, object);
-	ab_json_scan_each(secret, object)
-	{
-		if (ab_reader_full(r))
-			return;
-		read_secret(r, secret);
-	}
+	static const struct ab_members_list secrets = {
+		.kind = &kind,
+		.key = AB_KEY_SECRETS,
+		.example = "{ \"hosts\": [\"api.example.com\"] }",
+		.object = "{ \"NAME\": { \"hosts\": [\"api.example.com\"] } }",
+		.check_name = check_name,
+		.read = read_secret,
+	};
+
+	ab_members_list(&secrets, r, object);
 }

@@ -1,16 +1,7 @@
 #include "policy/read/settings_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
 #include "base/system/own_path.h"
 #include "policy/model/commands.h"
 #include "policy/model/host_tools.h"
@@ -115,8 +106,7 @@ int ab_settings_file_read_roots(const char *path, const char *name, char **ret_t
 
 void ab_problems_fini(struct ab_problems *p)
 {
-	ab_strv_fini(&p->wrong);
-	ab_strv_fini(&p->right);
+	ab_strv_fini_all(&p->wrong, &p->right);
 }
 
 int ab_settings_file_fail(const struct ab_problems *problems, struct ab_error *err)
@@ -238,22 +228,26 @@ static bool in_managed(const struct ab_reader *r)
 	return r->layer == AB_LAYER_MANAGED;
 }
 
+static bool takes_number(const struct ab_key *key)
+{
+	return key->type == AB_TYPE_PORTS || key->type == AB_TYPE_PUBLISH;
+}
+
 static void put_element(struct ab_reader *r, const struct ab_json_scan_node *value,
 			enum ab_key_id id)
 {
 	bool ports = ab_keys[id].type == AB_TYPE_PORTS;
-	bool publish = ab_keys[id].type == AB_TYPE_PUBLISH;
 
 	if (in_managed(r) && value->text && value->text[0] == '!')
 		ab_reader_report(r, value, NULL, "a managed list takes nothing back",
 				 "leave out what must stay allowed");
-	else if ((ports || publish) && value->kind == '0')
+	else if (takes_number(&ab_keys[id]) && value->kind == '0')
 		put_integer(r, value, id);
 	else if (ports)
 		ab_reader_wrong_type(r, value, "a whole number", "use one like 3000");
 	else if (value->text)
 		put_text(r, value, id, value->text);
-	else if (publish)
+	else if (ab_keys[id].type == AB_TYPE_PUBLISH)
 		ab_reader_wrong_type(r, value, "a whole number or a string",
 				     "use 3000 or \"8080:3000\"");
 	else
@@ -261,32 +255,23 @@ static void put_element(struct ab_reader *r, const struct ab_json_scan_node *val
 }
 
 /* The string that stands for a list. */
-static const char *get_list_word(enum ab_key_type type)
+static const char *get_list_word(const struct ab_key *key)
 {
-	switch (type) {
-	case AB_TYPE_READ:
-	case AB_TYPE_SSH_KEYS:
-	case AB_TYPE_SSH_USERS:
-		return "all";
-	case AB_TYPE_PRESETS:
-		return AB_TOOLCHAIN_AUTO;
-	default:
-		return NULL;
-	}
+	return key->all ? "all" : key->type == AB_TYPE_PRESETS ? AB_TOOLCHAIN_AUTO : NULL;
 }
 
 /* A value that should be a list: it may have been meant as its one element. */
 static void report_no_list(struct ab_reader *r, const struct ab_json_scan_node *value,
-			   enum ab_key_type type)
+			   const struct ab_key *key)
 {
 	ab_autofree char *right = NULL, *wanted = NULL;
-	const char *word = get_list_word(type);
+	const char *word = get_list_word(key);
 
 	if (value->text && strlen(value->text) < 60) {
 		ab_autofree char *e = ab_escape(value->text);
 
 		right = ab_printf("use [\"%s\"]", e);
-	} else if (value->kind == '0' && (type == AB_TYPE_PORTS || type == AB_TYPE_PUBLISH)) {
+	} else if (value->kind == '0' && takes_number(key)) {
 		right = ab_printf("use [%" PRId64 "]", value->integer);
 	}
 	wanted = word ? ab_printf("\"%s\" or a list", word) : ab_strdup("a list");
@@ -334,7 +319,7 @@ static void put_list(struct ab_reader *r, const struct ab_json_scan_node *value,
 	if (!list)
 		return;
 	if (list->kind != '[') {
-		report_no_list(r, list, ab_keys[id].type);
+		report_no_list(r, list, &ab_keys[id]);
 		return;
 	}
 	/* An empty list is set too: it means "nothing". */
@@ -412,7 +397,7 @@ static void put_scalar(struct ab_reader *r, const struct ab_json_scan_node *valu
 static void put_value(struct ab_reader *r, const struct ab_json_scan_node *value, enum ab_key_id id)
 {
 	const struct ab_key *key = &ab_keys[id];
-	const char *word = get_list_word(key->type);
+	const char *word = get_list_word(key);
 
 	if (word && value->text && strcmp(value->text, word) == 0)
 		put_text(r, value, id, word);
@@ -450,8 +435,7 @@ static void report_unknown_key(struct ab_reader *r, const struct ab_json_scan_no
 /* Report what has no direction in which it could be stricter. */
 static void check_managed(struct ab_reader *r)
 {
-	static const enum ab_key_id never[] = { AB_KEY_EXTENDS, AB_KEY_SECRETS,
-						AB_KEY_HOST_TOOLS };
+	static const enum ab_key_id never[] = { AB_KEY_EXTENDS, AB_KEY_SECRETS, AB_KEY_HOST_TOOLS };
 	const struct ab_value *rules = &r->config->v[AB_KEY_RULES];
 
 	for (size_t i = 0; i < AB_COUNT(never); i++) {

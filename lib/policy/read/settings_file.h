@@ -1,15 +1,11 @@
-#ifndef AB_POLICY_READ_SETTINGS_FILE_H
-#define AB_POLICY_READ_SETTINGS_FILE_H
+#pragma once
 /*
  * Inside lib/policy: one settings file, from bytes to a config. The bytes may
  * be hostile (a project's file): the size is bounded, no link is followed,
  * nothing blocks, and everything that a message quotes is escaped.
  */
-#include <stddef.h>
-
+#include "base/base.h"
 #include "policy/model/config.h"
-
-struct ab_error;
 
 #define AB_FILE_MAX (1024 * 1024)
 
@@ -50,5 +46,3 @@ void ab_settings_file_parse(const struct ab_context *ctx, enum ab_layer layer, c
 
 /* The first problem as an error. */
 int ab_settings_file_fail(const struct ab_problems *problems, struct ab_error *err);
-
-#endif

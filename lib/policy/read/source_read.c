@@ -1,8 +1,5 @@
 #include "policy/read/source_read.h"
 
-#include <string.h>
-
-#include "base/data/mem.h"
 #include "policy/model/list_element.h"
 #include "policy/model/secrets_config.h"
 #include "policy/values/complaint.h"
@@ -32,14 +29,12 @@ bool ab_source_fits(const char *text)
 	return strlen(text) <= AB_SECRET_TEXT;
 }
 
-static int take_argument(struct ab_members *m, void *to, const char *text, struct ab_complaint *why)
+static int take_argument(const struct ab_context *ctx, struct ab_strv *to, const char *text,
+			 struct ab_complaint *why)
 {
-	struct ab_secret *s = to;
-
-	if (!text[0] && s->command.len == 0)
+	if (!text[0] && to->len == 0)
 		return ab_complaint_value(why, text, "is not a command", COMMAND_LIKE);
-	ab_secret_list(m->r->ctx->arena, &s->command, text);
-	return 0;
+	return ab_list_add(ctx->arena, to, text);
 }
 
 static void read_path(struct ab_members *m, const char *otherwise, struct ab_secret *s)
@@ -53,7 +48,7 @@ static void read_path(struct ab_members *m, const char *otherwise, struct ab_sec
 		return;
 	s->file = ab_list_element_path(m->r->ctx, text, &why);
 	if (!s->file)
-		ab_members_complain(m, AB_SOURCE_FILE, why.wrong, why.right);
+		ab_members_refuse(m, AB_SOURCE_FILE, &why);
 }
 
 static void read_env(struct ab_members *m, struct ab_secret *s)
@@ -66,7 +61,7 @@ static void read_env(struct ab_members *m, struct ab_secret *s)
 	if (!ab_is_variable(text, strlen(text), "")) {
 		ab_complaint_value(&why, text, "is not a valid variable name",
 				   "use letters, digits and _");
-		ab_members_complain(m, AB_SOURCE_ENV, why.wrong, why.right);
+		ab_members_refuse(m, AB_SOURCE_ENV, &why);
 	}
 	s->env = text;
 }
@@ -93,7 +88,8 @@ void ab_source_members_read(struct ab_members *m, const char *file, bool env_nee
 	read_env(m, s);
 	read_path(m, file, s);
 	s->key = ab_members_text(m, AB_SOURCE_KEY);
-	ab_members_strings(m, AB_SOURCE_COMMAND, AB_SECRET_LIST, take_argument, s, COMMAND_LIKE);
+	ab_members_strings(m, AB_SOURCE_COMMAND, AB_SECRET_LIST, take_argument, &s->command,
+			   COMMAND_LIKE);
 	if (s->from != AB_FROM_ENV)
 		s->env = NULL;
 }

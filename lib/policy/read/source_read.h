@@ -1,8 +1,6 @@
-#ifndef AB_POLICY_READ_SOURCE_READ_H
-#define AB_POLICY_READ_SOURCE_READ_H
+#pragma once
 /* Where a value comes from: a secret's, or the client secret of its "oauth". */
-#include <stdbool.h>
-
+#include "base/base.h"
 #include "policy/read/members.h"
 
 struct ab_secret;
@@ -29,5 +27,3 @@ bool ab_source_fits(const char *text);
  * unless the object names one. */
 void ab_source_members_read(struct ab_members *m, const char *file, bool env_needed,
 			    struct ab_secret *s);
-
-#endif

@@ -1,10 +1,5 @@
 #include "policy/show/show.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/data/buf.h"
-#include "base/data/mem.h"
 #include "base/text/sha256.h"
 #include "policy/model/commands.h"
 #include "policy/model/config.h"
@@ -163,11 +158,9 @@ static void put_json_scalar(struct ab_buf *b, struct ab_arena *a, enum ab_key_id
 static void put_json_origin(struct ab_buf *b, enum ab_key_id id, const char *value,
 			    const char *from)
 {
-	ab_buf_puts(b, "{\"value\":");
+	ab_buf_jsonf(b, ",{'value':");
 	put_json_item(b, id, value);
-	ab_buf_puts(b, ",\"from\":");
-	ab_buf_json(b, from ? from : "");
-	ab_buf_puts(b, "}");
+	ab_buf_jsonf(b, ",'from':%s}", from ? from : "");
 }
 
 static void put_json_value(struct ab_buf *b, struct ab_arena *a, enum ab_key_id id,
@@ -180,18 +173,15 @@ static void put_json_value(struct ab_buf *b, struct ab_arena *a, enum ab_key_id 
 		return;
 	}
 	if (!ab_key_is_list(&ab_keys[id])) {
-		ab_buf_puts(b, "{\"value\":");
+		ab_buf_jsonf(b, "{'value':");
 		put_json_scalar(b, a, id, v);
-		ab_buf_puts(b, ",\"from\":");
-		ab_buf_json(b, from ? from : "");
-		ab_buf_puts(b, "}");
+		ab_buf_jsonf(b, ",'from':%s}", from ? from : "");
 		return;
 	}
 	ab_buf_puts(b, "[");
 	for (size_t i = 0; i < v->len; i++) {
 		ab_autofree char *origin = make_item_origin(&v->items[i]);
 
-		ab_buf_puts(b, i ? "," : "");
 		put_json_origin(b, id, v->items[i].text, origin);
 	}
 	ab_buf_puts(b, "]");
@@ -202,14 +192,11 @@ static char *show_json(const struct ab_policy *p, const struct ab_show_part *par
 {
 	struct ab_buf b = { 0 };
 
-	ab_buf_puts(&b, "{\"workspace\":");
-	ab_buf_json(&b, p->workspace);
+	ab_buf_jsonf(&b, "{'workspace':%s", p->workspace);
 	for (int id = 0; id < AB_KEY_COUNT; id++) {
 		if (!is_in_section(id, part->section))
 			continue;
-		ab_buf_puts(&b, ",");
-		ab_buf_json(&b, get_shown_key(id));
-		ab_buf_puts(&b, ":");
+		ab_buf_jsonf(&b, ",%s:", get_shown_key(id));
 		put_json_value(&b, a, id, &p->store->config.v[id]);
 	}
 	ab_buf_puts(&b, "}\n");
@@ -231,37 +218,24 @@ char *ab_policy_show(const struct ab_policy *policy, bool json)
 	return ab_policy_show_part(policy, &(struct ab_show_part){ 0 }, json);
 }
 
-static void put_record_members(struct ab_buf *b, const struct ab_value *v)
-{
-	ab_buf_puts(b, "{");
-	for (size_t i = 0; i < v->len; i++) {
-		ab_buf_puts(b, i ? "," : "");
-		put_json_member(b, v->items[i].text);
-	}
-	ab_buf_puts(b, "}");
-}
-
 static void put_record_list(struct ab_buf *b, enum ab_key_id id, const struct ab_value *v,
 			    bool secrets)
 {
-	if (id == AB_KEY_SECRETS || id == AB_KEY_HOST_TOOLS) {
-		put_record_members(b, v);
-		return;
-	}
-	ab_buf_puts(b, "[");
+	bool object = id == AB_KEY_SECRETS || id == AB_KEY_HOST_TOOLS;
+
+	ab_buf_puts(b, object ? "{" : "[");
 	for (size_t i = 0; i < v->len; i++) {
 		const char *text = v->items[i].text;
 
 		ab_buf_puts(b, i ? "," : "");
-		if (id == AB_KEY_ENV_SET && !secrets) {
-			ab_autofree char *name = ab_strndup(text, strcspn(text, "="));
-
-			ab_buf_json(b, name);
-		} else {
+		if (object)
+			put_json_member(b, text);
+		else if (id == AB_KEY_ENV_SET && !secrets)
+			ab_buf_json_n(b, text, strcspn(text, "="));
+		else
 			put_json_item(b, id, text);
-		}
 	}
-	ab_buf_puts(b, "]");
+	ab_buf_puts(b, object ? "}" : "]");
 }
 
 static char *make_record(const struct ab_policy *p, bool secrets)
@@ -270,10 +244,7 @@ static char *make_record(const struct ab_policy *p, bool secrets)
 	struct ab_buf b = { 0 };
 	const char *group = "";
 
-	ab_buf_puts(&b, "{\"profile\":");
-	ab_buf_json(&b, p->profile);
-	ab_buf_puts(&b, ",\"workspace\":");
-	ab_buf_json(&b, p->workspace);
+	ab_buf_jsonf(&b, "{'profile':%s,'workspace':%s", p->profile, p->workspace);
 	for (int id = AB_KEY_EXTENDS + 1; id < AB_KEY_COUNT; id++) {
 		const struct ab_value *v = &p->store->config.v[id];
 		const char *path = ab_keys[id].path;
@@ -315,15 +286,14 @@ static void put_json_whole(struct ab_buf *b, struct ab_arena *a, enum ab_key_id 
 	if (v->all) {
 		ab_buf_puts(b, "\"all\"");
 	} else if (object) {
+		ab_buf_puts(b, "{");
 		for (size_t i = 0; i < v->len; i++) {
 			size_t n = strcspn(v->items[i].text, "=");
 
-			ab_buf_puts(b, i ? "," : "{");
-			ab_buf_json_n(b, v->items[i].text, n);
-			ab_buf_puts(b, ":");
-			ab_buf_json(b, v->items[i].text + n + 1);
+			ab_buf_jsonf(b, ",%.*s:%s", (int)n, v->items[i].text,
+				     v->items[i].text + n + 1);
 		}
-		ab_buf_puts(b, v->len ? "}" : "{}");
+		ab_buf_puts(b, "}");
 	} else if (ab_key_is_list(&ab_keys[id])) {
 		put_record_list(b, id, v, true);
 	} else {
@@ -429,18 +399,11 @@ static char *make_text(const struct ab_value *rules, const struct ab_value *over
 	return ab_buf_take(&b);
 }
 
-static void put_json_text(struct ab_buf *b, const char *key, const char *text)
-{
-	ab_buf_printf(b, ",\"%s\":", key);
-	ab_buf_json(b, text);
-}
-
 static void put_json_rule_origin(struct ab_buf *b, const struct ab_item *item)
 {
 	ab_autofree char *from = ab_origin_text(item->from);
 
-	put_json_text(b, "from", from);
-	ab_buf_printf(b, ",\"trusted\":%s", item->tighten && !item->managed ? "false" : "true");
+	ab_buf_jsonf(b, ",'from':%s,'trusted':%hhd", from, (bool)(!item->tighten || item->managed));
 }
 
 static void put_user_json(struct ab_buf *b, const struct ab_item *item)
@@ -457,17 +420,14 @@ static void put_builtin_json(struct ab_buf *b, unsigned id, const struct ab_valu
 	const struct ab_item *item = ab_override_find(overrides, id);
 	struct ab_decided now = ab_override_decided(overrides, id);
 
-	ab_buf_puts(b, "{\"name\":");
-	ab_buf_json(b, rule->name);
-	put_json_text(b, "decision", ab_decision_names[now.strong]);
+	ab_buf_jsonf(b, ",{'name':%s,'decision':%s", rule->name, ab_decision_names[now.strong]);
 	if (now.weak != now.strong)
-		put_json_text(b, "mild", ab_decision_names[now.weak]);
-	put_json_text(b, "what", rule->what);
-	put_json_text(b, "reason", rule->reason);
+		ab_buf_jsonf(b, ",'mild':%s", ab_decision_names[now.weak]);
+	ab_buf_jsonf(b, ",'what':%s,'reason':%s", rule->what, rule->reason);
 	if (rule->instead)
-		put_json_text(b, "instead", rule->instead);
+		ab_buf_jsonf(b, ",'instead':%s", rule->instead);
 	if (item) {
-		put_json_text(b, "builtin", ab_decision_names[rule->decision]);
+		ab_buf_jsonf(b, ",'builtin':%s", ab_decision_names[rule->decision]);
 		put_json_rule_origin(b, item);
 	}
 	ab_buf_puts(b, "}");
@@ -477,16 +437,14 @@ static char *make_json(const struct ab_value *rules, const struct ab_value *over
 {
 	struct ab_buf b = { 0 };
 
-	ab_buf_puts(&b, "{\"user\":[");
+	ab_buf_jsonf(&b, "{'user':[");
 	for (size_t i = 0; i < rules->len; i++) {
-		ab_buf_puts(&b, i ? "," : "");
+		ab_buf_jsonf(&b, ",");
 		put_user_json(&b, &rules->items[i]);
 	}
-	ab_buf_puts(&b, "],\"builtin\":[");
-	for (unsigned i = 0; i < AB_RULE_COUNT; i++) {
-		ab_buf_puts(&b, i ? "," : "");
+	ab_buf_jsonf(&b, "],'builtin':[");
+	for (unsigned i = 0; i < AB_RULE_COUNT; i++)
 		put_builtin_json(&b, i, overrides);
-	}
 	ab_buf_puts(&b, "]}\n");
 	return ab_buf_take(&b);
 }
@@ -531,8 +489,7 @@ char *ab_policy_origins(const struct ab_policy *policy)
 			continue;
 		for (size_t i = 0; i < all.len; i++)
 			ab_strv_add_once(&once, all.v[i]);
-		ab_buf_printf(&b, "%s\"%s\":", b.len > 1 ? "," : "", key);
-		ab_buf_json_list(&b, &once);
+		ab_buf_jsonf(&b, ",%s:%p", key, ab_list(&once));
 	}
 	ab_buf_puts(&b, "}");
 	return ab_buf_take(&b);

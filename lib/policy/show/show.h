@@ -1,10 +1,9 @@
-#ifndef AB_POLICY_SHOW_SHOW_H
-#define AB_POLICY_SHOW_SHOW_H
+#pragma once
 /*
  * A policy as text. Pure. Output for people is escaped; the caller frees all
  * results.
  */
-#include <stdbool.h>
+#include "base/base.h"
 
 struct ab_policy;
 
@@ -41,5 +40,3 @@ void ab_policy_digest(const struct ab_policy *policy, char ret_hex[65]);
 /* The rules for commands: the user's own, then the built-in ones with the
  * verdicts in force. */
 char *ab_policy_rules(const struct ab_policy *policy, bool json);
-
-#endif

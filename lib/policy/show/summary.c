@@ -1,10 +1,5 @@
 #include "policy/show/summary.h"
 
-#include <string.h>
-
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-#include "base/data/strv.h"
 #include "base/text/units.h"
 #include "policy/model/config.h"
 #include "policy/model/policy.h"
@@ -28,6 +23,15 @@ static void put_list(struct ab_buf *b, const struct ab_strv *list)
 		ab_buf_puts(b, i ? ", " : "");
 		ab_buf_escape(b, list->v[i]);
 	}
+}
+
+/* The same with words in front, if there is anything in it. */
+static void put_part(struct ab_buf *b, const char *lead, const struct ab_strv *list)
+{
+	if (!list->len)
+		return;
+	ab_buf_puts(b, lead);
+	put_list(b, list);
 }
 
 void ab_summary_list(struct ab_strv *rows, const char *label, const char *before,
@@ -86,20 +90,10 @@ static void put_filtered(struct ab_buf *b, const struct ab_policy *p)
 	ab_autostrv struct ab_strv hosts = { 0 };
 
 	list_hosts(p, &hosts);
-	if (hosts.len) {
-		ab_buf_puts(b, "allowed: ");
-		put_list(b, &hosts);
-	} else {
-		ab_buf_puts(b, "no host is allowed");
-	}
-	if (p->net.deny.len) {
-		ab_buf_puts(b, "; denied: ");
-		put_list(b, &p->net.deny);
-	}
-	if (p->net.allow_private.len) {
-		ab_buf_puts(b, "; private ranges: ");
-		put_list(b, &p->net.allow_private);
-	}
+	ab_buf_puts(b, hosts.len ? "" : "no host is allowed");
+	put_part(b, "allowed: ", &hosts);
+	put_part(b, "; denied: ", &p->net.deny);
+	put_part(b, "; private ranges: ", &p->net.allow_private);
 	if (p->net.http.len)
 		ab_buf_puts(b, "; some hosts only with certain methods and paths");
 	ab_buf_puts(b, p->net.unknown != AB_UNKNOWN_ASK ? "; other hosts are denied"
@@ -186,10 +180,7 @@ void ab_summary_containers(const struct ab_policy *p, struct ab_strv *rows)
 		ab_buf_puts(&more, "; ports on localhost");
 	if (p->docker.pull)
 		ab_buf_puts(&more, "; missing images are downloaded");
-	if (p->docker.mounts.len) {
-		ab_buf_puts(&more, "; read-only: ");
-		put_list(&more, &p->docker.mounts);
-	}
+	put_part(&more, "; read-only: ", &p->docker.mounts);
 	ab_summary_list(rows, "containers", "of ", &p->docker.images, more.data);
 }
 
@@ -203,8 +194,8 @@ void ab_summary_tools(const struct ab_policy *p, struct ab_strv *rows)
 
 		ab_strv_add(&names, tool->name);
 		if (tool->unconfined)
-			ab_buf_printf(&more, "%s %s", more.len ? "," : "; outside of any box:",
-				      tool->name);
+			ab_buf_printf(&more, "%s %s",
+				      more.len ? "," : "; outside of any box:", tool->name);
 	}
 	if (names.len)
 		ab_summary_list(rows, "host tools", "", &names, more.len ? more.data : "");

@@ -1,17 +1,13 @@
-#ifndef AB_POLICY_SHOW_SUMMARY_H
-#define AB_POLICY_SHOW_SUMMARY_H
+#pragma once
 /*
  * What a policy means, in a few lines for people. Rows are pairs of strings, a label and a text;
  * all of it is escaped. Pure.
  */
-#include <stddef.h>
-
+#include "base/base.h"
 #include "policy/model/keys.h"
 
-struct ab_buf;
 struct ab_item;
 struct ab_policy;
-struct ab_strv;
 
 /* One row each. */
 void ab_summary_home(const struct ab_policy *policy, struct ab_strv *rows);
@@ -41,5 +37,3 @@ const struct ab_item *ab_policy_find_item(const struct ab_policy *policy, enum a
 					  const char *text);
 /* "~/.config/agentbox/config.json:3", "@npm in --allow"; free it. NULL for NULL. */
 char *ab_item_origin(const struct ab_item *item);
-
-#endif

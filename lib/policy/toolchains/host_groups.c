@@ -1,18 +1,11 @@
 #include "policy/toolchains/host_groups.h"
 
 #include <dirent.h>
-#include <fcntl.h>
-#include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-#include "base/data/strv.h"
-#include "base/system/fd.h"
 #include "policy/toolchains/registries.h"
-#include "policy/toolchains/registry_files.h"
 #include "policy/values/host.h"
+#include "policy/views/value.h"
 
 enum { FILE_MAX = 256 * 1024, SOURCES_MAX = 64 };
 
@@ -23,7 +16,7 @@ static bool add_urls(struct ab_strv *hosts, const char *s)
 
 	while (*s) {
 		size_t n = strcspn(s, " \t\r");
-		ab_autofree char *url = ab_registry_url(s, n);
+		ab_autofree char *url = ab_clean_url(s, n);
 
 		any |= url && ab_registry_add_host(url, hosts);
 		s += n + (s[n] != '\0');
@@ -162,19 +155,16 @@ char *ab_group_list(void)
 bool ab_group_expand(const char *name, const char *home, char *const *env,
 		     struct ab_strv *ret_entries)
 {
-	for (size_t i = 0; i < AB_COUNT(groups); i++) {
-		const struct group *g = &groups[i];
+	const struct group *g = ab_find_row(groups, AB_COUNT(groups), name, name);
 
-		if (strcmp(g->name, name) != 0)
-			continue;
-		ab_registries_hosts(name, home, env, ret_entries);
-		if (strcmp(name, "debian") == 0 && find_apt_sources(ret_entries))
-			return true;
-		for (size_t k = 0; g->hosts[k]; k++)
-			ab_strv_add_once(ret_entries, g->hosts[k]);
+	if (!g)
+		return false;
+	ab_registries_hosts(name, home, env, ret_entries);
+	if (strcmp(name, "debian") == 0 && find_apt_sources(ret_entries))
 		return true;
-	}
-	return false;
+	for (size_t k = 0; g->hosts[k]; k++)
+		ab_strv_add_once(ret_entries, g->hosts[k]);
+	return true;
 }
 
 static bool has_host(const struct group *g, const struct ab_host *host)
@@ -203,7 +193,8 @@ const char *ab_group_of(const char *text)
 
 void ab_group_hosts(const char *name, struct ab_strv *ret_entries)
 {
-	for (size_t i = 0; i < AB_COUNT(groups); i++)
-		for (size_t k = 0; strcmp(groups[i].name, name) == 0 && groups[i].hosts[k]; k++)
-			ab_strv_add(ret_entries, groups[i].hosts[k]);
+	const struct group *g = ab_find_row(groups, AB_COUNT(groups), name, name);
+
+	for (size_t k = 0; g && g->hosts[k]; k++)
+		ab_strv_add(ret_entries, g->hosts[k]);
 }

@@ -1,14 +1,10 @@
-#ifndef AB_POLICY_TOOLCHAINS_HOST_GROUPS_H
-#define AB_POLICY_TOOLCHAINS_HOST_GROUPS_H
+#pragma once
 /*
  * Host groups: "@npm" stands for the hosts from which npm fetches on this
  * machine: those of the user's own configuration of the tool, so that mirrors
  * work (registries.h), and the public ones, from a table.
  */
-#include <stdbool.h>
-#include <stddef.h>
-
-struct ab_strv;
+#include "base/base.h"
 
 extern const char *const ab_group_names[];
 extern const size_t ab_group_count;
@@ -26,5 +22,3 @@ bool ab_group_expand(const char *name, const char *home, char *const *environ,
 const char *ab_group_of(const char *host);
 /* The entries of the table for "name". */
 void ab_group_hosts(const char *name, struct ab_strv *ret_entries);
-
-#endif

@@ -1,18 +1,9 @@
 #include "policy/toolchains/registries.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
-
-#include "base/data/mem.h"
-#include "base/data/strv.h"
-#include "base/system/fd.h"
 #include "base/system/own_path.h"
 #include "policy/toolchains/registry_files.h"
 #include "policy/values/host.h"
 #include "policy/values/paths.h"
-#include "policy/values/secret_text.h"
 
 enum { FILE_MAX = 256 * 1024, HOSTS_MAX = 64 };
 
@@ -30,7 +21,7 @@ enum place {
 struct registry_file {
 	enum place place;
 	const char *name;
-	ab_registry_fn *read;
+	const struct ab_view_format *format;
 };
 
 static const struct tool {
@@ -40,46 +31,44 @@ static const struct tool {
 } tools[] = {
 	{ "npm",
 	  { "npm_config_registry", "NPM_CONFIG_REGISTRY", "YARN_NPM_REGISTRY_SERVER" },
-	  { { IN_HOME, ".npmrc", ab_registry_npmrc },
-	    { IN_HOME, ".yarnrc.yml", ab_registry_yarnrc } } },
+	  { { IN_HOME, ".npmrc", &ab_registry_npmrc },
+	    { IN_HOME, ".yarnrc.yml", &ab_registry_yarnrc } } },
 	{ "pypi",
 	  { "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX", "UV_INDEX_URL",
 	    "UV_EXTRA_INDEX_URL" },
-	  { { IN_CONFIG, "pip/pip.conf", ab_registry_pip },
-	    { IN_HOME, ".pip/pip.conf", ab_registry_pip },
-	    { IN_SYSTEM, "/etc/pip.conf", ab_registry_pip },
-	    { IN_CONFIG, "uv/uv.toml", ab_registry_uv } } },
+	  { { IN_CONFIG, "pip/pip.conf", &ab_registry_pip },
+	    { IN_HOME, ".pip/pip.conf", &ab_registry_pip },
+	    { IN_SYSTEM, "/etc/pip.conf", &ab_registry_pip },
+	    { IN_CONFIG, "uv/uv.toml", &ab_registry_uv } } },
 	{ "crates",
 	  { NULL },
-	  { { IN_HOME, ".cargo/config.toml", ab_registry_cargo },
-	    { IN_HOME, ".cargo/config", ab_registry_cargo } } },
-	{ "go", { "GOPROXY" }, { { IN_CONFIG, "go/env", ab_registry_go } } },
+	  { { IN_HOME, ".cargo/config.toml", &ab_registry_cargo },
+	    { IN_HOME, ".cargo/config", &ab_registry_cargo } } },
+	{ "go", { "GOPROXY" }, { { IN_CONFIG, "go/env", &ab_registry_go } } },
 	{ "maven",
 	  { NULL },
-	  { { IN_HOME, ".m2/settings.xml", ab_registry_maven },
-	    { IN_SYSTEM, "/etc/maven/settings.xml", ab_registry_maven } } },
+	  { { IN_HOME, ".m2/settings.xml", &ab_registry_maven },
+	    { IN_HOME, ".gradle/gradle.properties", &ab_registry_gradle },
+	    { IN_SYSTEM, "/etc/maven/settings.xml", &ab_registry_maven } } },
 	{ "rubygems",
 	  { "BUNDLE_MIRROR__ALL", "BUNDLE_MIRROR__HTTPS://RUBYGEMS__ORG/" },
-	  { { IN_HOME, ".bundle/config", ab_registry_bundle },
-	    { IN_HOME, ".gemrc", ab_registry_gemrc },
-	    { IN_CONFIG, "gem/gemrc", ab_registry_gemrc },
-	    { IN_SYSTEM, "/etc/gemrc", ab_registry_gemrc } } },
+	  { { IN_HOME, ".bundle/config", &ab_registry_bundle },
+	    { IN_HOME, ".gemrc", &ab_registry_gemrc },
+	    { IN_CONFIG, "gem/gemrc", &ab_registry_gemrc },
+	    { IN_SYSTEM, "/etc/gemrc", &ab_registry_gemrc } } },
 	{ "packagist",
 	  { NULL },
-	  { { IN_CONFIG, "composer/config.json", ab_registry_composer },
-	    { IN_HOME, ".composer/config.json", ab_registry_composer } } },
+	  { { IN_CONFIG, "composer/config.json", &ab_registry_composer },
+	    { IN_HOME, ".composer/config.json", &ab_registry_composer } } },
 	{ "nuget",
 	  { NULL },
-	  { { IN_HOME, ".nuget/NuGet/NuGet.Config", ab_registry_nuget },
-	    { IN_CONFIG, "NuGet/NuGet.Config", ab_registry_nuget } } },
+	  { { IN_HOME, ".nuget/NuGet/NuGet.Config", &ab_registry_nuget },
+	    { IN_CONFIG, "NuGet/NuGet.Config", &ab_registry_nuget } } },
 };
 
 static const struct tool *find_tool(const char *group)
 {
-	for (size_t i = 0; i < AB_COUNT(tools); i++)
-		if (strcmp(tools[i].group, group) == 0)
-			return &tools[i];
-	return NULL;
+	return ab_find_row(tools, AB_COUNT(tools), group, group);
 }
 
 static char *make_path(const struct source *s, const struct registry_file *f)
@@ -116,26 +105,38 @@ static int open_registry(const char *path, const char **ret_fault)
 	return ab_take_fd(&fd);
 }
 
-/* Read a regular file of bounded size; false: there is none. These are the user's own files, so
- * links are followed. A file that another user can have written is ignored. */
-static bool read_registry(const char *path, ab_registry_fn *read, struct ab_registry *ret)
+/* A file that is too large has no view: it is as if it could not be read. */
+static void make_view(int fd, const struct registry_file *f, struct ab_view *ret)
 {
-	const char *fault;
-	ab_autoclose int fd = open_registry(path, &fault);
 	char *data;
 	size_t len;
 
-	if (fd < 0 || fault || ab_read_all(fd, FILE_MAX, &data, &len) < 0)
-		return false;
-	read(data, ret);
+	if (ab_read_all(fd, FILE_MAX, &data, &len) < 0) {
+		ret->broken = true;
+		return;
+	}
+	ab_view_make(f->format, data, len, ret);
 	explicit_bzero(data, len); /* it may have tokens */
 	free(data);
+}
+
+/* These are the user's own files, so links are followed. A file that another user can have written is
+ * ignored; false: it is, or there is none. */
+static bool read_registry(const char *path, const struct registry_file *f, struct ab_view *ret)
+{
+	const char *fault;
+	ab_autoclose int fd = open_registry(path, &fault);
+
+	if (fd < 0 || fault)
+		return false;
+	make_view(fd, f, ret);
 	return true;
 }
 
 bool ab_registry_add_host(const char *url, struct ab_strv *entries)
 {
-	const char *host = strstr(url, "://") + 3;
+	const char *authority = strstr(url, "://") + 3;
+	const char *host = authority + (strncmp(authority, "git@", 4) == 0 ? 4 : 0);
 	char buf[AB_HOST_ENTRY_TEXT];
 	struct ab_host_entry e;
 
@@ -152,22 +153,23 @@ void ab_registries_hosts(const char *group, const char *home, char *const *env,
 {
 	const struct tool *t = find_tool(group);
 	const struct source s = { home, env };
-	ab_autoregistry struct ab_registry r = { 0 };
+	ab_autostrv struct ab_strv urls = { 0 };
 
 	for (size_t i = 0; t && t->variables[i]; i++) {
 		const char *value = ab_environ_get(env, t->variables[i]);
 
 		if (value)
-			ab_registry_variable(value, &r);
+			ab_registry_variable(value, &urls);
 	}
 	for (size_t i = 0; t && t->files[i].name; i++) {
 		ab_autofree char *path = make_path(&s, &t->files[i]);
+		ab_autoview struct ab_view v = { 0 };
 
-		if (path)
-			read_registry(path, t->files[i].read, &r);
+		if (path && read_registry(path, &t->files[i], &v))
+			ab_strv_extend(&urls, &v.urls);
 	}
-	for (size_t i = 0; i < r.urls.len; i++)
-		ab_registry_add_host(r.urls.v[i], ret_entries);
+	for (size_t i = 0; i < urls.len; i++)
+		ab_registry_add_host(urls.v[i], ret_entries);
 }
 
 void ab_registries_faults(const char *group, const char *home, char *const *env,
@@ -201,11 +203,12 @@ void ab_registries_paths(const char *home, char *const *env, struct ab_strv *ret
 		}
 }
 
-/* Takes both. */
-static void add_view(struct ab_registry_views *views, char *path, char *text)
+/* Takes the path and the text of the view. */
+static void add_view(struct ab_registry_views *views, char *path, struct ab_view *v)
 {
-	views->v = ab_realloc(views->v, (views->len + 1) * sizeof(views->v[0]));
-	views->v[views->len++] = (struct ab_registry_view){ .path = path, .text = text };
+	*ab_append(views->v, views->len) = (struct ab_registry_view){
+		.path = path, .text = ab_buf_take(&v->text), .left = v->left, .broken = v->broken
+	};
 }
 
 void ab_registries_views(const char *group, const char *home, char *const *env,
@@ -215,43 +218,30 @@ void ab_registries_views(const char *group, const char *home, char *const *env,
 	const struct source s = { home, env };
 
 	for (size_t i = 0; t && t->files[i].name; i++) {
-		ab_autoregistry struct ab_registry r = { 0 };
+		ab_autoview struct ab_view v = { 0 };
 		ab_autofree char *path = make_path(&s, &t->files[i]);
 
-		if (t->files[i].place == IN_SYSTEM || !path ||
-		    !read_registry(path, t->files[i].read, &r) || !r.shown.len)
-			continue;
-		add_view(ret, ab_take(path), ab_buf_take(&r.shown));
+		if (t->files[i].place != IN_SYSTEM && path &&
+		    read_registry(path, &t->files[i], &v) && v.text.len)
+			add_view(ret, ab_take(path), &v);
 	}
 }
 
-/* Free it. NULL: the file is not there, or has no login. */
-static char *read_without_logins(const char *path, ab_registry_fn *read)
+/* False: there is no such file, or all of it may be seen. */
+static bool read_visible(const char *path, const struct registry_file *f, struct ab_view *ret)
 {
 	const char *fault;
 	ab_autoclose int fd = open_registry(path, &fault);
-	char *data, *clean;
-	size_t len;
 
-	if (fd < 0 || ab_read_all(fd, FILE_MAX, &data, &len) < 0)
-		return NULL;
-	clean = ab_registry_without_logins(data);
-	if (ab_secret_text(clean ? clean : data)) {
-		ab_autoregistry struct ab_registry r = { 0 };
-
-		read(data, &r);
-		if (clean)
-			explicit_bzero(clean, strlen(clean));
-		free(clean);
-		clean = r.shown.len ? ab_buf_take(&r.shown) : ab_strdup("");
-	}
-	explicit_bzero(data, len);
-	free(data);
-	return clean;
+	if (fd >= 0)
+		make_view(fd, f, ret);
+	else
+		ret->broken = fault != NULL;
+	return fd < 0 ? ret->broken : !ret->whole;
 }
 
-void ab_registries_logins(const char *home, char *const *env, const struct ab_strv *files,
-			  struct ab_registry_views *ret)
+void ab_registries_visible(const char *home, char *const *env, const struct ab_strv *files,
+			   struct ab_registry_views *ret)
 {
 	const struct source s = { home, env };
 
@@ -259,20 +249,18 @@ void ab_registries_logins(const char *home, char *const *env, const struct ab_st
 		for (size_t k = 0; tools[i].files[k].name; k++) {
 			const struct registry_file *f = &tools[i].files[k];
 			ab_autofree char *path = f->place == IN_SYSTEM ? NULL : make_path(&s, f);
-			bool listed = path && (!files || ab_strv_has(files, path));
-			char *clean = listed ? read_without_logins(path, f->read) : NULL;
+			ab_autoview struct ab_view v = { 0 };
 
-			if (clean)
-				add_view(ret, ab_take(path), clean);
+			if (path && (!files || ab_strv_has(files, path)) &&
+			    read_visible(path, f, &v))
+				add_view(ret, ab_take(path), &v);
 		}
 }
 
 void ab_registry_views_fini(struct ab_registry_views *views)
 {
-	for (size_t i = 0; i < views->len; i++) {
-		free(views->v[i].path);
-		free(views->v[i].text);
-	}
+	for (size_t i = 0; i < views->len; i++)
+		ab_free_all(views->v[i].path, views->v[i].text);
 	free(views->v);
 	*views = (struct ab_registry_views){ 0 };
 }

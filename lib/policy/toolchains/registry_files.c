@@ -1,448 +1,309 @@
 #include "policy/toolchains/registry_files.h"
 
-#include <stdio.h>
-#include <string.h>
+/* clang-format off */
+#define FORMAT(name, reader, writer)                        \
+	const struct ab_view_format ab_registry_##name = { \
+		.read = reader, .write = writer, .rows = name, .nrows = AB_COUNT(name) }
 
-#include "base/data/mem.h"
-#include "base/text/ascii.h"
-#include "base/text/toml.h"
-#include "policy/toolchains/registry_text.h"
-#include "policy/values/host.h"
-
-enum { LIST_MAX = 2048, SECTION_MAX = 64 };
-
-void ab_registry_fini(struct ab_registry *r)
-{
-	ab_strv_fini(&r->urls);
-	ab_buf_fini(&r->shown);
-}
-
-/* "registry", or "@scope:registry". */
-static bool is_npm_registry(const char *key, size_t len)
-{
-	static const char end[] = ":registry";
-	const size_t n = sizeof(end) - 1;
-
-	if (ab_registry_is_word(key, len, "registry"))
-		return true;
-	return len > n + 1 && key[0] == '@' && memcmp(key + len - n, end, n) == 0 &&
-	       ab_registry_has_only(key + 1, len - n - 1, "._~-");
-}
-
-static void read_npm_line(struct ab_registry *r, const char *s, size_t len, void *arg)
-{
-	ab_autofree char *url = NULL;
-	const char *value;
-	size_t key, n;
-
-	(void)arg;
-	s = ab_registry_trim(s, &len);
-	if (!len || *s == ';' || *s == '#' ||
-	    ab_registry_split_pair(s, len, '=', &key, &value, &n) < 0)
-		return;
-	if (is_npm_registry(s, key))
-		url = ab_registry_keep_url(r, value, n);
-	if (url)
-		ab_buf_printf(&r->shown, "%.*s=%s\n", (int)key, s, url);
-	else if ((ab_registry_is_word(s, key, "strict-ssl") && ab_registry_is_bool(value, n)) ||
-		 (ab_registry_is_word(s, key, "cafile") && ab_registry_is_file(value, n)))
-		ab_buf_printf(&r->shown, "%.*s=%.*s\n", (int)key, s, (int)n, value);
-}
-
-void ab_registry_npmrc(const char *text, struct ab_registry *ret)
-{
-	ab_registry_each_line(text, ret, read_npm_line, NULL);
-}
-
-/* Where a line of YAML is: below npmScopes, below one of its scopes, or neither. */
-struct yarn {
-	bool scopes;
-	size_t depth; /* of the scope's name */
-	char scope[SECTION_MAX];
-	bool opened; /* "npmScopes:" is in the output */
+static const struct ab_view_row npmrc[] = {
+	{ AB_VIEW_URL, "registry" },
+	{ AB_VIEW_URL, "@*:registry" },
+	{ AB_VIEW_FLAG, "strict-ssl" },
+	{ AB_VIEW_PATH, "cafile" },
+	{ AB_VIEW_FLAG, "audit" },
+	{ AB_VIEW_WORD, "audit-level", "info low moderate high critical none" },
+	{ AB_VIEW_FLAG, "auto-install-peers" },
+	{ AB_VIEW_FLAG, "engine-strict" },
+	{ AB_VIEW_NUMBER, "fetch-retries" },
+	{ AB_VIEW_NUMBER, "fetch-timeout" },
+	{ AB_VIEW_FLAG, "fund" },
+	{ AB_VIEW_FLAG, "ignore-scripts" },
+	{ AB_VIEW_FLAG, "legacy-peer-deps" },
+	{ AB_VIEW_WORD, "loglevel", "silent error warn notice http info verbose silly" },
+	{ AB_VIEW_NUMBER, "maxsockets" },
+	{ AB_VIEW_WORD, "node-linker", "isolated hoisted pnp" },
+	{ AB_VIEW_FLAG, "offline" },
+	{ AB_VIEW_FLAG, "package-lock" },
+	{ AB_VIEW_FLAG, "prefer-offline" },
+	{ AB_VIEW_FLAG, "progress" },
+	{ AB_VIEW_FLAG, "save-exact" },
+	{ AB_VIEW_WORD, "save-prefix", "~ ^" },
+	{ AB_VIEW_FLAG, "shamefully-hoist" },
+	{ AB_VIEW_FLAG, "strict-peer-dependencies" },
+	{ AB_VIEW_FLAG, "update-notifier" },
 };
+FORMAT(npmrc, ab_read_npmrc, ab_write_pairs);
 
-static void put_yarn(struct ab_registry *r, struct yarn *y, bool top, const char *url)
-{
-	if (top) {
-		ab_buf_printf(&r->shown, "npmRegistryServer: \"%s\"\n", url);
-		return;
-	}
-	if (!y->opened)
-		ab_buf_puts(&r->shown, "npmScopes:\n");
-	y->opened = true;
-	ab_buf_printf(&r->shown, "  %s:\n    npmRegistryServer: \"%s\"\n", y->scope, url);
-}
-
-static void read_yarn_line(struct ab_registry *r, const char *s, size_t len, void *arg)
-{
-	struct yarn *y = arg;
-	ab_autofree char *url = NULL;
-	size_t depth = 0, key, n;
-	const char *value;
-
-	while (depth < len && s[depth] == ' ')
-		depth++;
-	if (depth == len || s[depth] == '#' ||
-	    ab_registry_split_pair(s + depth, len - depth, ':', &key, &value, &n) < 0)
-		return;
-	s = ab_registry_trim(s + depth, &key);
-	if (depth == 0) {
-		y->scopes = ab_registry_is_word(s, key, "npmScopes");
-		y->scope[0] = '\0';
-		y->depth = 0;
-	} else if (y->scopes && n == 0 && (!y->depth || depth <= y->depth)) {
-		y->depth = depth;
-		y->scope[0] = '\0';
-		if (key < SECTION_MAX && ab_registry_has_only(s, key, "._-"))
-			snprintf(y->scope, sizeof(y->scope), "%.*s", (int)key, s);
-	}
-	if (!ab_registry_is_word(s, key, "npmRegistryServer") || (depth && !y->scope[0]))
-		return;
-	url = ab_registry_keep_url(r, value, n);
-	if (url)
-		put_yarn(r, y, depth == 0, url);
-	if (depth)
-		y->scope[0] = '\0';
-}
-
-void ab_registry_yarnrc(const char *text, struct ab_registry *ret)
-{
-	struct yarn y = { 0 };
-
-	ab_registry_each_line(text, ret, read_yarn_line, &y);
-}
-
-struct pip {
-	char section[SECTION_MAX];
-	bool opened;	 /* the section is in the output */
-	const char *key; /* of the line before: its value may continue */
-	bool started;	 /* the key is in the output */
+static const struct ab_view_row yarnrc[] = {
+	{ AB_VIEW_URL, "npmRegistryServer" },
+	{ AB_VIEW_URL, "npmScopes * npmRegistryServer" },
+	{ AB_VIEW_FLAG, "enableGlobalCache" },
+	{ AB_VIEW_FLAG, "enableImmutableInstalls" },
+	{ AB_VIEW_FLAG, "enableScripts" },
+	{ AB_VIEW_FLAG, "enableStrictSsl" },
+	{ AB_VIEW_FLAG, "enableTelemetry" },
+	{ AB_VIEW_PATH, "httpsCaFilePath" },
+	{ AB_VIEW_WORD, "nodeLinker", "pnp pnpm node-modules" },
 };
+FORMAT(yarnrc, ab_read_yaml, ab_write_yaml);
 
-static const char *find_pip_key(const char *s, size_t len)
-{
-	static const char *const keys[] = { "index-url", "extra-index-url", "find-links",
-					    "trusted-host", "cert" };
-
-	for (size_t i = 0; i < AB_COUNT(keys); i++) {
-		bool same = strlen(keys[i]) == len;
-
-		/* pip accepts "_" for "-", and any case. */
-		for (size_t k = 0; same && k < len; k++)
-			same = (s[k] == '_' ? '-' : ab_lower(s[k])) == keys[i][k];
-		if (same)
-			return keys[i];
-	}
-	return NULL;
-}
-
-/* One word of a value; NULL: it is not kept. */
-static char *keep_pip_word(struct ab_registry *r, const char *key, const char *s, size_t len)
-{
-	struct ab_host_entry e;
-
-	if (strcmp(key, "cert") == 0)
-		return ab_registry_is_file(s, len) ? ab_strndup(s, len) : NULL;
-	if (strcmp(key, "trusted-host") == 0)
-		return ab_host_entry_parse(s, len, &e, NULL) == 0 && !e.below ? ab_strndup(s, len)
-									      : NULL;
-	return ab_registry_keep_url(r, s, len);
-}
-
-static void put_pip_words(struct ab_registry *r, struct pip *p, const char *s, size_t len)
-{
-	const char *end = s + len;
-
-	while (s < end) {
-		ab_autofree char *word = NULL;
-		size_t n = 0;
-
-		while (s < end && ab_is_space(*s))
-			s++;
-		while (s + n < end && !ab_is_space(s[n]))
-			n++;
-		word = n ? keep_pip_word(r, p->key, s, n) : NULL;
-		s += n;
-		if (!word)
-			continue;
-		if (!p->opened)
-			ab_buf_printf(&r->shown, "[%s]\n", p->section);
-		p->opened = true;
-		if (!p->started)
-			ab_buf_printf(&r->shown, "%s = %s\n", p->key, word);
-		else
-			ab_buf_printf(&r->shown, "    %s\n", word);
-		p->started = true;
-	}
-}
-
-static void read_pip_line(struct ab_registry *r, const char *s, size_t len, void *arg)
-{
-	struct pip *p = arg;
-	const char *value, *text;
-	size_t key, n = len;
-
-	text = ab_registry_trim(s, &n);
-	if (!n || *text == '#' || *text == ';')
-		return;
-	if (ab_is_blank(*s) && p->key) {
-		put_pip_words(r, p, text, n);
-		return;
-	}
-	p->key = NULL;
-	if (*text == '[') {
-		p->section[0] = '\0';
-		p->opened = false;
-		if (text[n - 1] == ']' && n - 2 < SECTION_MAX &&
-		    ab_registry_has_only(text + 1, n - 2, "_-"))
-			snprintf(p->section, sizeof(p->section), "%.*s", (int)(n - 2), text + 1);
-		return;
-	}
-	if (!p->section[0] || ab_registry_split_pair(text, n, '=', &key, &value, &n) < 0)
-		return;
-	p->key = find_pip_key(text, key);
-	p->started = false;
-	if (p->key)
-		put_pip_words(r, p, value, n);
-}
-
-void ab_registry_pip(const char *text, struct ab_registry *ret)
-{
-	struct pip p = { 0 };
-
-	ab_registry_each_line(text, ret, read_pip_line, &p);
-}
-
-struct uv {
-	struct ab_registry *r;
-	unsigned table;
-	struct ab_buf more; /* further members of the [[index]] */
-	char *url;
+static const struct ab_view_row pip[] = {
+	{ AB_VIEW_URL, "* index-url" },
+	{ AB_VIEW_URL, "* extra-index-url", .words = true },
+	{ AB_VIEW_URL, "* find-links", .words = true },
+	{ AB_VIEW_HOST, "* trusted-host", .words = true },
+	{ AB_VIEW_PATH, "* cert" },
+	{ AB_VIEW_FLAG, "* break-system-packages" },
+	{ AB_VIEW_PATH, "* cache-dir" },
+	{ AB_VIEW_FLAG, "* disable-pip-version-check" },
+	{ AB_VIEW_FLAG, "* no-cache-dir" },
+	{ AB_VIEW_FLAG, "* no-color" },
+	{ AB_VIEW_FLAG, "* no-index" },
+	{ AB_VIEW_FLAG, "* no-input" },
+	{ AB_VIEW_FLAG, "* pre" },
+	{ AB_VIEW_FLAG, "* prefer-binary" },
+	{ AB_VIEW_WORD, "* progress-bar", "on off raw ascii pretty emoji" },
+	{ AB_VIEW_FLAG, "* require-virtualenv" },
+	{ AB_VIEW_NUMBER, "* retries" },
+	{ AB_VIEW_NUMBER, "* timeout" },
+	{ AB_VIEW_FLAG, "* user" },
 };
+FORMAT(pip, ab_read_pip, ab_write_pip);
 
-/* An [[index]] without a usable URL is left out as a whole. */
-static void end_uv_index(struct uv *u)
-{
-	if (u->url)
-		ab_buf_printf(&u->r->shown, "[[index]]\nurl = \"%s\"\n%s", u->url,
-			      u->more.data ? u->more.data : "");
-	free(u->url);
-	u->url = NULL;
-	ab_buf_fini(&u->more);
-}
+/* Beside the top, pip has a table of its own. */
+#define UV(in) \
+	{ AB_VIEW_URL, in "index-url" }, \
+	{ AB_VIEW_URL, in "extra-index-url []" }, \
+	{ AB_VIEW_URL, in "find-links []" }, \
+	{ AB_VIEW_FLAG, in "no-index" }, \
+	{ AB_VIEW_WORD, in "index-strategy", "first-index unsafe-first-match unsafe-best-match" }, \
+	{ AB_VIEW_WORD, in "link-mode", "clone copy hardlink symlink" }, \
+	{ AB_VIEW_WORD, in "prerelease", "disallow allow if-necessary explicit" }, \
+	{ AB_VIEW_WORD, in "resolution", "highest lowest lowest-direct" }, \
+	{ AB_VIEW_FLAG, in "compile-bytecode" }
 
-static void read_uv(void *arg, const struct ab_toml_value *v)
-{
-	ab_autofree char *url = NULL;
-	struct uv *u = arg;
-	size_t n = strlen(v->text);
-
-	if (v->table != u->table)
-		end_uv_index(u);
-	u->table = v->table;
-	if (ab_toml_is(v, "index.url") && v->kind == '"' && !u->url)
-		u->url = ab_registry_keep_url(u->r, v->text, n);
-	else if (ab_toml_is(v, "index.name") && v->kind == '"' &&
-		 ab_registry_has_only(v->text, n, "_.-"))
-		ab_buf_printf(&u->more, "name = \"%s\"\n", v->text);
-	else if ((ab_toml_is(v, "index.default") || ab_toml_is(v, "index.explicit")) &&
-		 v->kind == 't')
-		ab_buf_printf(&u->more, "%s = true\n", v->keys[1]);
-	else if (ab_toml_is(v, "index-url") && v->kind == '"' &&
-		 (url = ab_registry_keep_url(u->r, v->text, n)))
-		ab_buf_printf(&u->r->shown, "index-url = \"%s\"\n", url);
-	else if (ab_toml_is(v, "extra-index-url") && v->kind == '"')
-		free(ab_registry_keep_url(u->r, v->text,
-					  n)); /* its host; a list cannot be written in pieces */
-}
-
-void ab_registry_uv(const char *text, struct ab_registry *ret)
-{
-	struct uv u = { .r = ret };
-	unsigned line;
-
-	ab_toml_scan(text, strlen(text), read_uv, &u, &line);
-	end_uv_index(&u);
-}
-
-static void read_cargo(void *arg, const struct ab_toml_value *v)
-{
-	struct ab_registry *r = arg;
-	ab_autofree char *url = NULL;
-	const char *text = v->text;
-	size_t n = strlen(text);
-
-	if (v->kind != '"' || v->element || v->nkeys < 2 ||
-	    (v->nkeys == 3 && !ab_registry_has_only(v->keys[1], strlen(v->keys[1]), "_-")))
-		return;
-	if (ab_toml_is(v, "registry.default") && ab_registry_has_only(text, n, "_-"))
-		ab_buf_printf(&r->shown, "registry.default = \"%s\"\n", text);
-	else if (ab_toml_is(v, "source.*.replace-with") && ab_registry_has_only(text, n, "_-"))
-		ab_buf_printf(&r->shown, "source.%s.replace-with = \"%s\"\n", v->keys[1], text);
-	else if ((ab_toml_is(v, "source.*.registry") || ab_toml_is(v, "registries.*.index")) &&
-		 (url = ab_registry_keep_url(r, text, n)))
-		ab_buf_printf(&r->shown, "%s.%s.%s = \"%s\"\n", v->keys[0], v->keys[1], v->keys[2],
-			      url);
-}
-
-void ab_registry_cargo(const char *text, struct ab_registry *ret)
-{
-	unsigned line;
-
-	ab_toml_scan(text, strlen(text), read_cargo, ret, &line);
-}
-
-/* A list like GOPROXY: URLs, "direct" and "off". */
-static void put_go_proxies(struct ab_registry *r, const char *s, size_t len)
-{
-	ab_autobuf struct ab_buf list = { 0 };
-	const char *end = s + len;
-
-	while (s < end) {
-		ab_autofree char *url = NULL;
-		size_t n = 0;
-
-		while (s + n < end && s[n] != ',' && s[n] != '|')
-			n++;
-		if (ab_registry_is_word(s, n, "direct") || ab_registry_is_word(s, n, "off"))
-			url = ab_strndup(s, n);
-		else
-			url = ab_registry_keep_url(r, s, n);
-		if (url)
-			ab_buf_printf(&list, "%s%s", list.len ? "," : "", url);
-		s += n + 1;
-	}
-	if (list.len)
-		ab_buf_printf(&r->shown, "GOPROXY=%s\n", list.data);
-}
-
-static void read_go_line(struct ab_registry *r, const char *s, size_t len, void *arg)
-{
-	static const char *const others[] = { "GOPRIVATE", "GONOPROXY", "GONOSUMDB", "GOSUMDB",
-					      "GOINSECURE" };
-	const char *value;
-	size_t key, n;
-
-	(void)arg;
-	s = ab_registry_trim(s, &len);
-	if (ab_registry_split_pair(s, len, '=', &key, &value, &n) < 0)
-		return;
-	if (ab_registry_is_word(s, key, "GOPROXY"))
-		put_go_proxies(r, value, n);
-	for (size_t i = 0; i < AB_COUNT(others); i++)
-		if (ab_registry_is_word(s, key, others[i]) && n < LIST_MAX &&
-		    ab_registry_has_only(value, n, "*./,_-"))
-			ab_buf_printf(&r->shown, "%s=%.*s\n", others[i], (int)n, value);
-}
-
-void ab_registry_go(const char *text, struct ab_registry *ret)
-{
-	ab_registry_each_line(text, ret, read_go_line, NULL);
-}
-
-/* "BUNDLE_MIRROR__ALL", or the same with the URL of a source. Bundler writes "__" for a dot and
- * "___" for a dash. */
-static bool is_bundle_mirror(const char *key, size_t len)
-{
-	static const char start[] = "BUNDLE_MIRROR__";
-	const size_t n = sizeof(start) - 1;
-	ab_autobuf struct ab_buf b = { 0 };
-	ab_autofree char *url = NULL;
-
-	if (len <= n || memcmp(key, start, n) != 0 || !ab_registry_has_only(key, len, "_:/"))
-		return false;
-	if (ab_registry_is_word(key + n, len - n, "ALL"))
-		return true;
-	for (size_t i = n; i < len; i++) {
-		size_t bars = 0;
-
-		while (bars < 3 && i + bars < len && key[i + bars] == '_')
-			bars++;
-		ab_buf_printf(&b, "%c", bars == 3 ? '-' : bars == 2 ? '.' : ab_lower(key[i]));
-		i += bars > 1 ? bars - 1 : 0;
-	}
-	url = ab_registry_url(b.data, b.len);
-	return url != NULL;
-}
-
-static void begin_yaml(struct ab_registry *r)
-{
-	if (!r->shown.len)
-		ab_buf_puts(&r->shown, "---\n");
-}
-
-/* `KEY: "value"`: the key may have a colon, which no blank follows. */
-static void read_bundle_line(struct ab_registry *r, const char *s, size_t len, void *arg)
-{
-	const char *colon = memmem(s, len, ": ", 2), *value;
-	ab_autofree char *url = NULL;
-	size_t key, n;
-
-	(void)arg;
-	if (!colon)
-		return;
-	key = (size_t)(colon - s);
-	n = len - key - 2;
-	value = ab_registry_trim(colon + 2, &n);
-	if (is_bundle_mirror(s, key))
-		url = ab_registry_keep_url(r, value, n);
-	else if (ab_registry_is_word(s, key, "BUNDLE_SSL_CA_CERT") && ab_registry_is_file(value, n))
-		url = ab_strndup(value, n);
-	if (!url)
-		return;
-	begin_yaml(r);
-	ab_buf_printf(&r->shown, "%.*s: \"%s\"\n", (int)key, s, url);
-}
-
-void ab_registry_bundle(const char *text, struct ab_registry *ret)
-{
-	ab_registry_each_line(text, ret, read_bundle_line, NULL);
-}
-
-struct gem {
-	bool sources; /* these lines are elements of :sources: */
-	bool opened;  /* ":sources:" is in the output */
+static const struct ab_view_row uv[] = {
+	UV(""),
+	UV("pip "),
+	{ AB_VIEW_GROUP, "index", "[[ url !default !explicit" },
+	{ AB_VIEW_URL, "index url" },
+	{ AB_VIEW_NAME, "index name", "_.-" },
+	{ AB_VIEW_FLAG, "index default" },
+	{ AB_VIEW_FLAG, "index explicit" },
+	{ AB_VIEW_WORD, "index format", "simple flat" },
+	{ AB_VIEW_HOST, "allow-insecure-host []" },
+	{ AB_VIEW_PATH, "cache-dir" },
+	{ AB_VIEW_NUMBER, "concurrent-downloads" },
+	{ AB_VIEW_FLAG, "native-tls" },
+	{ AB_VIEW_FLAG, "no-cache" },
+	{ AB_VIEW_FLAG, "offline" },
+	{ AB_VIEW_WORD, "python-downloads", "automatic manual never" },
+	{ AB_VIEW_WORD, "python-preference", "only-managed managed system" },
+	{ AB_VIEW_FLAG, "system-certs" },
 };
+FORMAT(uv, ab_read_toml, ab_write_toml);
 
-static void read_gem_line(struct ab_registry *r, const char *s, size_t len, void *arg)
-{
-	struct gem *g = arg;
-	ab_autofree char *url = NULL;
+static const struct ab_view_row cargo[] = {
+	{ AB_VIEW_NAME, "registry default", "_-" },
+	{ AB_VIEW_URL, "registries * index" },
+	{ AB_VIEW_WORD, "registries * protocol", "git sparse" },
+	{ AB_VIEW_NAME, "source * replace-with", "_-" },
+	{ AB_VIEW_URL, "source * registry" },
+	{ AB_VIEW_PATH, "source * local-registry" },
+	{ AB_VIEW_PATH, "source * directory" },
+	{ AB_VIEW_URL, "source * git" },
+	{ AB_VIEW_NAME, "source * branch", "._/-" },
+	{ AB_VIEW_NAME, "source * tag", "._/-" },
+	{ AB_VIEW_NAME, "source * rev", "._/-" },
+	{ AB_VIEW_FLAG, "build incremental" },
+	{ AB_VIEW_NUMBER, "build jobs" },
+	{ AB_VIEW_NAME, "build target", "._-" },
+	{ AB_VIEW_PATH, "build target-dir" },
+	{ AB_VIEW_NAME, "build rustc-wrapper", "._/-" },
+	{ AB_VIEW_NAME, "build rustflags []", "._/+,=-" },
+	{ AB_VIEW_NAME, "build rustflags", "._/+,=-", .words = true },
+	{ AB_VIEW_NAME, "target * linker", "._/+-" },
+	{ AB_VIEW_NAME, "target * rustflags []", "._/+,=-" },
+	{ AB_VIEW_NAME, "target * rustflags", "._/+,=-", .words = true },
+	{ AB_VIEW_PATH, "http cainfo" },
+	{ AB_VIEW_FLAG, "http check-revoke" },
+	{ AB_VIEW_FLAG, "http multiplexing" },
+	{ AB_VIEW_NUMBER, "http timeout" },
+	{ AB_VIEW_FLAG, "net git-fetch-with-cli" },
+	{ AB_VIEW_FLAG, "net offline" },
+	{ AB_VIEW_NUMBER, "net retry" },
+	{ AB_VIEW_NUMBER, "profile * codegen-units" },
+	{ AB_VIEW_NAME, "profile * debug", "-" },
+	{ AB_VIEW_FLAG, "profile * debug-assertions" },
+	{ AB_VIEW_FLAG, "profile * incremental" },
+	{ AB_VIEW_NAME, "profile * inherits", "_-" },
+	{ AB_VIEW_NAME, "profile * lto", "" },
+	{ AB_VIEW_NAME, "profile * opt-level", "" },
+	{ AB_VIEW_FLAG, "profile * overflow-checks" },
+	{ AB_VIEW_WORD, "profile * panic", "unwind abort" },
+	{ AB_VIEW_WORD, "profile * split-debuginfo", "off packed unpacked" },
+	{ AB_VIEW_NAME, "profile * strip", "" },
+	{ AB_VIEW_WORD, "term color", "auto always never" },
+	{ AB_VIEW_WORD, "term progress when", "auto always never" },
+	{ AB_VIEW_NUMBER, "term progress width" },
+	{ AB_VIEW_FLAG, "term quiet" },
+	{ AB_VIEW_FLAG, "term verbose" },
+};
+FORMAT(cargo, ab_read_toml, ab_write_toml);
 
-	s = ab_registry_trim(s, &len);
-	if (!len || *s == '#')
-		return;
-	if (*s != '-' || len < 2 || s[1] != ' ') {
-		g->sources = ab_registry_is_word(s, len, ":sources:") ||
-			     ab_registry_is_word(s, len, "sources:");
-		return;
-	}
-	len -= 2;
-	s = ab_registry_trim(s + 2, &len);
-	url = g->sources ? ab_registry_keep_url(r, s, len) : NULL;
-	if (!url)
-		return;
-	begin_yaml(r);
-	ab_buf_printf(&r->shown, "%s- %s\n", g->opened ? "" : ":sources:\n", url);
-	g->opened = true;
-}
+#define GO_PATTERNS "*./,_-"
 
-void ab_registry_gemrc(const char *text, struct ab_registry *ret)
-{
-	struct gem g = { 0 };
+static const struct ab_view_row go[] = {
+	{ AB_VIEW_PROXIES, "GOPROXY" },
+	{ AB_VIEW_NAME, "GOPRIVATE", GO_PATTERNS },
+	{ AB_VIEW_NAME, "GONOPROXY", GO_PATTERNS },
+	{ AB_VIEW_NAME, "GONOSUMDB", GO_PATTERNS },
+	{ AB_VIEW_NAME, "GOSUMDB", GO_PATTERNS },
+	{ AB_VIEW_NAME, "GOINSECURE", GO_PATTERNS },
+	{ AB_VIEW_WORD, "CGO_ENABLED", "0 1" },
+	{ AB_VIEW_WORD, "GO111MODULE", "on off auto" },
+	{ AB_VIEW_NAME, "GOARCH", "" },
+	{ AB_VIEW_PATH, "GOBIN" },
+	{ AB_VIEW_PATH, "GOCACHE" },
+	{ AB_VIEW_PATH, "GOMODCACHE" },
+	{ AB_VIEW_NAME, "GOOS", "" },
+	{ AB_VIEW_PATH, "GOPATH" },
+	{ AB_VIEW_WORD, "GOTELEMETRY", "on off local" },
+	{ AB_VIEW_NAME, "GOTOOLCHAIN", ".+-" },
+};
+FORMAT(go, ab_read_pairs, ab_write_pairs);
 
-	ab_registry_each_line(text, ret, read_gem_line, &g);
-}
+#define REPOSITORY(in) \
+	{ AB_VIEW_GROUP, in, "url" }, \
+	{ AB_VIEW_NAME, in " id", "._-" }, \
+	{ AB_VIEW_URL, in " url" }, \
+	{ AB_VIEW_WORD, in " layout", "default legacy" }, \
+	{ AB_VIEW_FLAG, in " releases enabled" }, \
+	{ AB_VIEW_FLAG, in " snapshots enabled" }
 
-void ab_registry_variable(const char *text, struct ab_registry *ret)
+/* A mirror that blocks goes to an address that is none: Maven has such a mirror itself. */
+static const struct ab_view_row maven[] = {
+	{ AB_VIEW_GROUP, "settings mirrors mirror", "mirrorOf url !blocked" },
+	{ AB_VIEW_NAME, "settings mirrors mirror id", "._-" },
+	{ AB_VIEW_NAME, "settings mirrors mirror mirrorOf", " *,:!._-" },
+	{ AB_VIEW_URL, "settings mirrors mirror url" },
+	{ AB_VIEW_WORD, "settings mirrors mirror blocked", "false" },
+	{ AB_VIEW_WORD, "settings mirrors mirror layout", "default legacy" },
+	{ AB_VIEW_GROUP, "settings profiles profile", "id" },
+	{ AB_VIEW_NAME, "settings profiles profile id", "._-" },
+	{ AB_VIEW_FLAG, "settings profiles profile activation activeByDefault" },
+	REPOSITORY("settings profiles profile repositories repository"),
+	REPOSITORY("settings profiles profile pluginRepositories pluginRepository"),
+	{ AB_VIEW_NAME, "settings activeProfiles activeProfile", "._-" },
+	{ AB_VIEW_NAME, "settings pluginGroups pluginGroup", "._-" },
+	{ AB_VIEW_PATH, "settings localRepository" },
+	{ AB_VIEW_FLAG, "settings offline" },
+	{ AB_VIEW_FLAG, "settings interactiveMode" },
+};
+FORMAT(maven, ab_read_xml, ab_write_xml);
+
+static const struct ab_view_row gradle[] = {
+	{ AB_VIEW_FLAG, "org.gradle.caching" },
+	{ AB_VIEW_FLAG, "org.gradle.configuration-cache" },
+	{ AB_VIEW_FLAG, "org.gradle.configureondemand" },
+	{ AB_VIEW_WORD, "org.gradle.console", "auto plain rich verbose" },
+	{ AB_VIEW_FLAG, "org.gradle.daemon" },
+	{ AB_VIEW_NUMBER, "org.gradle.daemon.idletimeout" },
+	{ AB_VIEW_PATH, "org.gradle.java.home" },
+	{ AB_VIEW_WORD, "org.gradle.logging.level", "quiet warn lifecycle info debug" },
+	{ AB_VIEW_FLAG, "org.gradle.parallel" },
+	{ AB_VIEW_FLAG, "org.gradle.vfs.watch" },
+	{ AB_VIEW_WORD, "org.gradle.warning.mode", "all fail summary none" },
+	{ AB_VIEW_FLAG, "org.gradle.welcome" },
+	{ AB_VIEW_NUMBER, "org.gradle.workers.max" },
+};
+FORMAT(gradle, ab_read_properties, ab_write_pairs);
+
+static const struct ab_view_row bundle[] = {
+	{ AB_VIEW_URL, "BUNDLE_MIRROR__*" },
+	{ AB_VIEW_PATH, "BUNDLE_SSL_CA_CERT" },
+	{ AB_VIEW_FLAG, "BUNDLE_DEPLOYMENT" },
+	{ AB_VIEW_FLAG, "BUNDLE_FROZEN" },
+	{ AB_VIEW_NUMBER, "BUNDLE_JOBS" },
+	{ AB_VIEW_FLAG, "BUNDLE_PATH__SYSTEM" },
+	{ AB_VIEW_FLAG, "BUNDLE_PREFER_PATCH" },
+	{ AB_VIEW_NUMBER, "BUNDLE_RETRY" },
+	{ AB_VIEW_NUMBER, "BUNDLE_TIMEOUT" },
+	{ AB_VIEW_NAME, "BUNDLE_WITH", ":_-" },
+	{ AB_VIEW_NAME, "BUNDLE_WITHOUT", ":_-" },
+};
+FORMAT(bundle, ab_read_yaml, ab_write_yaml);
+
+static const struct ab_view_row gemrc[] = {
+	{ AB_VIEW_URL, ":sources []" },
+	{ AB_VIEW_URL, "sources []" },
+	{ AB_VIEW_FLAG, ":backtrace" },
+	{ AB_VIEW_NUMBER, ":bulk_threshold" },
+	{ AB_VIEW_PATH, ":ssl_ca_cert" },
+	{ AB_VIEW_FLAG, ":update_sources" },
+	{ AB_VIEW_FLAG, ":verbose" },
+};
+FORMAT(gemrc, ab_read_yaml, ab_write_yaml);
+
+#define PATTERNS "*./_-"
+/* A repository of packages, or the public one that is switched off. */
+#define COMPOSER(in) \
+	{ AB_VIEW_GROUP, in, "type url !canonical !only !exclude | packagist.org" }, \
+	{ AB_VIEW_WORD, in " type", "composer" }, \
+	{ AB_VIEW_URL, in " url" }, \
+	{ AB_VIEW_FLAG, in " canonical" }, \
+	{ AB_VIEW_GROUP, in " only", "=" }, \
+	{ AB_VIEW_NAME, in " only []", PATTERNS }, \
+	{ AB_VIEW_GROUP, in " exclude", "=" }, \
+	{ AB_VIEW_NAME, in " exclude []", PATTERNS }, \
+	{ AB_VIEW_WORD, in " packagist.org", "false" }
+
+static const struct ab_view_row composer[] = {
+	COMPOSER("repositories []"),
+	COMPOSER("repositories *"),
+	{ AB_VIEW_WORD, "repositories *", "false" },
+	{ AB_VIEW_PATH, "config cafile" },
+	{ AB_VIEW_FLAG, "config secure-http" },
+	{ AB_VIEW_FLAG, "config optimize-autoloader" },
+	{ AB_VIEW_WORD, "config preferred-install", "source dist auto" },
+	{ AB_VIEW_NUMBER, "config process-timeout" },
+	{ AB_VIEW_FLAG, "config sort-packages" },
+};
+FORMAT(composer, ab_read_json, ab_write_json);
+
+/* packageSourceMapping says which source a package may come from: without it, a public package could
+ * take a private name. */
+static const struct ab_view_row nuget[] = {
+	{ AB_VIEW_EMPTY, "configuration packageSources clear" },
+	{ AB_VIEW_GROUP, "configuration packageSources add", "@key @value" },
+	{ AB_VIEW_NAME, "configuration packageSources add @key", " ._-" },
+	{ AB_VIEW_URL, "configuration packageSources add @value" },
+	{ AB_VIEW_NUMBER, "configuration packageSources add @protocolVersion" },
+	{ AB_VIEW_FLAG, "configuration packageSources add @allowInsecureConnections" },
+	{ AB_VIEW_EMPTY, "configuration disabledPackageSources clear" },
+	{ AB_VIEW_GROUP, "configuration disabledPackageSources add", "@key @value" },
+	{ AB_VIEW_NAME, "configuration disabledPackageSources add @key", " ._-" },
+	{ AB_VIEW_WORD, "configuration disabledPackageSources add @value", "true" },
+	{ AB_VIEW_EMPTY, "configuration packageSourceMapping clear" },
+	{ AB_VIEW_GROUP, "configuration packageSourceMapping packageSource", "= @key" },
+	{ AB_VIEW_NAME, "configuration packageSourceMapping packageSource @key", " ._-" },
+	{ AB_VIEW_NAME, "configuration packageSourceMapping packageSource package @pattern", "*._-" },
+};
+FORMAT(nuget, ab_read_xml, ab_write_xml);
+/* clang-format on */
+
+void ab_registry_variable(const char *text, struct ab_strv *ret_urls)
 {
 	while (*text) {
 		size_t n = strcspn(text, " \t,|\r\n");
-		const char *name = memchr(text, '=', n), *colon = memchr(text, ':', n);
-		size_t skip = name && colon && name < colon ? (size_t)(name + 1 - text) : 0;
+		ab_autofree char *word = ab_strndup(text, n);
+		const char *name = strchr(word, '='), *colon = strchr(word, ':');
+		/* UV_INDEX: "name=URL" */
+		const char *url = name && colon && name < colon ? name + 1 : word;
+		ab_autofree char *clean = ab_clean_url(url, strlen(url));
 
-		free(ab_registry_keep_url(ret, text + skip, n - skip)); /* UV_INDEX: "name=URL" */
+		if (clean)
+			ab_strv_add_once(ret_urls, clean);
 		text += n + (text[n] != '\0');
 	}
 }

@@ -1,49 +1,24 @@
-#ifndef AB_POLICY_TOOLCHAINS_REGISTRY_FILES_H
-#define AB_POLICY_TOOLCHAINS_REGISTRY_FILES_H
+#pragma once
 /*
- * The files in which tools keep their registry: what the box may see of them. The result
- * has the settings about registries and nothing else, above all no login, token or
- * password. What is not understood is left out.
- *
- * Pure and linear. The caller bounds the length.
+ * The files in which tools keep their registry, and what the box may see of them: the settings of
+ * these tables and nothing else (policy/views). Keys are listed here if their values are not secret by
+ * their meaning. Left out on purpose: logins and tokens, proxies (the box has its own), commands
+ * that print a credential, variables of programs, aliases.
  */
-#include <stdbool.h>
-#include <stddef.h>
+#include "policy/views/view.h"
 
-#include "base/data/buf.h"
-#include "base/data/strv.h"
+extern const struct ab_view_format ab_registry_npmrc;	 /* ~/.npmrc */
+extern const struct ab_view_format ab_registry_yarnrc;	 /* ~/.yarnrc.yml */
+extern const struct ab_view_format ab_registry_pip;	 /* pip.conf */
+extern const struct ab_view_format ab_registry_uv;	 /* uv.toml */
+extern const struct ab_view_format ab_registry_cargo;	 /* .cargo/config.toml */
+extern const struct ab_view_format ab_registry_go;	 /* go/env */
+extern const struct ab_view_format ab_registry_maven;	 /* settings.xml */
+extern const struct ab_view_format ab_registry_gradle;	 /* gradle.properties */
+extern const struct ab_view_format ab_registry_bundle;	 /* .bundle/config */
+extern const struct ab_view_format ab_registry_gemrc;	 /* gemrc */
+extern const struct ab_view_format ab_registry_composer; /* composer/config.json */
+extern const struct ab_view_format ab_registry_nuget;	 /* NuGet.Config */
 
-struct ab_registry {
-	struct ab_strv urls; /* where the tool fetches, clean */
-	struct ab_buf shown; /* the file for the box; empty: nothing to show */
-};
-
-void ab_registry_fini(struct ab_registry *r);
-#define ab_autoregistry __attribute__((cleanup(ab_registry_fini)))
-
-/* The text is terminated by NUL; what follows an earlier NUL is ignored. */
-typedef void ab_registry_fn(const char *text, struct ab_registry *ret);
-
-ab_registry_fn ab_registry_npmrc;    /* ~/.npmrc */
-ab_registry_fn ab_registry_yarnrc;   /* ~/.yarnrc.yml */
-ab_registry_fn ab_registry_pip;	     /* pip.conf */
-ab_registry_fn ab_registry_uv;	     /* uv.toml */
-ab_registry_fn ab_registry_cargo;    /* .cargo/config.toml */
-ab_registry_fn ab_registry_go;	     /* go/env */
-ab_registry_fn ab_registry_maven;    /* settings.xml */
-ab_registry_fn ab_registry_bundle;   /* .bundle/config */
-ab_registry_fn ab_registry_gemrc;    /* gemrc */
-ab_registry_fn ab_registry_composer; /* composer/config.json */
-ab_registry_fn ab_registry_nuget;    /* NuGet.Config */
-ab_registry_fn ab_registry_variable; /* URLs in the value of a variable */
-
-/*
- * A URL without user, password, query and fragment; NULL: it is not one, it has a variable in it
- * ("${TOKEN}"), or a part of it looks like a credential. Free it.
- */
-char *ab_registry_url(const char *s, size_t len);
-/* The text without the user and the password, or the token, in each web address; NULL: there is none.
- * Free it. */
-char *ab_registry_without_logins(const char *text);
-
-#endif
+/* Add the URLs in the value of a variable. */
+void ab_registry_variable(const char *text, struct ab_strv *ret_urls);

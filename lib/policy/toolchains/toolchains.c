@@ -1,13 +1,9 @@
 #include "policy/toolchains/toolchains.h"
 
 #include <dirent.h>
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "base/data/mem.h"
-#include "base/data/strv.h"
 #include "base/text/guess.h"
+#include "base/text/words.h"
 
 /* A folder with more entries than this at its top is not searched further. */
 enum { ENTRIES_MAX = 4096 };
@@ -69,10 +65,7 @@ const size_t ab_toolchain_count = AB_COUNT(ab_toolchains);
 
 const struct ab_toolchain *ab_toolchain_find(const char *name)
 {
-	for (size_t i = 0; i < ab_toolchain_count; i++)
-		if (strcmp(ab_toolchains[i].name, name) == 0)
-			return &ab_toolchains[i];
-	return NULL;
+	return ab_find_row(ab_toolchains, ab_toolchain_count, name, name);
 }
 
 bool ab_toolchain_next(const char **list, char ret[AB_TOOLCHAIN_WORD])
@@ -87,22 +80,12 @@ bool ab_toolchain_next(const char **list, char ret[AB_TOOLCHAIN_WORD])
 	return true;
 }
 
-static bool has_word(const char *list, const char *word)
-{
-	char one[AB_TOOLCHAIN_WORD];
-
-	while (ab_toolchain_next(&list, one))
-		if (strcmp(one, word) == 0)
-			return true;
-	return false;
-}
-
 const char *ab_toolchain_guess(const char *name)
 {
 	const char *names[AB_COUNT(ab_toolchains) + 1];
 
 	for (size_t i = 0; i < ab_toolchain_count; i++) {
-		if (has_word(ab_toolchains[i].also, name))
+		if (ab_word_listed(ab_toolchains[i].also, name, strlen(name)))
 			return ab_toolchains[i].name;
 		names[i] = ab_toolchains[i].name;
 	}

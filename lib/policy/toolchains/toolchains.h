@@ -1,5 +1,4 @@
-#ifndef AB_POLICY_TOOLCHAINS_TOOLCHAINS_H
-#define AB_POLICY_TOOLCHAINS_TOOLCHAINS_H
+#pragma once
 /*
  * The presets of the setting "with": what the tools of one language need, or a
  * host of repositories. A preset
@@ -7,10 +6,7 @@
  * the workspace. These are hostile input: they select rows, and nothing is read
  * from the files themselves.
  */
-#include <stdbool.h>
-#include <stddef.h>
-
-struct ab_strv;
+#include "base/base.h"
 
 /* Lists are words with a blank between them: each pointer in a table costs every start of the program a
  * relocation. */
@@ -47,5 +43,3 @@ const struct ab_toolchain *ab_toolchain_of_remote(const char *git_config);
 /* The presets whose files are at the top of this folder, in the order of the table. `ret_files` (or
  * NULL) gets the first file of each. */
 void ab_toolchains_detect(const char *folder, struct ab_strv *ret_names, struct ab_strv *ret_files);
-
-#endif

@@ -1,10 +1,7 @@
 #include "policy/values/cidr.h"
 
 #include <arpa/inet.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "base/data/mem.h"
 #include "base/text/units.h"
 #include "policy/values/complaint.h"
 #include "policy/values/host.h"

@@ -1,12 +1,9 @@
-#ifndef AB_POLICY_VALUES_CIDR_H
-#define AB_POLICY_VALUES_CIDR_H
+#pragma once
 /*
  * Address ranges: "10.1.2.0/24", "10.1.2.3:5432", "[fd00::/8]:22". A single
  * address is a range of one. Without a port the range has every port. Pure.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/base.h"
 
 struct ab_host;
 struct ab_complaint;
@@ -28,5 +25,3 @@ bool ab_cidr_has(const struct ab_cidr *c, const struct ab_host *host, uint16_t p
 bool ab_same_prefix(const uint8_t *a, const uint8_t *b, unsigned bits);
 /* Is all of b in a? */
 bool ab_cidr_covers(const struct ab_cidr *a, const struct ab_cidr *b);
-
-#endif

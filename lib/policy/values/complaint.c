@@ -1,12 +1,8 @@
 #include "policy/values/complaint.h"
 
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "base/data/buf.h"
-#include "base/data/mem.h"
+#include "base/base.h"
 
 enum { QUOTE = 80 }; /* bytes of a value that a message quotes */
 

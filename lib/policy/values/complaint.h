@@ -1,5 +1,4 @@
-#ifndef AB_POLICY_VALUES_COMPLAINT_H
-#define AB_POLICY_VALUES_COMPLAINT_H
+#pragma once
 /*
  * Why a value is refused: what is wrong, and what would be right. Both are safe
  * to print: what they quote is escaped and cut.
@@ -17,5 +16,3 @@ int ab_why_invalid(struct ab_complaint *why, const char *value, const char *righ
 /* Any sentence, and what would be right. Returns -1. */
 int ab_complaint_say(struct ab_complaint *why, const char *right, const char *wrong, ...)
 	__attribute__((format(printf, 3, 4)));
-
-#endif

@@ -1,19 +1,15 @@
 #include "policy/values/host.h"
 
 #include <arpa/inet.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "base/text/ascii.h"
 #include "base/text/units.h"
-#include "base/data/mem.h"
 #include "policy/values/cidr.h"
 #include "policy/values/complaint.h"
 #include "policy/values/idna.h"
 
-static bool is_ldh(char c)
+bool ab_host_char(int c)
 {
-	return ab_is_digit(c) || (c >= 'a' && c <= 'z') || c == '-';
+	return ab_is_alnum(c) || c == '-' || c == '_';
 }
 
 /* One part of an IPv4 address as inet_aton reads it; lower case. */
@@ -130,7 +126,7 @@ static bool check_labels(const char *s, bool *ret_numeric)
 		if (n == 0 || n > 63 || s[0] == '-' || s[n - 1] == '-')
 			return false;
 		for (size_t i = 0; i < n; i++)
-			if (!is_ldh(s[i]))
+			if (!ab_host_char(s[i]))
 				return false;
 		if (s[n] == '.') {
 			s += n + 1;
@@ -258,17 +254,13 @@ bool ab_port_parse(const char *s, size_t len, uint16_t *ret_port)
 	return true;
 }
 
-static unsigned address_bits(const struct ab_host *host)
+uint8_t ab_host_bits(const struct ab_host *host)
 {
-	switch (host->kind) {
-	case AB_HOST_NAME:
-		return 0;
-	case AB_HOST_IPV4:
-		return 32;
-	case AB_HOST_IPV6:
-		return 128;
-	}
-	return 0;
+	static const uint8_t bits[] = {
+		[AB_HOST_NAME] = 0, [AB_HOST_IPV4] = 32, [AB_HOST_IPV6] = 128
+	};
+
+	return bits[host->kind];
 }
 
 /* Is it an address, "/" and a digit, valid or not? */
@@ -334,18 +326,38 @@ int ab_host_entry_parse(const char *s, size_t len, struct ab_host_entry *ret_ent
 	}
 	if (ab_host_parse(host, n, &e.host, NULL) < 0 || (e.below && e.host.kind != AB_HOST_NAME))
 		return explain_host(s, len, why);
-	e.bits = (uint8_t)address_bits(&e.host);
+	e.bits = ab_host_bits(&e.host);
 	*ret_entry = e;
 	return 0;
 }
 
+/* Nobody can register names below these: RFC 6761, 6762 and its appendix G, 9476, and the labels that
+ * ICANN does not delegate. */
+static const char *const private_labels[] = {
+	"alt", "corp",	"example",     "home",	    "internal", "intranet", "invalid",
+	"lan", "local", "localdomain", "localhost", "private",	"test",
+};
+
+int ab_host_entry_may_allow(const struct ab_host_entry *e, struct ab_complaint *why)
+{
+	char text[AB_HOST_ENTRY_TEXT];
+	ab_autofree char *wrong = NULL;
+
+	if (!e->below || strchr(e->host.text, '.'))
+		return 0;
+	for (size_t i = 0; i < AB_COUNT(private_labels); i++)
+		if (strcmp(e->host.text, private_labels[i]) == 0)
+			return 0;
+	if (!why)
+		return -1;
+	ab_host_entry_format(e, text);
+	wrong = ab_printf("allows every name that anybody registers in .%s", e->host.text);
+	return ab_complaint_value(why, text, wrong, "use one like \"*.example.%s\"", e->host.text);
+}
+
 struct ab_host_entry ab_host_entry_of(const struct ab_host *host, uint16_t port)
 {
-	static const uint8_t bits[] = {
-		[AB_HOST_NAME] = 0, [AB_HOST_IPV4] = 32, [AB_HOST_IPV6] = 128
-	};
-
-	return (struct ab_host_entry){ .host = *host, .bits = bits[host->kind], .port = port };
+	return (struct ab_host_entry){ .host = *host, .bits = ab_host_bits(host), .port = port };
 }
 
 struct ab_host_entry ab_host_entry_for(const struct ab_host *host, uint16_t port)
@@ -358,7 +370,7 @@ void ab_host_entry_format(const struct ab_host_entry *e, char buf[AB_HOST_ENTRY_
 	bool bracket = e->host.kind == AB_HOST_IPV6 && e->port;
 	char range[8] = "", port[8] = "";
 
-	if (e->bits < address_bits(&e->host))
+	if (e->bits < ab_host_bits(&e->host))
 		snprintf(range, sizeof(range), "/%u", e->bits);
 	if (e->port)
 		snprintf(port, sizeof(port), ":%u", e->port);

@@ -1,11 +1,11 @@
-#ifndef AB_POLICY_VALUES_HOST_H
-#define AB_POLICY_VALUES_HOST_H
+#pragma once
 /*
  * Hosts. Bytes become a host once, here. Everything else (lists, resolver, SNI,
  * log) uses that value, so no two parsers can disagree about it.
  *
- * A name has labels of letters, digits and hyphens, at most 63 bytes each and
- * 253 together, in lower case, without the trailing dot. Punycode is accepted,
+ * A name has labels of letters, digits, hyphens and underscores (which names in
+ * private networks have), at most 63 bytes each and 253 together, in lower case,
+ * without the trailing dot. Punycode is accepted,
  * other scripts are not, except in an entry, which a person writes (idna.h). An
  * address: every spelling that a resolver or inet_aton accepts (0x7f000001,
  * 0177.1, ::ffff:127.0.0.1, 64:ff9b::7f00:1) becomes the canonical address. If
@@ -13,9 +13,7 @@
  *
  * Pure: no I/O; it allocates only for `why` (NULL: no reason wanted).
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/base.h"
 
 struct ab_complaint;
 
@@ -32,6 +30,8 @@ struct ab_host {
 /* Parse one host without port: "github.com", "10.1", "::1", "[::1]". */
 int ab_host_parse(const char *s, size_t len, struct ab_host *ret_host, struct ab_complaint *why);
 
+bool ab_host_char(int c); /* may it be in a label, in any case? */
+
 /* The same from an address in network order: 16 bytes if v6, else 4. A wrapped
  * IPv4 address is unwrapped. */
 void ab_host_from_addr(bool v6, const uint8_t *addr, struct ab_host *ret_host);
@@ -47,6 +47,9 @@ struct ab_host_entry {
 
 #define AB_HOST_ENTRY_TEXT (AB_HOST_TEXT + 16)
 
+/* How long an address is; 0: it is a name. */
+uint8_t ab_host_bits(const struct ab_host *host);
+
 /* The entry for this host and nothing else. */
 struct ab_host_entry ab_host_entry_of(const struct ab_host *host, uint16_t port);
 /* The smallest entry that allows this; a usual port is not written. */
@@ -54,6 +57,10 @@ struct ab_host_entry ab_host_entry_for(const struct ab_host *host, uint16_t port
 int ab_host_entry_parse(const char *s, size_t len, struct ab_host_entry *ret_entry,
 			struct ab_complaint *why);
 void ab_host_entry_format(const struct ab_host_entry *e, char buf[AB_HOST_ENTRY_TEXT]);
+
+/* May the entry be in a list that allows? A star before a public top-level label would open every
+ * name that anybody registers there. -1: `why` says so. */
+int ab_host_entry_may_allow(const struct ab_host_entry *e, struct ab_complaint *why);
 
 /* "443": 1 to 65535, digits only. */
 bool ab_port_parse(const char *s, size_t len, uint16_t *ret_port);
@@ -71,5 +78,3 @@ bool ab_host_entry_denies(const struct ab_host_entry *e, const struct ab_host *h
 /* Do these entries (canonical text) allow (deny) everything that `e` allows
  * (denies)? */
 bool ab_hosts_cover(char *const *entries, size_t n, const char *e, bool denying);
-
-#endif

@@ -1,12 +1,5 @@
 #include "policy/values/idna.h"
 
-#include <stdint.h>
-#include <string.h>
-
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-#include "base/text/ascii.h"
-
 enum { LABEL = 63 };
 
 /* A label has letters of one script. Latin includes ASCII; Japanese writes three of

@@ -1,5 +1,4 @@
-#ifndef AB_POLICY_VALUES_IDNA_H
-#define AB_POLICY_VALUES_IDNA_H
+#pragma once
 /*
  * Host names in other scripts, as a person writes them, in the ASCII form that is
  * looked up: "Bücher.example" is "xn--bcher-kva.example" (RFC 3492, RFC 5891).
@@ -15,8 +14,7 @@
  *
  * Pure: no I/O, no allocation.
  */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/base.h"
 
 /* Longest result: 254 bytes, which is a name with its trailing dot. */
 enum { AB_IDNA_TEXT = 256 };
@@ -27,5 +25,3 @@ bool ab_idna_needed(const char *s, size_t len);
 /* Fold the labels of a name that are not ASCII; the others stay as they are. On
  * failure *ret_why says what is wrong with it. */
 int ab_idna_fold(const char *s, size_t len, char ret_name[AB_IDNA_TEXT], const char **ret_why);
-
-#endif

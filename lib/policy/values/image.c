@@ -1,9 +1,6 @@
 #include "policy/values/image.h"
 
-#include <string.h>
-
-#include "base/data/mem.h"
-#include "base/text/ascii.h"
+#include "base/data/glob.h"
 
 static bool is_name_byte(char c, bool pattern)
 {
@@ -40,23 +37,5 @@ char *ab_image_short(const char *name, bool pattern)
 
 bool ab_image_matches(const char *pattern, const char *name)
 {
-	const char *star = NULL, *from = NULL;
-
-	while (*name) {
-		if (*pattern == '*') {
-			star = ++pattern;
-			from = name;
-		} else if (*pattern == *name) {
-			pattern++;
-			name++;
-		} else if (star) {
-			pattern = star;
-			name = ++from;
-		} else {
-			return false;
-		}
-	}
-	while (*pattern == '*')
-		pattern++;
-	return !*pattern;
+	return ab_glob_matches(pattern, strlen(pattern), name, strlen(name), false);
 }

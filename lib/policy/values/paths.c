@@ -1,13 +1,5 @@
 #include "policy/values/paths.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/data/mem.h"
-#include "base/system/fd.h"
-#include "base/system/path.h"
-
 const char *ab_environ_get(char *const *env, const char *name)
 {
 	size_t n = strlen(name);

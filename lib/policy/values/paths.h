@@ -1,12 +1,11 @@
-#ifndef AB_POLICY_VALUES_PATHS_H
-#define AB_POLICY_VALUES_PATHS_H
+#pragma once
 /*
  * The folders of agentbox's own files, from the caller's environment. Pure, except
  * for ab_account_home(). The results are clean and absolute, or NULL if neither a
  * variable nor a home says where. A variable that is not an absolute path counts as
  * unset.
  */
-#include <sys/types.h>
+#include "base/base.h"
 
 /* The value of a variable in an environ-like list, or NULL. */
 const char *ab_environ_get(char *const *environ, const char *name);
@@ -22,5 +21,3 @@ char *ab_account_home(uid_t uid);
 
 #define AB_SYSTEM_CONFIG "/etc/agentbox/config.json"
 #define AB_PROJECT_CONFIG ".agentbox.json"
-
-#endif

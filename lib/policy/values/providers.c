@@ -1,40 +1,19 @@
 #include "policy/values/providers.h"
 
-#include <string.h>
+#include <assert.h>
+#include <pthread.h>
 
-#include "base/data/mem.h"
+#include "agents/agents.h"
 
-#define BEARER                          \
-	{                               \
-		.kind = AB_CARRY_BEARER \
-	}
-#define TOKEN                          \
-	{                              \
-		.kind = AB_CARRY_TOKEN \
-	}
-#define BASIC                          \
-	{                              \
-		.kind = AB_CARRY_BASIC \
-	}
-#define HEADER(n)                                    \
-	{                                            \
-		.kind = AB_CARRY_HEADER, .name = (n) \
-	}
-#define QUERY(n)                                    \
-	{                                           \
-		.kind = AB_CARRY_QUERY, .name = (n) \
-	}
-
-/* Sorted by name. No variable or base variable is in two rows; a host is only if both services are
- * the same vendor's. */
-const struct ab_provider ab_providers[] = {
+/* Services that only one agent uses are with their agents. No variable or base variable is in two
+ * rows; a host is only if both services are the same vendor's. */
+static const struct ab_provider rows[] = {
 	{
 		.name = "anthropic",
 		.title = "Anthropic",
 		.names = { "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN" },
 		.hosts = { "api.anthropic.com" },
-		.carriers = { HEADER("x-api-key"), BEARER },
-		.ncarriers = 2,
+		AB_CARRIERS({ AB_CARRY_HEADER, "x-api-key" }, { AB_CARRY_BEARER }),
 		.prefixes = { "sk-ant-api03-", "sk-ant-oat01-", "sk-ant-" },
 		.base_variable = "ANTHROPIC_BASE_URL",
 		.base_host = "api.anthropic.com",
@@ -46,26 +25,14 @@ const struct ab_provider ab_providers[] = {
 		.title = "Azure OpenAI",
 		.names = { "AZURE_OPENAI_API_KEY", "AZURE_OPENAI_KEY" },
 		.hosts = { "*.openai.azure.com" },
-		.carriers = { HEADER("api-key") },
-		.ncarriers = 1,
-	},
-	{
-		/* A token of GitHub, for Copilot CLI. */
-		.name = "copilot",
-		.title = "GitHub Copilot",
-		.names = { "COPILOT_GITHUB_TOKEN" },
-		.hosts = { "*.githubcopilot.com", "api.github.com" },
-		.carriers = { BEARER, TOKEN },
-		.ncarriers = 2,
-		.prefixes = { "ghp_", "github_pat_", "gho_", "ghs_", "ghu_", "ghr_" },
+		AB_CARRIERS({ AB_CARRY_HEADER, "api-key" }),
 	},
 	{
 		.name = "dashscope",
 		.title = "DashScope",
 		.names = { "DASHSCOPE_API_KEY" },
 		.hosts = { "dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com" },
-		.carriers = { BEARER },
-		.ncarriers = 1,
+		AB_CARRIERS({ AB_CARRY_BEARER }),
 		.prefixes = { "sk-" },
 	},
 	{
@@ -73,8 +40,7 @@ const struct ab_provider ab_providers[] = {
 		.title = "DeepSeek",
 		.names = { "DEEPSEEK_API_KEY" },
 		.hosts = { "api.deepseek.com" },
-		.carriers = { BEARER },
-		.ncarriers = 1,
+		AB_CARRIERS({ AB_CARRY_BEARER }),
 		.prefixes = { "sk-" },
 	},
 	{
@@ -83,9 +49,8 @@ const struct ab_provider ab_providers[] = {
 		.names = { "GITHUB_TOKEN", "GH_TOKEN", "GITHUB_PERSONAL_ACCESS_TOKEN" },
 		.hosts = { "github.com", "api.github.com", "uploads.github.com",
 			   "codeload.github.com", "raw.githubusercontent.com" },
-		.carriers = { BEARER, TOKEN, BASIC },
-		.ncarriers = 3,
-		.prefixes = { "ghp_", "github_pat_", "gho_", "ghs_", "ghu_", "ghr_" },
+		AB_CARRIERS({ AB_CARRY_BEARER }, { AB_CARRY_TOKEN }, { AB_CARRY_BASIC }),
+		.prefixes = AB_GITHUB_PREFIXES,
 		.files = { "~/.config/gh/hosts.yml", "~/.git-credentials" },
 	},
 	{
@@ -94,8 +59,8 @@ const struct ab_provider ab_providers[] = {
 		.title = "Google Gemini",
 		.names = { "GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY" },
 		.hosts = { "generativelanguage.googleapis.com" },
-		.carriers = { HEADER("x-goog-api-key"), QUERY("key"), BEARER },
-		.ncarriers = 3,
+		AB_CARRIERS({ AB_CARRY_HEADER, "x-goog-api-key" }, { AB_CARRY_QUERY, "key" },
+			    { AB_CARRY_BEARER }),
 		.prefixes = { "AIza", "AQ." },
 		.base_variable = "GOOGLE_GEMINI_BASE_URL",
 		.base_host = "generativelanguage.googleapis.com",
@@ -106,8 +71,7 @@ const struct ab_provider ab_providers[] = {
 		.title = "Groq",
 		.names = { "GROQ_API_KEY" },
 		.hosts = { "api.groq.com" },
-		.carriers = { BEARER },
-		.ncarriers = 1,
+		AB_CARRIERS({ AB_CARRY_BEARER }),
 		.prefixes = { "gsk_" },
 		.base_variable = "GROQ_BASE_URL",
 		.base_host = "api.groq.com",
@@ -119,8 +83,7 @@ const struct ab_provider ab_providers[] = {
 		.names = { "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HUGGINGFACEHUB_API_TOKEN" },
 		.hosts = { "huggingface.co", "router.huggingface.co",
 			   "api-inference.huggingface.co" },
-		.carriers = { BEARER, BASIC },
-		.ncarriers = 2,
+		AB_CARRIERS({ AB_CARRY_BEARER }, { AB_CARRY_BASIC }),
 		.prefixes = { "hf_" },
 		.base_variable = "HF_ENDPOINT",
 		.base_host = "huggingface.co",
@@ -131,16 +94,14 @@ const struct ab_provider ab_providers[] = {
 		.title = "Mistral",
 		.names = { "MISTRAL_API_KEY" },
 		.hosts = { "api.mistral.ai" },
-		.carriers = { BEARER },
-		.ncarriers = 1,
+		AB_CARRIERS({ AB_CARRY_BEARER }),
 	},
 	{
 		.name = "nous",
 		.title = "Nous",
 		.names = { "NOUS_API_KEY" },
 		.hosts = { "inference-api.nousresearch.com" },
-		.carriers = { BEARER },
-		.ncarriers = 1,
+		AB_CARRIERS({ AB_CARRY_BEARER }),
 		.prefixes = { "sk-" },
 	},
 	{
@@ -148,8 +109,7 @@ const struct ab_provider ab_providers[] = {
 		.title = "npm",
 		.names = { "NPM_TOKEN", "NODE_AUTH_TOKEN" },
 		.hosts = { "registry.npmjs.org" },
-		.carriers = { BEARER },
-		.ncarriers = 1,
+		AB_CARRIERS({ AB_CARRY_BEARER }),
 		.prefixes = { "npm_" },
 		.files = { "~/.npmrc" },
 	},
@@ -158,8 +118,7 @@ const struct ab_provider ab_providers[] = {
 		.title = "OpenAI",
 		.names = { "OPENAI_API_KEY", "CODEX_API_KEY", "OPENAI_ADMIN_KEY" },
 		.hosts = { "api.openai.com" },
-		.carriers = { BEARER },
-		.ncarriers = 1,
+		AB_CARRIERS({ AB_CARRY_BEARER }),
 		.prefixes = { "sk-proj-", "sk-svcacct-", "sk-admin-", "sk-" },
 		.base_variable = "OPENAI_BASE_URL",
 		.base_path = "/v1",
@@ -169,21 +128,11 @@ const struct ab_provider ab_providers[] = {
 		.files = { "~/.codex/auth.json" },
 	},
 	{
-		.name = "opencode",
-		.title = "OpenCode Zen",
-		.names = { "OPENCODE_API_KEY" },
-		.hosts = { "opencode.ai" },
-		.carriers = { BEARER, HEADER("x-api-key"), HEADER("x-goog-api-key") },
-		.ncarriers = 3,
-		.prefixes = { "sk-" },
-	},
-	{
 		.name = "openrouter",
 		.title = "OpenRouter",
 		.names = { "OPENROUTER_API_KEY" },
 		.hosts = { "openrouter.ai" },
-		.carriers = { BEARER },
-		.ncarriers = 1,
+		AB_CARRIERS({ AB_CARRY_BEARER }),
 		.prefixes = { "sk-or-v1-", "sk-or-" },
 	},
 	{
@@ -193,8 +142,7 @@ const struct ab_provider ab_providers[] = {
 		.names = { "TWINE_PASSWORD", "UV_PUBLISH_TOKEN", "POETRY_PYPI_TOKEN_PYPI",
 			   "FLIT_PASSWORD" },
 		.hosts = { "upload.pypi.org" },
-		.carriers = { BASIC },
-		.ncarriers = 1,
+		AB_CARRIERS({ AB_CARRY_BASIC }),
 		.prefixes = { "pypi-" },
 		.files = { "~/.pypirc" },
 	},
@@ -203,8 +151,7 @@ const struct ab_provider ab_providers[] = {
 		.title = "Together",
 		.names = { "TOGETHER_API_KEY", "TOGETHERAI_API_KEY" },
 		.hosts = { "api.together.xyz", "api.together.ai" },
-		.carriers = { BEARER },
-		.ncarriers = 1,
+		AB_CARRIERS({ AB_CARRY_BEARER }),
 		.prefixes = { "tgp_v1_" },
 		.base_variable = "TOGETHER_BASE_URL",
 		.base_path = "/v1",
@@ -216,12 +163,44 @@ const struct ab_provider ab_providers[] = {
 		.title = "xAI",
 		.names = { "XAI_API_KEY" },
 		.hosts = { "api.x.ai" },
-		.carriers = { BEARER },
-		.ncarriers = 1,
+		AB_CARRIERS({ AB_CARRY_BEARER }),
 		.prefixes = { "xai-" },
 	},
 };
-const size_t ab_nproviders = AB_COUNT(ab_providers);
+
+enum { PROVIDERS = 64 };
+
+static const struct ab_provider *providers[PROVIDERS + 1]; /* sorted by name */
+
+static void add_provider(const struct ab_provider *p)
+{
+	size_t i = 0, n = 0;
+
+	while (providers[n])
+		n++;
+	assert(n < PROVIDERS);
+	while (i < n && strcmp(providers[i]->name, p->name) < 0)
+		i++;
+	memmove(&providers[i + 1], &providers[i], (n - i) * sizeof(providers[0]));
+	providers[i] = p;
+}
+
+static void sort_providers(void)
+{
+	for (size_t i = 0; i < AB_COUNT(rows); i++)
+		add_provider(&rows[i]);
+	for (size_t i = 0; ab_agents[i]; i++)
+		if (ab_agents[i]->service)
+			add_provider(ab_agents[i]->service);
+}
+
+const struct ab_provider *ab_provider_at(size_t index)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, sort_providers);
+	return index < PROVIDERS ? providers[index] : NULL;
+}
 
 /* Sorted by provider. */
 static const struct ab_token_endpoint endpoints[] = {
@@ -237,10 +216,7 @@ const struct ab_token_endpoint *ab_token_endpoint_find(const struct ab_provider 
 {
 	const char *name = service_account ? "google" : provider ? provider->name : NULL;
 
-	for (size_t i = 0; name && i < AB_COUNT(endpoints); i++)
-		if (strcmp(endpoints[i].provider, name) == 0)
-			return &endpoints[i];
-	return NULL;
+	return name ? ab_find_row(endpoints, AB_COUNT(endpoints), provider, name) : NULL;
 }
 
 /* No variable and no file is in two rows, or in a row of a provider. */
@@ -292,11 +268,12 @@ const struct ab_provider *ab_provider_of_host(const char *host)
 {
 	size_t len = strcspn(host, ":");
 
-	for (size_t i = 0; len && i < ab_nproviders; i++)
+	const struct ab_provider *p;
+
+	for (size_t i = 0; len && (p = ab_provider_at(i)); i++)
 		for (size_t k = 0; k < AB_PROVIDER_HOSTS; k++)
-			if (strncmp(ab_providers[i].hosts[k], host, len) == 0 &&
-			    !ab_providers[i].hosts[k][len])
-				return &ab_providers[i];
+			if (strncmp(p->hosts[k], host, len) == 0 && !p->hosts[k][len])
+				return p;
 	return NULL;
 }
 
@@ -337,9 +314,11 @@ void ab_provider_version(const struct ab_provider *provider, const char *rest, s
 
 const struct ab_provider *ab_provider_find(const char *variable)
 {
-	for (size_t i = 0; variable[0] && i < ab_nproviders; i++)
+	const struct ab_provider *p;
+
+	for (size_t i = 0; variable[0] && (p = ab_provider_at(i)); i++)
 		for (size_t k = 0; k < AB_PROVIDER_NAMES; k++)
-			if (strcmp(ab_providers[i].names[k], variable) == 0)
-				return &ab_providers[i];
+			if (strcmp(p->names[k], variable) == 0)
+				return p;
 	return NULL;
 }

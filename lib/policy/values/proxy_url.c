@@ -1,11 +1,7 @@
 #include "policy/values/proxy_url.h"
 
-#include <stdbool.h>
-#include <string.h>
 #include <strings.h>
 
-#include "base/text/ascii.h"
-#include "base/data/mem.h"
 #include "policy/values/complaint.h"
 
 #define SCHEME "http://"

@@ -1,5 +1,4 @@
-#ifndef AB_POLICY_VALUES_PROXY_URL_H
-#define AB_POLICY_VALUES_PROXY_URL_H
+#pragma once
 /*
  * The address of an upstream proxy, http://[user[:password]@]host:port. It may
  * contain a password, so output, records and errors have it only in the form of
@@ -7,9 +6,7 @@
  *
  * Pure: no I/O; views point into the given text.
  */
-#include <stddef.h>
-#include <stdint.h>
-
+#include "base/base.h"
 #include "policy/values/host.h"
 
 struct ab_complaint;
@@ -28,5 +25,3 @@ int ab_proxy_url_parse(const char *s, size_t len, struct ab_proxy_url *ret_url,
 char *ab_proxy_url_format(const struct ab_proxy_url *url);
 /* A canonical text, or a word, with *** for everything before the @; free it. */
 char *ab_proxy_url_redact(const char *text);
-
-#endif

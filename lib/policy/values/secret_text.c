@@ -1,11 +1,5 @@
 #include "policy/values/secret_text.h"
 
-#include <stddef.h>
-#include <string.h>
-
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-#include "base/text/ascii.h"
 #include "policy/values/providers.h"
 
 enum {
@@ -95,6 +89,8 @@ static bool is_web_token(const char *s, size_t len)
 
 static const char *judge_word(const char *s, size_t len)
 {
+	const struct ab_provider *p;
+
 	if (len < WORD_MIN)
 		return NULL;
 	if (is_aws_id(s, len))
@@ -104,9 +100,9 @@ static const char *judge_word(const char *s, size_t len)
 	for (size_t i = 0; i < AB_COUNT(known); i++)
 		if (has_prefix(s, len, known[i].prefix))
 			return known[i].what;
-	for (size_t i = 0; i < ab_nproviders; i++)
+	for (size_t i = 0; (p = ab_provider_at(i)); i++)
 		for (size_t k = 0; k < AB_PROVIDER_PREFIXES; k++)
-			if (has_prefix(s, len, ab_providers[i].prefixes[k]))
+			if (has_prefix(s, len, p->prefixes[k]))
 				return "a key of a known service";
 	return NULL;
 }
@@ -134,11 +130,29 @@ const char *ab_secret_text(const char *text)
 	return NULL;
 }
 
-/* The length of "user:password@" at `s`; 0: there is none. */
-static size_t measure_login(const char *s)
+char *ab_cut_logins(const char *text, ab_login_fn *measure)
+{
+	ab_autobuf struct ab_buf out = { .wipe = true };
+	const char *p = text, *mark;
+	bool any = false;
+
+	while ((mark = strstr(p, "://"))) {
+		size_t login = measure(text, mark + 3);
+
+		any |= login > 0;
+		ab_buf_add(&out, p, (size_t)(mark + 3 - p));
+		p = mark + 3 + login;
+	}
+	ab_buf_puts(&out, p);
+	return any ? ab_strdup(out.data) : NULL;
+}
+
+/* "user:password@" */
+static size_t measure_login(const char *text, const char *s)
 {
 	size_t end = strcspn(s, "/?#, \t\r\n\"'<>"), at = 0, colon;
 
+	(void)text;
 	for (size_t i = 0; i < end; i++)
 		if (s[i] == '@')
 			at = i;
@@ -146,32 +160,7 @@ static size_t measure_login(const char *s)
 	return at && colon + 1 < at ? at + 1 : 0;
 }
 
-static bool has_login(const char *text)
-{
-	const char *mark = text;
-
-	while ((mark = strstr(mark, "://"))) {
-		mark += 3;
-		if (measure_login(mark))
-			return true;
-	}
-	return false;
-}
-
 char *ab_secret_text_without_logins(const char *text)
 {
-	struct ab_buf out = { .wipe = true };
-	const char *p = text, *mark;
-	char *ret;
-
-	if (!has_login(text))
-		return NULL;
-	while ((mark = strstr(p, "://"))) {
-		ab_buf_add(&out, p, (size_t)(mark + 3 - p));
-		p = mark + 3 + measure_login(mark + 3);
-	}
-	ab_buf_add(&out, p, strlen(p));
-	ret = ab_strndup((const char *)ab_buf_bytes(&out), out.len);
-	ab_buf_fini(&out);
-	return ret;
+	return strstr(text, "://") ? ab_cut_logins(text, measure_login) : NULL;
 }

@@ -1,9 +1,5 @@
 #include "policy/values/urlpath.h"
 
-#include <string.h>
-
-#include "base/text/ascii.h"
-
 /* The path so far, and why it was refused. */
 struct writer {
 	char *to;
@@ -163,4 +159,52 @@ bool ab_urlpath_normal(const char *s, size_t len, char *ret, size_t *ret_len, co
 	ret[w.len] = '\0';
 	*ret_len = w.len;
 	return true;
+}
+
+/* In small letters, without parameters, empty segments and a slash at the end; an escape is a "%". */
+static char *fold_path(const char *s)
+{
+	char *ret = ab_alloc(strlen(s) + 1);
+	size_t n = 0;
+
+	while (*s) {
+		if (*s == ';') {
+			s += strcspn(s, "/");
+			continue;
+		}
+		if (*s != '/' || !n || ret[n - 1] != '/')
+			ret[n++] = (char)ab_lower(*s);
+		s += *s == '%' ? 3 : 1;
+	}
+	if (n > 1 && ret[n - 1] == '/')
+		ret[n - 1] = '\0';
+	return ret;
+}
+
+/* at[i]: what was read of the path may be the first i characters of `other`. Read one more. */
+static void follow_path(char c, const char *other, size_t len, bool *at)
+{
+	for (size_t i = len; i > 0 && c != '%'; i--)
+		at[i] = at[i - 1] && other[i - 1] == c;
+	for (size_t i = 0; i < len && c == '%'; i++)
+		at[i + 1] |= at[i] && other[i] != '/';
+	at[0] &= c == '%';
+}
+
+/* Not a part of the name before it: an extension, a path below it, or anything that a server may strip. */
+static bool ends_name(char c)
+{
+	return !ab_is_alnum(c) && c != '-' && c != '_';
+}
+
+bool ab_urlpath_may_mean(const char *path, const char *other)
+{
+	ab_autofree char *given = fold_path(path), *wanted = fold_path(other);
+	size_t len = strlen(wanted), i = 0;
+	ab_autofree bool *at = ab_alloc((len + 1) * sizeof(*at));
+
+	at[0] = true;
+	for (; given[i] && !(at[len] && ends_name(given[i])); i++)
+		follow_path(given[i], wanted, len, at);
+	return at[len];
 }

@@ -1,5 +1,4 @@
-#ifndef AB_POLICY_VALUES_URLPATH_H
-#define AB_POLICY_VALUES_URLPATH_H
+#pragma once
 /*
  * The path of a URL in normal form. The proxy judges this form and sends it on,
  * so that no server can read the path differently: dot segments are removed
@@ -13,11 +12,15 @@
  *
  * Pure and linear. `ret` must hold `len` + 1 bytes.
  */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/base.h"
 
 /* `s` has no query. false: there is no normal form; *ret_why is a clause ("it
  * has ..."). */
 bool ab_urlpath_normal(const char *s, size_t len, char *ret, size_t *ret_len, const char **ret_why);
 
-#endif
+/*
+ * May a server take this path, in normal form, for the other one, or for one below it? Letters of both
+ * cases are the same, parameters (;a=b), empty segments and a slash at the end do not count, an escape may
+ * be any text, and a name may have an ending (.json). So it may say yes for a path that is another one.
+ */
+bool ab_urlpath_may_mean(const char *path, const char *other);

@@ -1,10 +1,5 @@
 #include "proxy/conn/agent_terms.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/data/mem.h"
 #include "base/text/sha256.h"
 #include "policy/model/policy.h"
 #include "proxy/record/ledger.h"
@@ -85,8 +80,7 @@ void ab_agent_terms_free(struct ab_agent_terms *terms)
 		return;
 	for (size_t i = 0; i < terms->nknown; i++)
 		ab_buf_fini(&terms->known[i].key);
-	free(terms->known);
-	free(terms->hosts);
+	ab_free_all(terms->known, terms->hosts);
 	ab_strv_fini(&terms->grants);
 	free(terms);
 }
@@ -105,8 +99,7 @@ static void learn_key(void *arg, struct ab_ssh_text key, bool is_revoked)
 
 	if (t->nknown == KNOWN_MAX)
 		return;
-	t->known = ab_realloc(t->known, (t->nknown + 1) * sizeof(t->known[0]));
-	known = &t->known[t->nknown++];
+	known = ab_append(t->known, t->nknown);
 	*known = (struct ab_agent_known){ .host = l->host, .revoked = is_revoked };
 	ab_buf_add(&known->key, key.at, key.len);
 	t->hosts[l->host].nkeys += !is_revoked;
@@ -245,9 +238,7 @@ void ab_agent_bind(const struct ab_agent_terms *terms, const struct ab_agent_req
 
 void ab_agent_binding_fini(struct ab_agent_binding *b)
 {
-	ab_buf_fini(&b->session);
-	ab_buf_fini(&b->host_key);
-	ab_buf_fini(&b->signature);
+	ab_buf_fini_all(&b->session, &b->host_key, &b->signature);
 }
 
 bool ab_agent_shows(const struct ab_agent_terms *terms, struct ab_ssh_text key)

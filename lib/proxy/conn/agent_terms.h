@@ -1,5 +1,4 @@
-#ifndef AB_PROXY_CONN_AGENT_TERMS_H
-#define AB_PROXY_CONN_AGENT_TERMS_H
+#pragma once
 /*
  * What the box may do with the keys of the caller's ssh agent, and the decision
  * about one signature. Private to lib/proxy, except for ab_agent_terms_new() and
@@ -13,12 +12,7 @@
  * its login signed here. So the same signature must also have passed the proxy, on a
  * connection to that host (ssh.route).
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/data/buf.h"
-#include "base/data/strv.h"
+#include "base/base.h"
 #include "policy/values/host.h"
 #include "proxy/io/tls_ssh_key.h"
 #include "proxy/wire/ssh_agent.h"
@@ -101,5 +95,3 @@ const struct ab_refusal *ab_agent_judge(const struct ab_agent_terms *terms,
 /* Refusals of other requests. */
 extern const struct ab_refusal ab_agent_refuses_other, ab_agent_refuses_malformed,
 	ab_agent_refuses_unasked, ab_agent_refuses_crowd;
-
-#endif

@@ -18,9 +18,6 @@
  */
 #include "proxy/conn/body_filter.h"
 
-#include <stdio.h>
-
-#include "base/data/mem.h"
 #include "proxy/wire/http_chunks.h"
 
 enum {
@@ -33,20 +30,21 @@ struct ab_body_filter {
 	struct ab_body_filter_setup setup;
 	struct ab_http_chunks chunks;
 	struct ab_buf plain;
-	struct ab_buf fresh; /* of gRPC messages, before `plain` */
-	uint8_t prefix[5];   /* of the message: a flag, and its length */
-	uint8_t prefixed;    /* bytes of that */
-	uint32_t message;    /* bytes to come of it */
+	struct ab_buf fresh;	/* of gRPC messages, before `plain` */
+	uint8_t prefix[5];	/* of the message: a flag, and its length */
+	uint8_t prefixed;	/* bytes of that */
+	uint32_t message;	/* bytes to come of it */
 	struct ab_buf trailers; /* of a response, with the empty line that ends them */
-	uint64_t left; /* bytes to come: AB_HTTP_LENGTH, or the frame */
-	size_t clean;  /* bytes of from->in that are final, to be written */
-	size_t held;   /* bytes after them: searched, not final */
-	bool ended;    /* the whole body has arrived */
-	bool over;     /* and was passed on */
-	bool fragment; /* the frame is a part of a message: `left` is its payload */
-	uint8_t first; /* flags and opcode for our next frame of the message */
-	bool last;     /* the fragment ends the message */
-	bool malformed, tripped;
+	uint64_t left;		/* bytes to come: AB_HTTP_LENGTH, or the frame */
+	size_t clean;		/* bytes of from->in that are final, to be written */
+	size_t held;		/* bytes after them: searched, not final */
+	bool ended;		/* the whole body has arrived */
+	bool over;		/* and was passed on */
+	bool fragment;		/* the frame is a part of a message: `left` is its payload */
+	uint8_t first;		/* flags and opcode for our next frame of the message */
+	bool last;		/* the fragment ends the message */
+	uint64_t taken;		/* bytes of chunks */
+	bool malformed, tripped, too_long;
 	const char *refused; /* why, or NULL */
 };
 
@@ -66,9 +64,7 @@ void ab_body_filter_free(struct ab_body_filter *s)
 {
 	if (!s)
 		return;
-	ab_buf_fini(&s->plain);
-	ab_buf_fini(&s->trailers);
-	ab_buf_fini(&s->fresh);
+	ab_buf_fini_all(&s->plain, &s->trailers, &s->fresh);
 	free(s);
 }
 
@@ -80,6 +76,11 @@ bool ab_body_filter_malformed(const struct ab_body_filter *s)
 bool ab_body_filter_tripped(const struct ab_body_filter *s)
 {
 	return s->tripped;
+}
+
+bool ab_body_filter_too_long(const struct ab_body_filter *s)
+{
+	return s->too_long;
 }
 
 const char *ab_body_filter_refused(const struct ab_body_filter *s)
@@ -180,6 +181,10 @@ static bool decode_chunks(struct ab_body_filter *s, struct ab_buf *in)
 		ssize_t n = ab_http_chunks_next(&s->chunks, data, in->len, &payload, &s->ended);
 
 		if (n < 0)
+			return false;
+		s->taken += payload;
+		s->too_long = s->setup.most && s->taken > s->setup.most;
+		if (s->too_long)
 			return false;
 		ab_buf_add(to, data + n - payload, payload);
 		trailers = ab_http_chunks_trailers(&s->chunks) - before;
@@ -305,18 +310,17 @@ static void scrub_fragment(struct ab_body_filter *s, struct ab_flow *flow, struc
 static void sign_decoded(struct ab_body_filter *s, const struct ab_buf *plain, struct ab_flow *flow,
 			 struct ab_buf *out)
 {
-	struct ab_buf result = { 0 };
+	ab_autobuf struct ab_buf result = { 0 };
 
 	s->refused = ab_sign_chunks_take(s->setup.chunks, ab_buf_bytes(plain), plain->len, s->ended,
 					 &result);
 	emit_framed(s, ab_buf_bytes(&result), result.len, flow, out);
-	ab_buf_fini(&result);
 }
 
 static bool swap_decoded(struct ab_body_filter *s, bool end, struct ab_flow *flow,
 			 struct ab_buf *out)
 {
-	struct ab_buf swapped = { .wipe = true };
+	ab_autobuf struct ab_buf swapped = { .wipe = true };
 	enum ab_swap_result result = ab_swap_body_take(s->setup.swap, ab_buf_bytes(&s->plain),
 						       s->plain.len, end, &swapped);
 
@@ -329,7 +333,6 @@ static bool swap_decoded(struct ab_body_filter *s, bool end, struct ab_flow *flo
 		else
 			emit_framed(s, ab_buf_bytes(&swapped), swapped.len, flow, out);
 	}
-	ab_buf_fini(&swapped);
 	return !s->tripped && !s->refused;
 }
 
@@ -351,7 +354,7 @@ static bool filter_arrived(struct ab_body_filter *s, struct ab_flow *flow, struc
 			   struct ab_buf *out)
 {
 	if (!decode_body(s, &from->in)) {
-		s->malformed = true;
+		s->malformed = !s->too_long;
 		return false;
 	}
 	do {
@@ -461,7 +464,7 @@ enum ab_io ab_body_filter_move(struct ab_body_filter *s, struct ab_flow *flow, s
 	for (int i = 0; i < SHARE; i++) {
 		enum ab_io io = ab_side_flush(to);
 
-		if (s->malformed || s->tripped || s->refused)
+		if (s->malformed || s->tripped || s->too_long || s->refused)
 			return AB_IO_FAILED;
 		if (io != AB_IO_DONE)
 			return io;

@@ -1,5 +1,4 @@
-#ifndef AB_PROXY_CONN_BODY_FILTER_H
-#define AB_PROXY_CONN_BODY_FILTER_H
+#pragma once
 /*
  * Filters a body while it is forwarded: in a response, secret values become
  * placeholders (proxy/secrets/scrub.h); in a request, placeholders become values
@@ -25,6 +24,7 @@ struct ab_body_filter_setup {
 	bool frames;		   /* with AB_HTTP_CLOSE: WebSocket frames */
 	bool messages;		   /* with AB_HTTP_CHUNKED: gRPC messages */
 	uint64_t length;	   /* with AB_HTTP_LENGTH */
+	uint64_t most;		   /* with AB_HTTP_CHUNKED: bytes of the body; 0: any number */
 };
 
 struct ab_body_filter *ab_body_filter_new(const struct ab_body_filter_setup *setup);
@@ -42,7 +42,7 @@ enum ab_io ab_body_filter_move(struct ab_body_filter *filter, struct ab_flow *fl
 bool ab_body_filter_malformed(const struct ab_body_filter *filter);
 /* After FAILED: the body contains another host's placeholder. */
 bool ab_body_filter_tripped(const struct ab_body_filter *filter);
+/* After FAILED: it is longer than `most`. */
+bool ab_body_filter_too_long(const struct ab_body_filter *filter);
 /* After FAILED: why its chunks cannot be signed, or NULL. */
 const char *ab_body_filter_refused(const struct ab_body_filter *filter);
-
-#endif

@@ -1,11 +1,8 @@
 #include "proxy/conn/conn.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 
-#include "base/data/error.h"
-#include "base/data/mem.h"
+#include "base/data/list.h"
 #include "policy/toolchains/host_groups.h"
 #include "proxy/filter/synthetic.h"
 #include "proxy/wire/ssh_kex.h"
@@ -98,20 +95,13 @@ static void free_conn(struct ab_conn *conn)
 {
 	struct ab_engine *engine = conn->engine;
 
-	*conn->link = conn->next;
-	if (conn->next)
-		conn->next->link = conn->link;
+	ab_list_remove(conn);
 	engine->nconns--;
 	engine->freed(engine, conn);
 	if (conn->kex)
 		ab_ssh_kex_fini(conn->kex);
-	free(conn->kex);
-	free(conn->host);
-	free(conn->entry);
-	free(conn->address);
-	free(conn->sni);
-	free(conn->failure);
-	free(conn);
+	ab_free_all(conn->kex, conn->host, conn->entry, conn->address, conn->sni, conn->failure,
+		    conn);
 }
 
 static void run_later(struct ab_later *later)
@@ -140,8 +130,6 @@ static struct ab_conn *new_conn(struct ab_engine *engine, enum ab_door door,
 
 	*conn = (struct ab_conn){
 		.engine = engine,
-		.next = engine->conns,
-		.link = &engine->conns,
 		.step = step,
 		.door = (uint8_t)door,
 		.client = { .source = { .fd = -1 } },
@@ -152,9 +140,7 @@ static struct ab_conn *new_conn(struct ab_engine *engine, enum ab_door door,
 	};
 	conn->deadline = (struct ab_timer){ .fire = deadline_passed, .owner = conn };
 	conn->later = (struct ab_later){ .run = run_later, .owner = conn };
-	if (conn->next)
-		conn->next->link = &conn->next;
-	engine->conns = conn;
+	ab_list_push(&engine->conns, conn);
 	engine->nconns++;
 	return conn;
 }
@@ -216,6 +202,58 @@ void ab_conn_again(struct ab_conn *conn)
 {
 	if (!conn->closed)
 		ab_loop_later(&conn->engine->loop, &conn->later);
+}
+
+enum {
+	LINGER_MS = 10000,
+	LINGER_MAX = 64 << 20, /* bytes discarded */
+	LINGER_ROOM = 16 * 1024,
+	LINGER_SHARE = 64, /* reads per turn */
+};
+
+/*
+ * Send client.out and half-close. Closing with unread bytes would reset the
+ * connection and the client would lose the response, so read them, up to a
+ * limit, until the client has closed too.
+ */
+static void linger_until_closed(struct ab_conn *conn)
+{
+	enum ab_io io = ab_side_flush(&conn->client);
+
+	if (io == AB_IO_WAIT)
+		return;
+	ab_side_shut(&conn->client);
+	for (int i = 0; io == AB_IO_DONE && i < LINGER_SHARE; i++) {
+		io = ab_side_read(&conn->client, LINGER_ROOM);
+		conn->discarded += conn->client.in.len;
+		ab_buf_fini(&conn->client.in);
+	}
+	if (conn->discarded > LINGER_MAX)
+		io = AB_IO_FAILED;
+	if (io == AB_IO_DONE)
+		ab_conn_again(conn);
+	else if (io != AB_IO_WAIT)
+		ab_conn_close(conn, io == AB_IO_FAILED);
+}
+
+void ab_conn_linger(struct ab_conn *conn)
+{
+	ab_conn_whole(conn);
+	ab_buf_fini(&conn->client.in);
+	conn->step = linger_until_closed;
+	ab_conn_deadline(conn, LINGER_MS);
+	ab_conn_again(conn);
+}
+
+bool ab_conn_moved(struct ab_conn *conn, enum ab_io io, struct ab_side *to)
+{
+	if (io == AB_IO_FAILED)
+		ab_conn_close(conn, true);
+	else if (io == AB_IO_YIELD)
+		ab_conn_again(conn);
+	else if (io == AB_IO_EOF)
+		ab_side_shut(to);
+	return io != AB_IO_FAILED;
 }
 
 void ab_conn_half_open(struct ab_conn *conn)

@@ -1,5 +1,4 @@
-#ifndef AB_PROXY_CONN_CONN_H
-#define AB_PROXY_CONN_CONN_H
+#pragma once
 /*
  * One connection through any door, and the state that all connections share.
  * Private to lib/proxy.
@@ -9,10 +8,7 @@
  * ab_conn_close may be called anywhere; it stops all steps, and the object is
  * freed after the batch.
  */
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
-
+#include "base/base.h"
 #include "base/system/loop.h"
 #include "policy/values/host.h"
 #include "proxy/conn/inspected.h"
@@ -105,6 +101,7 @@ struct ab_conn {
 	struct ab_conn *next, **link;
 	struct ab_conn *half_next, **half_link; /* link NULL: it is not half-open */
 	size_t buffered;			/* its part of engine->buffered */
+	size_t discarded;			/* bytes of a client that lingers */
 	void (*step)(struct ab_conn *conn);
 	const struct ab_conn_kind *kind;
 	struct ab_side client, server;
@@ -159,6 +156,10 @@ struct ab_conn *ab_conn_new_stream(struct ab_conn *carrier, void (*step)(struct 
 void ab_conn_close(struct ab_conn *conn, bool reset);
 /* Call step again in the next batch. */
 void ab_conn_again(struct ab_conn *conn);
+/* Send client.out to the client, then close. */
+void ab_conn_linger(struct ab_conn *conn);
+/* After bytes were moved to this side: go on later, pass the end on, or close. false: closed. */
+bool ab_conn_moved(struct ab_conn *conn, enum ab_io io, struct ab_side *to);
 /* Close it after ms unless the deadline is set anew; 0: none. */
 void ab_conn_deadline(struct ab_conn *conn, uint64_t ms);
 /* The same, but call `late` instead of closing it. */
@@ -201,5 +202,3 @@ void ab_conn_dial(struct ab_conn *conn, const struct ab_host *host, uint16_t por
 int ab_conn_deny(struct ab_conn *conn, struct ab_request_record *r);
 /* Write the record of a request that has ended. */
 void ab_conn_record(struct ab_conn *conn, struct ab_request_record *r);
-
-#endif

@@ -1,12 +1,7 @@
 #include "proxy/conn/inspected.h"
 
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/data/strv.h"
 #include "proxy/io/tls.h"
 #include "proxy/secrets/scrub.h"
 #include "proxy/secrets/vault.h"
@@ -63,9 +58,8 @@ struct ab_scrub *ab_inspection_scrub(struct ab_inspection *inspection, const str
 		if (inspection->scrubs[i].secrets == set)
 			return ab_scrub_hold(inspection->scrubs[i].scrub);
 	scrub = ab_scrub_new(inspection->vault, host, port);
-	inspection->scrubs = ab_realloc(inspection->scrubs,
-					(inspection->nscrubs + 1) * sizeof(inspection->scrubs[0]));
-	inspection->scrubs[inspection->nscrubs++] = (struct ab_inspection_scrub){ set, scrub };
+	*ab_append(inspection->scrubs, inspection->nscrubs) =
+		(struct ab_inspection_scrub){ set, scrub };
 	return ab_scrub_hold(scrub);
 }
 
@@ -95,6 +89,12 @@ bool ab_inspection_renew(struct ab_inspection *inspection, size_t i, const char 
 	return true;
 }
 
+void ab_inspection_made(struct ab_inspection *inspection, size_t i, const char *signature)
+{
+	ab_vault_keep_made(inspection->vault, i, signature);
+	forget_scrubs(inspection);
+}
+
 void ab_inspection_fail(struct ab_inspection *inspection, size_t i, const char *why, uint64_t now)
 {
 	if (!inspection->vault || i >= ab_vault_len(inspection->vault))
@@ -119,8 +119,7 @@ void ab_inspection_fini(struct ab_inspection *inspection)
 	forget_scrubs(inspection);
 	for (size_t i = 0; inspection->failures && i < ab_vault_len(inspection->vault); i++)
 		forget_failure(inspection, i);
-	free(inspection->failures);
-	free(inspection->hosts);
+	ab_free_all(inspection->failures, inspection->hosts);
 	ab_vault_free(inspection->vault);
 	ab_tls_site_free(inspection->site);
 	*inspection = (struct ab_inspection){ 0 };
@@ -140,10 +139,10 @@ const char *ab_inspection_secret(const struct ab_inspection *inspection, int i)
 	return i < 0 ? "" : ab_vault_at(inspection->vault, (size_t)i)->secret->name;
 }
 
-void ab_inspection_trip(const struct ab_inspection *inspection, int i)
+void ab_inspection_trip(const struct ab_inspection *inspection, int i, bool clear)
 {
 	if (i >= 0 && ab_vault_at(inspection->vault, (size_t)i)->secret->stop)
-		inspection->tripped(inspection->arg, (size_t)i);
+		inspection->tripped(inspection->arg, (size_t)i, clear);
 }
 
 /* A secret without a provider has its own name as route. */

@@ -1,19 +1,14 @@
-#ifndef AB_PROXY_CONN_INSPECTED_H
-#define AB_PROXY_CONN_INSPECTED_H
+#pragma once
 /*
  * Inspection: hosts with a secret or with a rule about methods and paths, the
  * secrets, and the run's certificate authority. All zero if there are none.
  * Private to lib/proxy.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "base/base.h"
 #include "policy/model/http_rules.h"
 #include "policy/values/host.h"
 
 struct ab_scrub;
-struct ab_strv;
 struct ab_tls_site;
 struct ab_vault;
 
@@ -22,6 +17,7 @@ struct ab_inspection {
 	struct ab_tls_site *site; /* or NULL */
 	struct ab_http_rules rules;
 	bool require_sni, deny_ech;  /* of hellos that only pass through */
+	uint64_t max_request_body;   /* 0: no limit */
 	struct ab_host_entry *hosts; /* each with a port */
 	size_t nhosts;
 	struct ab_inspection_scrub *scrubs; /* one per set of secrets */
@@ -30,7 +26,7 @@ struct ab_inspection {
 	 * secret, NULL: there was no failure since the last value. */
 	struct ab_inspection_failure *failures;
 	void (*stale)(void *arg, size_t i);
-	void (*tripped)(void *arg, size_t i);
+	void (*tripped)(void *arg, size_t i, bool clear);
 	void *arg;
 };
 
@@ -48,6 +44,8 @@ struct ab_scrub *ab_inspection_scrub(struct ab_inspection *inspection, const str
 				     uint16_t port);
 /* A secret's new value. false: the vault rejects it, and the old one stays. */
 bool ab_inspection_renew(struct ab_inspection *inspection, size_t i, const char *value, size_t len);
+/* A signature that was made with secret i: it is found in responses from now on. */
+void ab_inspection_made(struct ab_inspection *inspection, size_t i, const char *signature);
 /* It could not be got. */
 void ab_inspection_fail(struct ab_inspection *inspection, size_t i, const char *why, uint64_t now);
 /* Why it could not, if that was so recently that it was not tried again; else NULL. */
@@ -55,8 +53,8 @@ const char *ab_inspection_failure(const struct ab_inspection *inspection, size_t
 
 /* The name of a secret; "" for none (-1). */
 const char *ab_inspection_secret(const struct ab_inspection *inspection, int i);
-/* A placeholder of secret i was sent to another host. */
-void ab_inspection_trip(const struct ab_inspection *inspection, int i);
+/* A placeholder of secret i was sent to another host, or over plain HTTP (`clear`) to its own. */
+void ab_inspection_trip(const struct ab_inspection *inspection, int i, bool clear);
 
 /*
  * The gateway: "/openai/v1/models" is "/v1/models" on the provider's host. Does
@@ -66,5 +64,3 @@ void ab_inspection_trip(const struct ab_inspection *inspection, int i);
 bool ab_inspection_route(const struct ab_inspection *inspection, const char *path, size_t len,
 			 struct ab_host *ret_host, uint16_t *ret_port, size_t *ret_skip,
 			 const char **ret_before);
-
-#endif

@@ -1,14 +1,6 @@
 #include "proxy/conn/open_conns.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
 #include "proxy/conn/conn.h"
-#include "proxy/record/events.h"
 
 enum { SURVEYED = 64 }; /* connections listed */
 
@@ -164,24 +156,22 @@ char *ab_open_conns_survey(struct ab_engine *engine)
 
 	if (engine->ledger)
 		ab_ledger_totals(engine->ledger, &t);
-	ab_buf_printf(&b,
-		      "{\"allowed\":%" PRIu64 ",\"denied\":%" PRIu64 ",\"failed\":%" PRIu64
-		      ",\"bytes_up\":%" PRIu64 ",\"bytes_down\":%" PRIu64 ",\"closed\":%" PRIu64
-		      ",\"open\":[",
-		      t.allowed, t.denied, t.failed, t.bytes_up, t.bytes_down,
-		      engine->open_conns.closed);
+	ab_buf_jsonf(&b,
+		     "{'allowed':%ju,'denied':%ju,'failed':%ju,'bytes_up':%ju,'bytes_down':%ju,"
+		     "'closed':%ju,'open':[",
+		     t.allowed, t.denied, t.failed, t.bytes_up, t.bytes_down,
+		     engine->open_conns.closed);
 	engine->open_conns.closed = 0;
 	for (const struct ab_conn *conn = engine->conns; conn && n < SURVEYED; conn = conn->next) {
 		struct ab_request_record r;
 
 		if (!ab_conn_describe(conn, &r))
 			continue;
-		ab_buf_puts(&b, n++ ? ",{\"domain\":" : "{\"domain\":");
-		ab_buf_json(&b, r.host);
-		ab_buf_printf(&b,
-			      ",\"port\":%u,\"door\":\"%s\",\"bytes_up\":%" PRIu64
-			      ",\"bytes_down\":%" PRIu64 ",\"ms\":%" PRIu64 "}",
-			      r.port, ab_door_names[r.door], r.bytes_up, r.bytes_down, r.ms);
+		n++;
+		ab_buf_jsonf(&b,
+			     ",{'domain':%s,'port':%u,'door':%s,'bytes_up':%ju,'bytes_down':%ju,"
+			     "'ms':%ju}",
+			     r.host, r.port, ab_door_names[r.door], r.bytes_up, r.bytes_down, r.ms);
 	}
 	ab_buf_puts(&b, "]}");
 	return ab_buf_take(&b);

@@ -1,13 +1,9 @@
-#ifndef AB_PROXY_CONN_OPEN_CONNS_H
-#define AB_PROXY_CONN_OPEN_CONNS_H
+#pragma once
 /*
  * The open connections: lists them, limits what they send, and closes those that
  * must not continue. Private to lib/proxy.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "base/base.h"
 #include "base/system/loop.h"
 #include "proxy/filter/budgets.h"
 
@@ -43,5 +39,3 @@ void ab_open_conns_cut(struct ab_engine *engine, const char *reason);
 void ab_open_conns_cut_denied(struct ab_engine *engine, bool all);
 /* The text of ab_proxy_survey(); the caller frees it. */
 char *ab_open_conns_survey(struct ab_engine *engine);
-
-#endif

@@ -18,16 +18,11 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 
-#include "base/data/error.h"
-#include "base/data/mem.h"
+#include "base/data/list.h"
 #include "proxy/conn/agent_terms.h"
 #include "proxy/conn/conn.h"
-#include "proxy/filter/grants.h"
 
 struct ab_waiter;
 
@@ -56,21 +51,282 @@ struct ab_question_end {
 	const char *answer, *by;
 };
 
+/* Of an allowed host: true, if it must wait after all. */
+static bool admit_host(struct ab_conn *conn, struct ab_host *host, struct ab_request_record *r,
+		       ab_resume_fn resume);
+
+/*
+ * A question leaves the table before its connections resume: each may wait
+ * again at once, for another question.
+ *
+ * Mustn't: let a connection end without the record of its denial.
+ */
+
+struct ab_waiter {
+	struct ab_conn *conn;
+	struct ab_question *question;
+	struct ab_waiter *next, **link;
+	struct ab_host *host;
+	struct ab_request_record r;
+	char *entry, *sni, *error, *why; /* copies that r points to */
+	uint64_t since;
+	ab_resume_fn resume;
+};
+
+static size_t *counter_of(struct ab_question *q)
+{
+	struct ab_waiting *p = &q->engine->waiting;
+
+	return q->why == AB_QUESTION_IDENTIFY ? &p->nidentify : &p->nquestions;
+}
+
 static struct ab_question *open_question(struct ab_engine *engine, enum ab_host_question_why why,
-					 void (*fire)(struct ab_timer *timer), uint64_t ms);
+					 void (*fire)(struct ab_timer *timer), uint64_t ms)
+{
+	struct ab_waiting *p = &engine->waiting;
+	struct ab_question *q = ab_alloc(sizeof(*q));
+
+	q->engine = engine;
+	q->why = why;
+	q->door = AB_DOOR_COUNT;
+	q->begun = engine->loop.now;
+	q->end = &q->first;
+	q->timer = (struct ab_timer){ .fire = fire, .owner = q };
+	ab_loop_timer(&engine->loop, &q->timer, ms);
+	ab_list_push(&p->questions, q);
+	(*counter_of(q))++;
+	return q;
+}
+
 /* Remove it from the table and stop its timer. */
-static void close_question(struct ab_question *q);
+static void close_question(struct ab_question *q)
+{
+	if (!q->link)
+		return;
+	ab_loop_timer_stop(&q->engine->loop, &q->timer);
+	ab_list_remove(q);
+	(*counter_of(q))--;
+	if (q->engine->waiting.hold == q)
+		q->engine->waiting.hold = NULL;
+}
+
+static void free_question(struct ab_question *q)
+{
+	ab_free_all(q->who, q->reason, q->about, q);
+}
+
+/* Remove it from its question; the connection no longer waits. */
+static struct ab_waiter *detach_waiter(struct ab_waiter *w)
+{
+	struct ab_question *q = w->question;
+
+	*w->link = w->next;
+	if (w->next)
+		w->next->link = w->link;
+	else
+		q->end = w->link;
+	w->conn->waiter = NULL;
+	q->engine->waiting.nconns--;
+	w->r.process = q->who;
+	w->r.ms += q->engine->loop.now - w->since;
+	return w;
+}
+
+static void free_waiter(struct ab_waiter *w)
+{
+	ab_free_all(w->entry, w->sni, w->error, w->why, w);
+}
+
+static void report_settled(struct ab_question *q, const struct ab_question_end *end,
+			   uint32_t released)
+{
+	struct ab_engine *engine = q->engine;
+	struct ab_question_record record = {
+		.number = q->number,
+		.host = q->host.text,
+		.port = q->port,
+		.door = q->door,
+		.answer = end->answer,
+		.by = end->by,
+		.waiting = q->nconns,
+		.ms = engine->loop.now - q->begun,
+		.process = q->who,
+	};
+	struct ab_error err;
+
+	if (q->why == AB_QUESTION_IDENTIFY)
+		return;
+	if (ab_ledger_question(engine->ledger, &record, &err) < 0)
+		engine->unrecorded(engine, &err);
+	if (engine->waiting.settled)
+		engine->waiting.settled(engine->waiting.arg, q->number, end->how, released);
+}
+
+static void resume_waiter(struct ab_waiter *w, const struct ab_question_end *end)
+{
+	struct ab_question *q = w->question;
+	struct ab_request_record *r = &w->r;
+
+	if (q->why == AB_QUESTION_IDENTIFY) {
+		w->resume(w->conn, r);
+		return;
+	}
+	r->reply = end->reply;
+	if (q->why == AB_QUESTION_AGENT) {
+		r->waited = end->reply == AB_REPLY_TIME ? q->engine->waiting.ask_ms : 0;
+		r->verdict.access = end->yes ? AB_ACCESS_ALLOW : AB_ACCESS_DENY;
+		w->resume(w->conn, r);
+		return;
+	}
+	r->waited = end->reply == AB_REPLY_TIME ? q->engine->waiting.ask_ms : 0;
+	if (end->yes)
+		r->verdict = (struct ab_verdict){ AB_ACCESS_ALLOW, AB_BASIS_GRANT, w->host->text };
+	if (end->reply || (end->yes && !admit_host(w->conn, w->host, r, w->resume)))
+		w->resume(w->conn, r);
+	if (end->yes || end->reply)
+		return;
+	r->fault = AB_FAULT_NONE;
+	r->why = NULL;
+	ab_conn_judge(w->conn, w->host, r->port, &r->verdict);
+	if (!ab_waiting_begin(w->conn, w->host, r, w->resume))
+		w->resume(w->conn, r);
+}
+
 /* Close it, resume its connections, free it. */
-static void settle_question(struct ab_question *q, const struct ab_question_end *end);
-/* `identify`: among the AB_QUESTION_IDENTIFY, else among the others. */
-static struct ab_question *find_question(const struct ab_waiting *waiting, uint32_t number,
-					 bool identify);
-/* Requires a waiting connection. */
-static void judge_question(struct ab_question *q, struct ab_verdict *ret);
+static void settle_question(struct ab_question *q, const struct ab_question_end *end)
+{
+	struct ab_waiter *w;
+
+	close_question(q);
+	report_settled(q, end, end->released ? q->nconns : 0);
+	while ((w = q->first) != NULL) {
+		detach_waiter(w);
+		resume_waiter(w, end);
+		free_waiter(w);
+	}
+	free_question(q);
+}
+
+static void settle_gone(struct ab_question *q)
+{
+	static const struct ab_question_end gone = { .how = AB_SETTLED_GONE, .answer = "gone" };
+
+	/* A hold stays open even if no connection waits. */
+	if (q->link && q->why != AB_QUESTION_HELD)
+		settle_question(q, &gone);
+}
+
+/* The step while it waits: only notice that the client has closed. */
+static void wait_for_answer(struct ab_conn *conn)
+{
+	struct ab_waiter *w = conn->waiter;
+	struct ab_question *q = w->question;
+
+	if (!conn->client.hung || q->why == AB_QUESTION_IDENTIFY)
+		return;
+	detach_waiter(w);
+	q->nconns--;
+	w->r.reply = AB_REPLY_GONE;
+	w->resume(conn, &w->r);
+	free_waiter(w);
+	if (!q->nconns)
+		settle_gone(q);
+}
+
+void ab_waiting_leave(struct ab_conn *conn)
+{
+	struct ab_waiter *w = detach_waiter(conn->waiter);
+	struct ab_question *q = w->question;
+
+	q->nconns--;
+	if (q->why != AB_QUESTION_IDENTIFY)
+		w->r.reply = AB_REPLY_GONE;
+	/* Of a request that nobody has denied, only its process was to be found. */
+	if ((w->r.verdict.access != AB_ACCESS_ALLOW || w->r.fault != AB_FAULT_NONE) &&
+	    ab_conn_deny(conn, &w->r) == 0)
+		conn->denial = w->r.denial;
+	free_waiter(w);
+	if (!q->nconns)
+		settle_gone(q);
+}
+
+static const char *keep_copy(char **owner, const char *text)
+{
+	*owner = ab_strdup(text);
+	return *owner;
+}
+
 static void join_question(struct ab_question *q, struct ab_conn *conn, struct ab_host *host,
-			  const struct ab_request_record *r, ab_resume_fn resume);
+			  const struct ab_request_record *r, ab_resume_fn resume)
+{
+	struct ab_waiter *w = ab_alloc(sizeof(*w));
+
+	*w = (struct ab_waiter){ .conn = conn,
+				 .question = q,
+				 .link = q->end,
+				 .host = host,
+				 .r = *r,
+				 .since = conn->engine->loop.now,
+				 .resume = resume };
+	w->r.verdict.entry = keep_copy(&w->entry, r->verdict.entry);
+	w->r.sni = keep_copy(&w->sni, r->sni);
+	w->r.error = keep_copy(&w->error, r->error);
+	w->r.why = keep_copy(&w->why, r->why);
+	w->r.number = q->number;
+	*q->end = w;
+	q->end = &w->next;
+	q->nconns++;
+	q->engine->waiting.nconns++;
+	conn->waiter = w;
+	conn->step = wait_for_answer;
+	ab_conn_deadline(conn, 0);
+}
+
+static void name_peer(int fd, struct ab_peer *ret)
+{
+	struct sockaddr_storage at = { 0 };
+	struct sockaddr_in *v4 = (struct sockaddr_in *)&at;
+	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&at;
+	socklen_t len = sizeof(at);
+
+	*ret = (struct ab_peer){ 0 };
+	if (getpeername(fd, (struct sockaddr *)&at, &len) < 0)
+		return;
+	ret->v6 = at.ss_family == AF_INET6;
+	ret->port = ntohs(ret->v6 ? v6->sin6_port : v4->sin_port);
+	if (ret->v6)
+		memcpy(ret->addr, &v6->sin6_addr, 16);
+	else
+		memcpy(ret->addr, &v4->sin_addr, 4);
+}
+
 /* Call `asked`, with the first connection as peer. */
-static void announce_question(struct ab_question *q, const char *host, uint32_t ms);
+static void announce_question(struct ab_question *q, const char *host, uint32_t ms)
+{
+	struct ab_waiting *p = &q->engine->waiting;
+	struct ab_host_question question = {
+		.number = q->number, .why = q->why, .port = q->port, .door = "", .ms = ms
+	};
+
+	if (q->door < AB_DOOR_COUNT)
+		question.door = ab_door_names[q->door];
+	snprintf(question.host, sizeof(question.host), "%s", host);
+	snprintf(question.about, sizeof(question.about), "%s", q->about ? q->about : "");
+	if (q->first && q->door == AB_DOOR_AGENT)
+		question.peer.pid = q->first->conn->sender;
+	else if (q->first)
+		name_peer(ab_conn_socket(q->first->conn), &question.peer);
+	p->asked(p->arg, &question);
+}
+
+/* `identify`: among the AB_QUESTION_IDENTIFY, else among the others. */
+static struct ab_question *find_question(const struct ab_waiting *p, uint32_t number, bool identify)
+{
+	for (struct ab_question *q = p->questions; q; q = q->next)
+		if (q->number == number && (q->why == AB_QUESTION_IDENTIFY) == identify)
+			return q;
+	return NULL;
+}
 
 enum { IDENTIFY_MS = 100 };
 
@@ -310,294 +566,6 @@ bool ab_waiting_agent(struct ab_conn *conn, struct ab_request_record *r, const c
 	return true;
 }
 
-/*
- * A question leaves the table before its connections resume: each may wait
- * again at once, for another question.
- *
- * Mustn't: let a connection end without the record of its denial.
- */
-
-struct ab_waiter {
-	struct ab_conn *conn;
-	struct ab_question *question;
-	struct ab_waiter *next, **link;
-	struct ab_host *host;
-	struct ab_request_record r;
-	char *entry, *sni, *error, *why; /* copies that r points to */
-	uint64_t since;
-	ab_resume_fn resume;
-};
-
-static size_t *counter_of(struct ab_question *q)
-{
-	struct ab_waiting *p = &q->engine->waiting;
-
-	return q->why == AB_QUESTION_IDENTIFY ? &p->nidentify : &p->nquestions;
-}
-
-static struct ab_question *open_question(struct ab_engine *engine, enum ab_host_question_why why,
-					 void (*fire)(struct ab_timer *timer), uint64_t ms)
-{
-	struct ab_waiting *p = &engine->waiting;
-	struct ab_question *q = ab_alloc(sizeof(*q));
-
-	q->engine = engine;
-	q->why = why;
-	q->door = AB_DOOR_COUNT;
-	q->begun = engine->loop.now;
-	q->end = &q->first;
-	q->timer = (struct ab_timer){ .fire = fire, .owner = q };
-	ab_loop_timer(&engine->loop, &q->timer, ms);
-	q->next = p->questions;
-	q->link = &p->questions;
-	if (q->next)
-		q->next->link = &q->next;
-	p->questions = q;
-	(*counter_of(q))++;
-	return q;
-}
-
-static void close_question(struct ab_question *q)
-{
-	if (!q->link)
-		return;
-	ab_loop_timer_stop(&q->engine->loop, &q->timer);
-	*q->link = q->next;
-	if (q->next)
-		q->next->link = q->link;
-	q->link = NULL;
-	(*counter_of(q))--;
-	if (q->engine->waiting.hold == q)
-		q->engine->waiting.hold = NULL;
-}
-
-static void free_question(struct ab_question *q)
-{
-	free(q->who);
-	free(q->reason);
-	free(q->about);
-	free(q);
-}
-
-/* Remove it from its question; the connection no longer waits. */
-static struct ab_waiter *detach_waiter(struct ab_waiter *w)
-{
-	struct ab_question *q = w->question;
-
-	*w->link = w->next;
-	if (w->next)
-		w->next->link = w->link;
-	else
-		q->end = w->link;
-	w->conn->waiter = NULL;
-	q->engine->waiting.nconns--;
-	w->r.process = q->who;
-	w->r.ms += q->engine->loop.now - w->since;
-	return w;
-}
-
-static void free_waiter(struct ab_waiter *w)
-{
-	free(w->entry);
-	free(w->sni);
-	free(w->error);
-	free(w->why);
-	free(w);
-}
-
-static void report_settled(struct ab_question *q, const struct ab_question_end *end,
-			   uint32_t released)
-{
-	struct ab_engine *engine = q->engine;
-	struct ab_question_record record = {
-		.number = q->number,
-		.host = q->host.text,
-		.port = q->port,
-		.door = q->door,
-		.answer = end->answer,
-		.by = end->by,
-		.waiting = q->nconns,
-		.ms = engine->loop.now - q->begun,
-		.process = q->who,
-	};
-	struct ab_error err;
-
-	if (q->why == AB_QUESTION_IDENTIFY)
-		return;
-	if (ab_ledger_question(engine->ledger, &record, &err) < 0)
-		engine->unrecorded(engine, &err);
-	if (engine->waiting.settled)
-		engine->waiting.settled(engine->waiting.arg, q->number, end->how, released);
-}
-
-static void resume_waiter(struct ab_waiter *w, const struct ab_question_end *end)
-{
-	struct ab_question *q = w->question;
-	struct ab_request_record *r = &w->r;
-
-	if (q->why == AB_QUESTION_IDENTIFY) {
-		w->resume(w->conn, r);
-		return;
-	}
-	r->reply = end->reply;
-	if (q->why == AB_QUESTION_AGENT) {
-		r->waited = end->reply == AB_REPLY_TIME ? q->engine->waiting.ask_ms : 0;
-		r->verdict.access = end->yes ? AB_ACCESS_ALLOW : AB_ACCESS_DENY;
-		w->resume(w->conn, r);
-		return;
-	}
-	r->waited = end->reply == AB_REPLY_TIME ? q->engine->waiting.ask_ms : 0;
-	if (end->yes)
-		r->verdict = (struct ab_verdict){ AB_ACCESS_ALLOW, AB_BASIS_GRANT, w->host->text };
-	if (end->reply || (end->yes && !admit_host(w->conn, w->host, r, w->resume)))
-		w->resume(w->conn, r);
-	if (end->yes || end->reply)
-		return;
-	r->fault = AB_FAULT_NONE;
-	r->why = NULL;
-	ab_conn_judge(w->conn, w->host, r->port, &r->verdict);
-	if (!ab_waiting_begin(w->conn, w->host, r, w->resume))
-		w->resume(w->conn, r);
-}
-
-static void settle_question(struct ab_question *q, const struct ab_question_end *end)
-{
-	struct ab_waiter *w;
-
-	close_question(q);
-	report_settled(q, end, end->released ? q->nconns : 0);
-	while ((w = q->first) != NULL) {
-		detach_waiter(w);
-		resume_waiter(w, end);
-		free_waiter(w);
-	}
-	free_question(q);
-}
-
-static void settle_gone(struct ab_question *q)
-{
-	static const struct ab_question_end gone = { .how = AB_SETTLED_GONE, .answer = "gone" };
-
-	/* A hold stays open even if no connection waits. */
-	if (q->link && q->why != AB_QUESTION_HELD)
-		settle_question(q, &gone);
-}
-
-/* The step while it waits: only notice that the client has closed. */
-static void wait_for_answer(struct ab_conn *conn)
-{
-	struct ab_waiter *w = conn->waiter;
-	struct ab_question *q = w->question;
-
-	if (!conn->client.hung || q->why == AB_QUESTION_IDENTIFY)
-		return;
-	detach_waiter(w);
-	q->nconns--;
-	w->r.reply = AB_REPLY_GONE;
-	w->resume(conn, &w->r);
-	free_waiter(w);
-	if (!q->nconns)
-		settle_gone(q);
-}
-
-void ab_waiting_leave(struct ab_conn *conn)
-{
-	struct ab_waiter *w = detach_waiter(conn->waiter);
-	struct ab_question *q = w->question;
-
-	q->nconns--;
-	if (q->why != AB_QUESTION_IDENTIFY)
-		w->r.reply = AB_REPLY_GONE;
-	/* Of a request that nobody has denied, only its process was to be found. */
-	if ((w->r.verdict.access != AB_ACCESS_ALLOW || w->r.fault != AB_FAULT_NONE) &&
-	    ab_conn_deny(conn, &w->r) == 0)
-		conn->denial = w->r.denial;
-	free_waiter(w);
-	if (!q->nconns)
-		settle_gone(q);
-}
-
-static const char *keep_copy(char **owner, const char *text)
-{
-	*owner = ab_strdup(text);
-	return *owner;
-}
-
-static void join_question(struct ab_question *q, struct ab_conn *conn, struct ab_host *host,
-			  const struct ab_request_record *r, ab_resume_fn resume)
-{
-	struct ab_waiter *w = ab_alloc(sizeof(*w));
-
-	*w = (struct ab_waiter){ .conn = conn,
-				 .question = q,
-				 .link = q->end,
-				 .host = host,
-				 .r = *r,
-				 .since = conn->engine->loop.now,
-				 .resume = resume };
-	w->r.verdict.entry = keep_copy(&w->entry, r->verdict.entry);
-	w->r.sni = keep_copy(&w->sni, r->sni);
-	w->r.error = keep_copy(&w->error, r->error);
-	w->r.why = keep_copy(&w->why, r->why);
-	w->r.number = q->number;
-	*q->end = w;
-	q->end = &w->next;
-	q->nconns++;
-	q->engine->waiting.nconns++;
-	conn->waiter = w;
-	conn->step = wait_for_answer;
-	ab_conn_deadline(conn, 0);
-}
-
-static void name_peer(int fd, struct ab_peer *ret)
-{
-	struct sockaddr_storage at = { 0 };
-	struct sockaddr_in *v4 = (struct sockaddr_in *)&at;
-	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&at;
-	socklen_t len = sizeof(at);
-
-	*ret = (struct ab_peer){ 0 };
-	if (getpeername(fd, (struct sockaddr *)&at, &len) < 0)
-		return;
-	ret->v6 = at.ss_family == AF_INET6;
-	ret->port = ntohs(ret->v6 ? v6->sin6_port : v4->sin_port);
-	if (ret->v6)
-		memcpy(ret->addr, &v6->sin6_addr, 16);
-	else
-		memcpy(ret->addr, &v4->sin_addr, 4);
-}
-
-static void announce_question(struct ab_question *q, const char *host, uint32_t ms)
-{
-	struct ab_waiting *p = &q->engine->waiting;
-	struct ab_host_question question = {
-		.number = q->number, .why = q->why, .port = q->port, .door = "", .ms = ms
-	};
-
-	if (q->door < AB_DOOR_COUNT)
-		question.door = ab_door_names[q->door];
-	snprintf(question.host, sizeof(question.host), "%s", host);
-	snprintf(question.about, sizeof(question.about), "%s", q->about ? q->about : "");
-	if (q->first && q->door == AB_DOOR_AGENT)
-		question.peer.pid = q->first->conn->sender;
-	else if (q->first)
-		name_peer(ab_conn_socket(q->first->conn), &question.peer);
-	p->asked(p->arg, &question);
-}
-
-static struct ab_question *find_question(const struct ab_waiting *p, uint32_t number, bool identify)
-{
-	for (struct ab_question *q = p->questions; q; q = q->next)
-		if (q->number == number && (q->why == AB_QUESTION_IDENTIFY) == identify)
-			return q;
-	return NULL;
-}
-
-static void judge_question(struct ab_question *q, struct ab_verdict *ret)
-{
-	ab_conn_judge(q->first->conn, &q->host, q->port, ret);
-}
-
 void ab_waiting_fini(struct ab_engine *engine)
 {
 	while (engine->waiting.questions) {
@@ -765,7 +733,7 @@ void ab_waiting_review(struct ab_engine *engine, const char *by)
 		next = q->next;
 		if (q->why != AB_QUESTION_UNKNOWN)
 			continue;
-		judge_question(q, &verdict);
+		ab_conn_judge(q->first->conn, &q->host, q->port, &verdict);
 		if (verdict.access == AB_ACCESS_ASK)
 			continue;
 		end.released = verdict.access == AB_ACCESS_ALLOW;

@@ -1,5 +1,4 @@
-#ifndef AB_PROXY_CONN_WAITING_H
-#define AB_PROXY_CONN_WAITING_H
+#pragma once
 /*
  * Connections that wait for an answer. Private to lib/proxy.
  *
@@ -11,10 +10,7 @@
  * When the wait ends, `resume` is called once with the connection's record:
  * r->verdict, r->fault and r->reply are the result.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "base/base.h"
 #include "proxy/record/events.h"
 
 struct ab_conn;
@@ -81,5 +77,3 @@ void ab_waiting_review(struct ab_engine *engine, const char *by);
 void ab_waiting_hold(struct ab_engine *engine, const char *reason);
 /* The network was cut (engine->cut): end all questions. */
 void ab_waiting_cut(struct ab_engine *engine);
-
-#endif

@@ -1,11 +1,8 @@
-#ifndef AB_PROXY_DIAL_ANSWER_H
-#define AB_PROXY_DIAL_ANSWER_H
+#pragma once
 /*
  * The addresses of a name.
  */
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
+#include "base/base.h"
 
 enum { AB_ANSWER_MAX = 16 }; /* addresses of each family; more are ignored */
 
@@ -28,5 +25,3 @@ static inline void ab_answer_add(struct ab_answer *answer, bool v6, const void *
 	else if (!v6 && answer->n4 < AB_ANSWER_MAX)
 		memcpy(answer->v4[answer->n4++], addr, 4);
 }
-
-#endif

@@ -13,19 +13,12 @@
  */
 #include "proxy/dial/dial.h"
 
-#include <arpa/inet.h>
-#include <errno.h>
 #include <netinet/tcp.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/addr.h"
-#include "base/system/fd.h"
+#include "base/data/list.h"
+#include "base/data/addr.h"
 #include "proxy/dial/resolver.h"
 #include "proxy/dial/upstream_tunnel.h"
 
@@ -89,9 +82,7 @@ static void end_dial(struct ab_dial *dial, enum ab_dial_result result)
 
 static void unlink_dial(struct ab_dial *dial)
 {
-	*dial->link = dial->next;
-	if (dial->next)
-		dial->next->link = dial->link;
+	ab_list_remove(dial);
 	dial->fn = NULL;
 }
 
@@ -113,9 +104,7 @@ void ab_dial_cancel(struct ab_dial *dial)
 		return;
 	unlink_dial(dial);
 	stop_dial(dial);
-	if (dial->result.fd >= 0)
-		close(dial->result.fd);
-	dial->result.fd = -1;
+	ab_closep(&dial->result.fd);
 	dial->over = true;
 	ab_loop_later(dial->dialer->setup.loop, &dial->later);
 }
@@ -231,21 +220,12 @@ static void attempt_ready(struct ab_source *source, uint32_t events)
 
 static int connect_to(int fd, const struct ab_addr *addr, uint16_t port)
 {
-	struct sockaddr_in v4 = { .sin_family = AF_INET, .sin_port = htons(port) };
-	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6, .sin6_port = htons(port) };
-	int r;
+	struct ab_sockaddr at = ab_sockaddr(addr->v6, addr->addr, port);
+	int r = connect(fd, &at.any, at.len);
 
-	memcpy(&v4.sin_addr, addr->addr, 4);
-	memcpy(&v6.sin6_addr, addr->addr, 16);
 	/* Twice: a peer on this machine accepts before the first call returns
 	 * EINPROGRESS, and the second call reports that. */
-	for (int i = 0; i < 2; i++) {
-		r = addr->v6 ? connect(fd, (void *)&v6, sizeof(v6))
-			     : connect(fd, (void *)&v4, sizeof(v4));
-		if (r == 0 || errno != EINPROGRESS)
-			break;
-	}
-	return r;
+	return r < 0 && errno == EINPROGRESS ? connect(fd, &at.any, at.len) : r;
 }
 
 /* 0: connected; EINPROGRESS: connecting and watched; else the error. */
@@ -406,11 +386,7 @@ struct ab_dial *ab_dial_start(struct ab_dialer *dialer, const struct ab_host *ho
 	dial->deadline = (struct ab_timer){ .fire = dial_timed_out, .owner = dial };
 	dial->pace = (struct ab_timer){ .fire = pace_elapsed, .owner = dial };
 	dial->later = (struct ab_later){ .run = deliver_result, .owner = dial };
-	dial->next = dialer->dials;
-	dial->link = &dialer->dials;
-	if (dial->next)
-		dial->next->link = &dial->next;
-	dialer->dials = dial;
+	ab_list_push(&dialer->dials, dial);
 	begin_dial(dial, host, port, http);
 	if (!dial->over)
 		ab_loop_timer(dialer->setup.loop, &dial->deadline,

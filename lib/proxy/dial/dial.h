@@ -1,5 +1,4 @@
-#ifndef AB_PROXY_DIAL_DIAL_H
-#define AB_PROXY_DIAL_DIAL_H
+#pragma once
 /*
  * From an allowed host to a connected socket: resolves the name once
  * (proxy/dial/resolver.h), checks every address, and tries them with the
@@ -11,15 +10,11 @@
  * checked even then; loopback, localhost and the hosts in NO_PROXY are dialled
  * directly.
  */
-#include <stdbool.h>
-#include <stdint.h>
-
+#include "base/base.h"
 #include "base/system/loop.h"
 #include "policy/values/host.h"
 #include "proxy/dial/upstream.h"
 #include "proxy/filter/filter.h"
-
-struct ab_error;
 
 enum ab_dial_result {
 	AB_DIAL_OK,
@@ -81,5 +76,3 @@ struct ab_dial *ab_dial_start(struct ab_dialer *dialer, const struct ab_host *ho
 /* Allowed until `fn` is called, also from the fn of another dial. The dial is
  * freed when `fn` returns. */
 void ab_dial_cancel(struct ab_dial *dial);
-
-#endif

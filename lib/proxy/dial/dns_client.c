@@ -12,13 +12,9 @@
 #include <ares.h>
 #include <arpa/nameser.h>
 #include <netdb.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/random.h>
 
-#include "base/data/error.h"
-#include "base/data/mem.h"
 #include "base/system/loop.h"
 #include "proxy/dial/answer.h"
 
@@ -313,6 +309,5 @@ void ab_lookups_free(struct ab_lookups *l)
 	l->closing = true;
 	close_channel(l);
 	ab_loop_timer_stop(l->loop, &l->tick);
-	free(l->path);
-	free(l);
+	ab_free_all(l->path, l);
 }

@@ -1,13 +1,10 @@
-#ifndef AB_PROXY_DIAL_DNS_CLIENT_H
-#define AB_PROXY_DIAL_DNS_CLIENT_H
+#pragma once
 /*
  * Queries the name servers of resolv.conf: a c-ares channel on the loop. The
  * first query opens it, and ab_lookups_reopen opens it again and repeats the
  * queries in progress. Names are absolute.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/base.h"
 
 struct ab_lookups;
 struct ab_loop;
@@ -45,5 +42,3 @@ unsigned ab_lookups_servers(struct ab_lookups *lookups);
 
 /* Read resolv.conf again. Mustn't be called from `done`. */
 void ab_lookups_reopen(struct ab_lookups *lookups);
-
-#endif

@@ -1,9 +1,6 @@
 #include "proxy/dial/hosts_file.h"
 
 #include <arpa/inet.h>
-#include <string.h>
-
-#include "base/text/ascii.h"
 
 void ab_hosts_lower(char *text, size_t len)
 {

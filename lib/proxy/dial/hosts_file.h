@@ -1,12 +1,9 @@
-#ifndef AB_PROXY_DIAL_HOSTS_FILE_H
-#define AB_PROXY_DIAL_HOSTS_FILE_H
+#pragma once
 /*
  * Looks a name up in the text of a hosts file. Pure. It searches the text
  * itself, so a file of some megabytes (a block list) needs no table.
  */
-#include <stdbool.h>
-#include <stddef.h>
-
+#include "base/base.h"
 #include "proxy/dial/answer.h"
 
 /* Call it once after reading, so that names match in any case. */
@@ -17,5 +14,3 @@ bool ab_hosts_find(const char *text, size_t len, const char *name, struct ab_ans
 
 /* Does the name always mean the machine itself (RFC 6761)? */
 bool ab_hosts_is_local(const char *name);
-
-#endif

@@ -16,16 +16,10 @@
  */
 #include "proxy/dial/resolver.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/queue.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 
-#include "base/data/mem.h"
-#include "base/system/fd.h"
+#include "base/data/list.h"
 #include "base/system/loop.h"
 #include "policy/values/host.h"
 #include "proxy/dial/dns_client.h"
@@ -221,21 +215,13 @@ static struct entry *new_entry(struct ab_resolver *r, const char *name)
 	return e;
 }
 
-static void unlink_ask(struct ab_ask *ask)
-{
-	*ask->link = ask->next;
-	if (ask->next)
-		ask->next->link = ask->link;
-	ask->link = NULL;
-}
-
 static void deliver_answer(struct entry *e)
 {
 	struct ab_ask *ask;
 
 	/* A callback may cancel any other ask. */
 	while ((ask = e->asks)) {
-		unlink_ask(ask);
+		ab_list_remove(ask);
 		ask->fn(ask, &e->answer);
 	}
 	if (e->list == &e->resolver->done)
@@ -341,18 +327,14 @@ const struct ab_answer *ab_resolver_ask(struct ab_resolver *r, const struct ab_h
 	}
 	if (e->settled)
 		return &e->answer;
-	ask->next = e->asks;
-	ask->link = &e->asks;
-	if (ask->next)
-		ask->next->link = &ask->next;
-	e->asks = ask;
+	ab_list_push(&e->asks, ask);
 	return NULL;
 }
 
 void ab_resolver_cancel(struct ab_ask *ask)
 {
 	if (ask->link)
-		unlink_ask(ask);
+		ab_list_remove(ask);
 }
 
 struct ab_resolver *ab_resolver_new(const struct ab_resolver_setup *setup)
@@ -381,13 +363,11 @@ void ab_resolver_free(struct ab_resolver *r)
 	for (size_t i = 0; i < BUCKETS; i++) {
 		while (r->buckets[i]) {
 			while (r->buckets[i]->asks)
-				unlink_ask(r->buckets[i]->asks);
+				ab_list_remove(r->buckets[i]->asks);
 			free_entry(r->buckets[i]);
 		}
 	}
-	free(r->resolv_conf.path);
-	free(r->hosts.path);
-	free(r->hosts_text);
+	ab_free_all(r->resolv_conf.path, r->hosts.path, r->hosts_text);
 	r->closed = true;
 	ab_loop_later(r->loop, &r->later); /* it may be queued already */
 }

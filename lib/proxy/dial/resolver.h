@@ -1,5 +1,4 @@
-#ifndef AB_PROXY_DIAL_RESOLVER_H
-#define AB_PROXY_DIAL_RESOLVER_H
+#pragma once
 /*
  * Resolves a name: the hosts file first, then the name servers of resolv.conf,
  * both families at once. Only the dialer uses it, for allowed names.
@@ -11,8 +10,7 @@
  *
  * localhost and names below it are always the loopback addresses (RFC 6761).
  */
-#include <stdint.h>
-
+#include "base/base.h"
 #include "proxy/dial/answer.h"
 
 struct ab_host;
@@ -50,5 +48,3 @@ const struct ab_answer *ab_resolver_ask(struct ab_resolver *resolver, const stru
 					struct ab_ask *ask);
 /* Does nothing if it is not waiting. */
 void ab_resolver_cancel(struct ab_ask *ask);
-
-#endif

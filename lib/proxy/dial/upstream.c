@@ -1,18 +1,13 @@
 #include "proxy/dial/upstream.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
-#include "base/text/ascii.h"
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
 #include "base/text/base64.h"
 #include "policy/values/cidr.h"
 #include "policy/values/complaint.h"
 #include "policy/values/proxy_url.h"
 #include "proxy/dial/hosts_file.h"
+#include "proxy/wire/http.h"
 
 enum {
 	LOGIN_MAX = 1024, /* user, colon and password */
@@ -26,12 +21,9 @@ static bool percent_decode(struct ab_buf *b, const char *s, size_t len)
 		unsigned char c = (unsigned char)s[i];
 
 		if (c == '%') {
-			int high = i + 2 < len ? ab_hex(s[i + 1]) : -1;
-			int low = high >= 0 ? ab_hex(s[i + 2]) : -1;
-
-			if (low < 0)
+			if (ab_percent(s + i, len - i) < 0)
 				return false;
-			c = (unsigned char)(high << 4 | low);
+			c = (unsigned char)ab_percent(s + i, len - i);
 			i += 2;
 		}
 		if (c < 0x20 || c == 0x7f)
@@ -50,7 +42,6 @@ static char *make_credentials(const char *s, size_t len)
 	const char *colon = memchr(s, ':', len);
 	size_t user = colon ? (size_t)(colon - s) : len;
 	size_t rest = colon ? len - user - 1 : 0;
-	char encoded[AB_BASE64_ROOM(LOGIN_MAX)];
 	bool good;
 
 	good = percent_decode(&login, s, user) && login.len > 0 &&
@@ -59,9 +50,7 @@ static char *make_credentials(const char *s, size_t len)
 	good = good && (!rest || percent_decode(&login, colon + 1, rest)) && login.len <= LOGIN_MAX;
 	if (good) {
 		ab_buf_puts(&text, "Basic ");
-		ab_buf_add(&text, encoded,
-			   ab_base64_encode(login.data, login.len, AB_BASE64_STANDARD, encoded));
-		explicit_bzero(encoded, sizeof(encoded));
+		ab_base64_add(&text, login.data, login.len, AB_BASE64_STANDARD, true);
 	}
 	explicit_bzero(login.data, login.len);
 	return good ? ab_buf_take(&text) : NULL;
@@ -106,6 +95,7 @@ int ab_upstream_parse(const char *text, struct ab_upstream **ret, struct ab_erro
 	(*ret)->host = url.host;
 	(*ret)->port = url.port;
 	(*ret)->credentials = ab_take(credentials);
+	(*ret)->from = "--upstream or network.upstream";
 	return 0;
 }
 
@@ -115,9 +105,7 @@ void ab_upstream_free(struct ab_upstream *u)
 		return;
 	if (u->credentials)
 		explicit_bzero(u->credentials, strlen(u->credentials));
-	free(u->credentials);
-	free(u->bypass);
-	free(u);
+	ab_free_all(u->credentials, u->bypass, u);
 }
 
 /* The first of these variables that is set and not empty. */
@@ -151,6 +139,7 @@ int ab_upstream_from_env(char *const *env, struct ab_upstream **ret, struct ab_e
 		return 0;
 	if (ab_upstream_parse(url, ret, err) < 0)
 		return ab_wrap(err, "%s", name);
+	(*ret)->from = name;
 	bypass = find_first_set(env, no, AB_COUNT(no), &name);
 	if (bypass && strlen(bypass) > BYPASS_MAX) {
 		ab_upstream_free(ab_take(*ret));
@@ -230,92 +219,21 @@ char *ab_upstream_request(const struct ab_upstream *u, const struct ab_host *hos
 			 u->credentials ? u->credentials : "", u->credentials ? "\r\n" : "");
 }
 
-/* The line at `s`: >0 its length with CRLF; 0: incomplete; <0: an invalid byte,
- * or a bare LF or CR. */
-static ssize_t measure_line(const char *s, size_t len)
-{
-	for (size_t i = 0; i < len; i++) {
-		unsigned char c = (unsigned char)s[i];
-
-		if (c == '\r') {
-			if (i + 1 == len)
-				return 0;
-			return s[i + 1] == '\n' ? (ssize_t)i + 2 : -1;
-		}
-		if ((c < 0x20 && c != '\t') || c == 0x7f)
-			return -1;
-	}
-	return 0;
-}
-
-/* "HTTP/1.1 200 OK" or "HTTP/1.1 200", or a prefix of one. */
-static bool parse_status_line(const char *s, size_t len, int *ret_status)
-{
-	static const char form[] = "HTTP/1.x ddd ";
-	size_t n = sizeof(form) - 1;
-
-	for (size_t i = 0; i < len && i < n; i++) {
-		bool right = form[i] == 'x'   ? s[i] == '0' || s[i] == '1'
-			     : form[i] == 'd' ? ab_is_digit(s[i])
-					      : s[i] == form[i];
-
-		if (!right)
-			return false;
-	}
-	if (len >= n - 1)
-		*ret_status = (s[9] - '0') * 100 + (s[10] - '0') * 10 + (s[11] - '0');
-	return len < n - 1 || *ret_status >= 100;
-}
-
-static bool is_token(char c)
-{
-	static const char marks[] = "!#$%&'*+-.^_`|~";
-
-	return ab_is_alnum(c) || memchr(marks, c, sizeof(marks) - 1);
-}
-
-/* "Name: value"; the name has no spaces. Not a continuation line. */
-static bool is_field_line(const char *s, size_t len)
-{
-	size_t n = 0;
-
-	while (n < len && is_token(s[n]))
-		n++;
-	return n > 0 && n < len && s[n] == ':';
-}
-
 ssize_t ab_upstream_reply(const char *data, size_t len, int *ret_status)
 {
-	size_t at = 0;
-	int status = 0;
+	static const char start[] = "HTTP/1.";
+	size_t begun = len < sizeof(start) - 1 ? len : sizeof(start) - 1;
+	struct ab_http_response reply;
+	struct ab_http_scan scan = { 0 };
+	ssize_t n;
 
-	for (;;) {
-		ssize_t n = measure_line(data + at, len - at);
-
-		if (n < 0)
-			return -1;
-		if (n == 0) {
-			size_t have = len - at;
-
-			if (have && data[len - 1] == '\r')
-				have--;
-			/* Fail early if this cannot become a reply. */
-			if (len >= AB_UPSTREAM_HEAD ||
-			    (at == 0 && !parse_status_line(data, have, &status)))
-				return -1;
-			return 0;
-		}
-		if (at == 0 && ((size_t)n < sizeof("HTTP/1.1 200\r\n") - 1 ||
-				!parse_status_line(data, (size_t)n - 2, &status)))
-			return -1;
-		if (at > 0 && n > 2 && !is_field_line(data + at, (size_t)n - 2))
-			return -1;
-		at += (size_t)n;
-		if (at > AB_UPSTREAM_HEAD)
-			return -1;
-		if (n == 2) {
-			*ret_status = status;
-			return (ssize_t)at;
-		}
-	}
+	/* Fail early if this cannot become a reply. */
+	if (memcmp(data, start, begun) != 0)
+		return -1;
+	n = ab_http_read_response(&scan, data, len, false, &reply);
+	if (n < 0 || n > AB_UPSTREAM_HEAD || (n == 0 && len >= AB_UPSTREAM_HEAD))
+		return -1;
+	if (n > 0)
+		*ret_status = reply.status;
+	return n;
 }

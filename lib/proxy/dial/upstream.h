@@ -1,23 +1,17 @@
-#ifndef AB_PROXY_DIAL_UPSTREAM_H
-#define AB_PROXY_DIAL_UPSTREAM_H
+#pragma once
 /*
  * An upstream proxy: its address, the hosts that bypass it, and the text of
  * CONNECT requests and replies. Pure.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
-
+#include "base/base.h"
 #include "policy/values/host.h"
-
-struct ab_error;
 
 struct ab_upstream {
 	struct ab_host host;
 	uint16_t port;
 	char *credentials; /* "Basic ..." or NULL; never printed */
 	char *bypass;	   /* the caller's NO_PROXY, or NULL */
+	const char *from;  /* the setting or variable that names it, for people */
 };
 
 /* A URL as in policy/values/proxy_url.h. The error does not quote it: it may
@@ -45,5 +39,3 @@ enum { AB_UPSTREAM_HEAD = 16 * 1024 }; /* longer heads are malformed */
 /* Parse the reply's head: >0 its length, with the status; 0: incomplete; <0:
  * malformed. */
 ssize_t ab_upstream_reply(const char *data, size_t len, int *ret_status);
-
-#endif

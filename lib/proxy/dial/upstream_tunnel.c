@@ -1,11 +1,7 @@
 #include "proxy/dial/upstream_tunnel.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 
-#include "base/data/mem.h"
 #include "proxy/dial/upstream.h"
 
 struct ab_upstream_tunnel {
@@ -30,8 +26,7 @@ void ab_upstream_tunnel_free(struct ab_upstream_tunnel *tunnel)
 	if (!tunnel)
 		return;
 	explicit_bzero(tunnel->request, tunnel->len); /* credentials */
-	free(tunnel->request);
-	free(tunnel);
+	ab_free_all(tunnel->request, tunnel);
 }
 
 static enum ab_upstream_tunnel_state send_request(struct ab_upstream_tunnel *tunnel, int fd)

@@ -1,5 +1,4 @@
-#ifndef AB_PROXY_DIAL_UPSTREAM_TUNNEL_H
-#define AB_PROXY_DIAL_UPSTREAM_TUNNEL_H
+#pragma once
 /*
  * Requests a tunnel from an upstream proxy, over a connected non-blocking
  * socket. The caller watches it and calls ab_upstream_tunnel_step when ready.
@@ -7,7 +6,7 @@
  * Only the bytes of the reply's head are read from the socket: what follows
  * comes from the server behind the tunnel.
  */
-#include <stdint.h>
+#include "base/base.h"
 
 struct ab_host;
 struct ab_upstream_tunnel;
@@ -28,5 +27,3 @@ void ab_upstream_tunnel_free(struct ab_upstream_tunnel *tunnel);
 
 enum ab_upstream_tunnel_state ab_upstream_tunnel_step(struct ab_upstream_tunnel *tunnel, int fd,
 						      int *ret_status);
-
-#endif

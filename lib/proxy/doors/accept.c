@@ -5,22 +5,12 @@
  */
 #include "proxy/doors/accept.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
-#include "netns/destination.h"
-#include "proxy/conn/conn.h"
 #include "proxy/doors/doors.h"
 #include "proxy/record/events.h"
 #include "proxy/traffic/agent.h"
@@ -147,8 +137,7 @@ void ab_acceptor_dialled(struct ab_acceptor *a, int errnum, int fd)
 			set_listening(a, true);
 	}
 	if (!conn || conn->closed) {
-		if (fd >= 0)
-			close(fd);
+		ab_closep(&fd);
 		return;
 	}
 	if (errnum || fd < 0 || ab_conn_attach(conn, fd) < 0)
@@ -313,33 +302,21 @@ void ab_acceptor_prepare(struct ab_acceptor *a)
 }
 
 static int add_listener(struct ab_acceptor *a, int fd, uint16_t port,
+			void (*ready)(struct ab_source *source, uint32_t events),
 			void (*admit)(struct ab_acceptor_listener *listener, int fd),
 			struct ab_error *err)
 {
 	struct ab_acceptor_listener *listener = &a->listeners[a->nlisteners++];
 
 	*listener = (struct ab_acceptor_listener){
-		.source = { .fd = fd,
-			    .ready = admit ? accept_ready : datagrams_ready,
-			    .owner = listener },
+		.source = { .fd = fd, .ready = ready, .owner = listener },
 		.acceptor = a,
 		.admit = admit,
 		.port = port,
-		.pauses = admit != NULL,
+		.pauses = ready != datagrams_ready,
 	};
-	return ab_loop_add(&a->engine->loop, &listener->source, EPOLLIN, err);
-}
-
-static int add_handed(struct ab_acceptor *a, int fd, struct ab_error *err)
-{
-	struct ab_acceptor_listener *listener = &a->listeners[a->nlisteners++];
-
-	*listener = (struct ab_acceptor_listener){
-		.source = { .fd = fd, .ready = handed_ready, .owner = listener },
-		.acceptor = a,
-		.pauses = true,
-	};
-	return ab_loop_add(&a->engine->loop, &listener->source, EPOLLIN, err);
+	/* It pauses with the others. */
+	return ab_loop_add(&a->engine->loop, &listener->source, a->full ? 0 : EPOLLIN, err);
 }
 
 /* By kind of listener; NULL: it takes datagrams. */
@@ -373,12 +350,14 @@ int ab_acceptor_open(struct ab_acceptor *a, struct ab_engine *engine,
 		if (l->kind == AB_LISTENER_COUNTERS)
 			a->counters = l->fd;
 		else if (l->kind == AB_LISTENER_HANDED)
-			r |= add_handed(a, l->fd, err);
+			r |= add_listener(a, l->fd, 0, handed_ready, NULL, err);
 		else
-			r |= add_listener(a, l->fd, l->port, admits[l->kind], err);
+			r |= add_listener(a, l->fd, l->port,
+					  admits[l->kind] ? accept_ready : datagrams_ready,
+					  admits[l->kind], err);
 	}
 	for (size_t i = 0; i < setup->npublished; i++)
-		r |= add_listener(a, setup->published[i].fd, setup->published[i].port,
+		r |= add_listener(a, setup->published[i].fd, setup->published[i].port, accept_ready,
 				  admit_published, err);
 	return r;
 }
@@ -394,11 +373,7 @@ bool ab_acceptor_publish(struct ab_acceptor *a, int fd, uint16_t port)
 		return false;
 	}
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-	if (add_listener(a, fd, port, admit_published, &err) < 0)
-		return false;
-	if (a->full)
-		ab_loop_set(&a->engine->loop, &a->listeners[a->nlisteners - 1].source, 0);
-	return true;
+	return add_listener(a, fd, port, accept_ready, admit_published, &err) == 0;
 }
 
 void ab_acceptor_serve_agent(struct ab_acceptor *a, int fd)
@@ -410,9 +385,7 @@ void ab_acceptor_serve_agent(struct ab_acceptor *a, int fd)
 		return;
 	}
 	a->serves_agent = true;
-	(void)add_listener(a, fd, 0, admit_agent, &err);
-	if (a->full)
-		ab_loop_set(&a->engine->loop, &a->listeners[a->nlisteners - 1].source, 0);
+	(void)add_listener(a, fd, 0, accept_ready, admit_agent, &err);
 }
 
 void ab_acceptor_last(struct ab_acceptor *a)
@@ -438,7 +411,6 @@ void ab_acceptor_fini(struct ab_acceptor *a)
 	ab_acceptor_close(a);
 	while (a->dials)
 		ab_acceptor_dialled(a, ECANCELED, -1);
-	if (a->counters >= 0)
-		close(a->counters);
+	ab_closep(&a->counters);
 	free(a->listeners);
 }

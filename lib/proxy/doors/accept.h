@@ -1,19 +1,14 @@
-#ifndef AB_PROXY_DOORS_ACCEPT_H
-#define AB_PROXY_DOORS_ACCEPT_H
+#pragma once
 /*
  * Accepts connections on all listeners of the proxy, up to a limit. Each kind
  * of listener is called a door (doors.h). Private to lib/proxy.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "base/base.h"
 #include "base/system/loop.h"
 #include "netns/listeners.h"
 
 struct ab_conn;
 struct ab_engine;
-struct ab_error;
 struct ab_proxy_setup;
 
 struct ab_acceptor {
@@ -26,8 +21,8 @@ struct ab_acceptor {
 	size_t max_conns;
 	bool full;
 	bool serves_agent; /* it has the listener of the box's ssh agent */
-	int counters;	  /* not a listener, but passed in with them; -1: none */
-	uint64_t dropped; /* packets that were not TCP, as far as the judge counts them */
+	int counters;	   /* not a listener, but passed in with them; -1: none */
+	uint64_t dropped;  /* packets that were not TCP, as far as the judge counts them */
 	enum ab_capture capture;
 	int (*dial_inside)(void *arg, uint16_t port);
 	void *arg;
@@ -52,5 +47,3 @@ void ab_acceptor_freed(struct ab_acceptor *acceptor, const struct ab_conn *conn)
 void ab_acceptor_last(struct ab_acceptor *acceptor);
 void ab_acceptor_close(struct ab_acceptor *acceptor);
 void ab_acceptor_fini(struct ab_acceptor *acceptor);
-
-#endif

@@ -5,11 +5,6 @@
  */
 #include "proxy/doors/doors.h"
 
-#include <errno.h>
-#include <string.h>
-
-#include "base/data/error.h"
-#include "base/data/mem.h"
 #include "netns/datagram.h"
 #include "proxy/filter/synthetic.h"
 #include "proxy/secrets/vault.h"
@@ -19,22 +14,15 @@ enum {
 	QUERIES = 64,	/* per stream and turn */
 };
 
-static bool ends_with(const char *name, const char *tail)
-{
-	size_t n = strlen(name), t = strlen(tail);
-
-	return n >= t && strcmp(name + n - t, tail) == 0;
-}
-
 /* Tools look these up besides connecting; do not record them as denials. */
 static bool is_reverse(const char *name)
 {
-	return ends_with(name, ".in-addr.arpa") || ends_with(name, ".ip6.arpa");
+	return ab_ends_with(name, ".in-addr.arpa") || ab_ends_with(name, ".ip6.arpa");
 }
 
 static bool is_localhost(const char *name)
 {
-	return strcmp(name, "localhost") == 0 || ends_with(name, ".localhost");
+	return strcmp(name, "localhost") == 0 || ab_ends_with(name, ".localhost");
 }
 
 static int deny_name_with(struct ab_engine *engine, const char *name,
@@ -76,7 +64,7 @@ static bool deny_placeholder(struct ab_engine *engine, const char *name, const c
 		return false;
 	deny_name_with(engine, shown, &verdict, AB_FAULT_TRIPWIRE,
 		       ab_inspection_secret(inspection, secret));
-	ab_inspection_trip(inspection, secret);
+	ab_inspection_trip(inspection, secret, false);
 	return true;
 }
 

@@ -1,9 +1,5 @@
 #include "proxy/doors/doors.h"
 
-#include <string.h>
-
-#include "base/data/mem.h"
-#include "netns/destination.h"
 #include "proxy/secrets/vault.h"
 #include "proxy/traffic/exchange.h"
 #include "proxy/traffic/tunnel.h"
@@ -34,7 +30,7 @@ static void refuse_socks(struct ab_conn *conn, enum ab_socks_reply reply, int se
 	if (ab_conn_deny(conn, &r) < 0)
 		return;
 	ab_conn_record(conn, &r);
-	ab_inspection_trip(inspection, secret);
+	ab_inspection_trip(inspection, secret, false);
 	if (conn->closed)
 		return;
 	ab_socks_answer(reply, answer);
@@ -46,17 +42,11 @@ static void refuse_socks(struct ab_conn *conn, enum ab_socks_reply reply, int se
 /* Read more from the client. false: it must wait, or it was closed. */
 static bool read_more(struct ab_conn *conn)
 {
-	switch (ab_side_read(&conn->client, AB_HELLO_MAX)) {
-	case AB_IO_DONE:
-		return true;
-	case AB_IO_WAIT:
-	case AB_IO_YIELD:
-		return false;
-	case AB_IO_EOF:
-	case AB_IO_FAILED:
+	enum ab_io io = ab_side_read(&conn->client, AB_HELLO_MAX);
+
+	if (io == AB_IO_EOF || io == AB_IO_FAILED)
 		ab_conn_close(conn, true);
-	}
-	return false;
+	return io == AB_IO_DONE;
 }
 
 static void read_socks_request(struct ab_conn *conn)

@@ -1,12 +1,9 @@
-#ifndef AB_PROXY_DOORS_DOORS_H
-#define AB_PROXY_DOORS_DOORS_H
+#pragma once
 /*
  * The first steps of an accepted connection. A door is a kind of listener: it
  * decides how the client names its target. Private to lib/proxy.
  */
-#include <stddef.h>
-#include <stdint.h>
-
+#include "base/base.h"
 #include "netns/destination.h"
 #include "netns/listeners.h"
 #include "proxy/conn/conn.h"
@@ -31,5 +28,3 @@ void ab_door_dns_datagrams(struct ab_engine *engine, int fd);
 /* One query; the length of the answer, 0: send none. */
 size_t ab_door_dns_answer(struct ab_engine *engine, const uint8_t *msg, size_t len,
 			  uint8_t ret[AB_DNS_ANSWER_MAX]);
-
-#endif

@@ -1,10 +1,5 @@
 #include "proxy/filter/budgets.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/data/mem.h"
 #include "base/text/units.h"
 
 /* Names can be chosen so that their hashes collide; then a search takes as long
@@ -46,6 +41,13 @@ const char *const ab_alarm_names[AB_ALARM_STOP + 1] = {
 	[AB_ALARM_CUT] = "cut",
 	[AB_ALARM_STOP] = "stop",
 };
+
+void ab_alarm_members(const struct ab_threshold_alarm *alarm, struct ab_buf *line)
+{
+	ab_buf_jsonf(line, ",'threshold':%s,'value':%ju,'limit':%ju,'action':%s,'domain':%s",
+		     alarm->threshold, alarm->value, alarm->limit, ab_alarm_names[alarm->action],
+		     ab_text_or_null(alarm->host));
+}
 
 static void raise_alarm(struct ab_budgets *b, const char *threshold, const char *host,
 			uint64_t value, uint64_t limit)

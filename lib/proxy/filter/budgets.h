@@ -1,5 +1,4 @@
-#ifndef AB_PROXY_FILTER_BUDGETS_H
-#define AB_PROXY_FILTER_BUDGETS_H
+#pragma once
 /*
  * What a run may send and how many hosts it may contact (settings key
  * `monitor`). The limits are exact: what would exceed one is not sent, unless
@@ -9,9 +8,7 @@
  * hosts after the first AB_BUDGET_HOSTS share one allowance, which raises an
  * alarm sooner, never later.
  */
-#include <stdbool.h>
-#include <stdint.h>
-
+#include "base/base.h"
 #include "policy/model/policy.h"
 #include "proxy/io/allowance.h"
 
@@ -28,6 +25,8 @@ extern const char *const ab_alarm_names[AB_ALARM_STOP + 1];
 /* "1M were sent to x.y (monitor.uploadPerHost 1M)" */
 enum { AB_ALARM_ROOM = 400 };
 void ab_alarm_text(const struct ab_threshold_alarm *alarm, char ret[AB_ALARM_ROOM]);
+/* The members of its record. */
+void ab_alarm_members(const struct ab_threshold_alarm *alarm, struct ab_buf *line);
 
 struct ab_budgets;
 
@@ -45,5 +44,3 @@ struct ab_allowance *ab_budgets_allowance(struct ab_budgets *budgets, const char
 bool ab_budgets_admit(struct ab_budgets *budgets, const char *host);
 /* A person has let the run continue: limits that were reached end. */
 void ab_budgets_lift(struct ab_budgets *budgets);
-
-#endif

@@ -1,10 +1,5 @@
 #include "proxy/filter/filter.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/data/arena.h"
-#include "base/data/mem.h"
 #include "proxy/filter/hostset.h"
 #include "proxy/filter/ranges.h"
 
@@ -87,8 +82,7 @@ void ab_filter_free(struct ab_filter *filter)
 	ab_hostset_fini(&filter->most);
 	ab_hostset_fini(&filter->quiet);
 	ab_arena_fini(&filter->texts);
-	free(filter->origins);
-	free(filter);
+	ab_free_all(filter->origins, filter);
 }
 
 static int compare_own(const void *a, const void *b)

@@ -1,5 +1,4 @@
-#ifndef AB_PROXY_FILTER_FILTER_H
-#define AB_PROXY_FILTER_FILTER_H
+#pragma once
 /*
  * Judges a host by the lists, for every door. Pure: no I/O, no allocation while
  * judging, no globals. Immutable, so threads need no lock; changed lists make a
@@ -12,10 +11,7 @@
  * name before they are dialled. A look-up costs the same with ten entries as
  * with 100,000.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "base/base.h"
 #include "netns/own.h"
 #include "policy/model/policy.h"
 #include "policy/values/host.h"
@@ -76,5 +72,3 @@ bool ab_filter_resolvable(const struct ab_filter *filter, const struct ab_host *
  * not matter here: it lifts no range. */
 bool ab_filter_address(const struct ab_filter *filter, const struct ab_own *own,
 		       const struct ab_host *addr, uint16_t port, struct ab_verdict *ret);
-
-#endif

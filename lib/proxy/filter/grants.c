@@ -1,10 +1,5 @@
 #include "proxy/filter/grants.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/data/mem.h"
-
 struct ab_granted {
 	struct ab_host_entry entry;
 	char text[AB_HOST_ENTRY_TEXT];
@@ -68,11 +63,7 @@ bool ab_grants_add(struct ab_grants *grants, uint64_t now, const char *entry,
 		free(g);
 		return false;
 	}
-	if (grants->len == grants->room) {
-		grants->room = grants->room ? 2 * grants->room : 8;
-		grants->v = ab_realloc(grants->v, grants->room * sizeof(grants->v[0]));
-	}
-	grants->v[grants->len++] = g;
+	*ab_append(grants->v, grants->len) = g;
 	return true;
 }
 

@@ -1,5 +1,4 @@
-#ifndef AB_PROXY_FILTER_GRANTS_H
-#define AB_PROXY_FILTER_GRANTS_H
+#pragma once
 /*
  * Grants: what a person allowed or denied while the run is active, in
  * addition to the lists. Pure; the caller passes the time in.
@@ -11,10 +10,7 @@
  * oldest "no" answers are dropped, then the oldest grants that allow: those
  * hosts are asked about again. Grants that deny are never dropped.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "base/base.h"
 #include "policy/values/host.h"
 #include "proxy/filter/filter.h"
 
@@ -28,7 +24,7 @@ enum ab_grant_kind {
 
 struct ab_grants {	       /* zeroed: none */
 	struct ab_granted **v; /* the newest last */
-	size_t len, room;
+	size_t len;
 };
 
 void ab_grants_fini(struct ab_grants *grants);
@@ -45,5 +41,3 @@ void ab_grants_judge(const struct ab_grants *grants, uint64_t now, const struct 
 /* The same for a name of which no port is known (ab_filter_resolvable). */
 void ab_grants_name(const struct ab_grants *grants, uint64_t now, const struct ab_host *name,
 		    struct ab_verdict *verdict);
-
-#endif

@@ -1,10 +1,6 @@
 #include "proxy/filter/hostset.h"
 
 #include <assert.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/data/mem.h"
 
 enum kind { NAME, BELOW, IPV4, IPV6 };
 enum { ANY_PORT = 65536 };
@@ -149,8 +145,7 @@ void ab_hostset_init(struct ab_hostset *set, const struct ab_strv *entries)
 void ab_hostset_fini(struct ab_hostset *set)
 {
 	ab_arena_fini(&set->texts);
-	free(set->keys);
-	free(set->slots);
+	ab_free_all(set->keys, set->slots);
 	*set = (struct ab_hostset){ 0 };
 }
 

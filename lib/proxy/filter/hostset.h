@@ -1,5 +1,4 @@
-#ifndef AB_PROXY_FILTER_HOSTSET_H
-#define AB_PROXY_FILTER_HOSTSET_H
+#pragma once
 /*
  * A list of host entries as one hash table. A look-up tries the host's name and
  * each name above it, or each prefix length that the list uses, so its cost
@@ -7,12 +6,7 @@
  *
  * Immutable; owns its texts.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/data/strv.h"
-#include "base/data/arena.h"
+#include "base/base.h"
 #include "policy/values/host.h"
 
 struct ab_hostkey;
@@ -41,5 +35,3 @@ const char *ab_hostset_any(const struct ab_hostset *set, const struct ab_host *h
 
 /* For tests: the most slots read for one key. */
 size_t ab_hostset_longest(const struct ab_hostset *set);
-
-#endif

@@ -1,7 +1,5 @@
 #include "proxy/filter/ranges.h"
 
-#include "base/data/mem.h"
-
 #define V4(a, b, c, d, n, what)                                                               \
 	{                                                                                     \
 		{ false, { a, b, c, d }, n, 0 }, #a "." #b "." #c "." #d "/" #n " (" what ")" \

@@ -1,12 +1,10 @@
-#ifndef AB_PROXY_FILTER_RANGES_H
-#define AB_PROXY_FILTER_RANGES_H
+#pragma once
 /*
  * Address ranges that are not public: the machine itself, its neighbours, its
  * cloud, and other forms of these addresses. They are denied unless the policy
  * lifts them (network.allowPrivate). Pure.
  */
-#include <stddef.h>
-
+#include "base/base.h"
 #include "policy/values/cidr.h"
 #include "policy/values/host.h"
 
@@ -21,5 +19,3 @@ extern const size_t ab_range_count;
 
 /* The range that this address is in, or NULL; a name is in none. */
 const struct ab_range *ab_range_find(const struct ab_host *host);
-
-#endif

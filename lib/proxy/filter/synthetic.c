@@ -1,10 +1,7 @@
 #include "proxy/filter/synthetic.h"
 
 #include <assert.h>
-#include <string.h>
 #include <sys/random.h>
-
-#include "base/data/mem.h"
 
 /*
  * Names are numbered from 1 in order of first use, and found by an open hash
@@ -47,9 +44,7 @@ void ab_synthetic_free(struct ab_synthetic *names)
 		return;
 	for (uint32_t i = 0; i < names->len; i++)
 		free(names->entries[i].text);
-	free(names->entries);
-	free(names->slots);
-	free(names);
+	ab_free_all(names->entries, names->slots, names);
 }
 
 static uint64_t rotate(uint64_t x, unsigned bits)

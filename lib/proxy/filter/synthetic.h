@@ -1,5 +1,4 @@
-#ifndef AB_PROXY_FILTER_SYNTHETIC_H
-#define AB_PROXY_FILTER_SYNTHETIC_H
+#pragma once
 /*
  * Synthetic addresses: the box's DNS server answers with one per name and
  * family, and the doors map it back to the name. An address belongs to one name
@@ -10,10 +9,7 @@
  *
  * 198.19.255.1 and fd61:...:ffff:0:0:1 belong to the box's lo.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "base/base.h"
 #include "policy/values/host.h"
 
 enum { AB_SYNTHETIC_MAX = 65535, AB_NAMES_GUESTS = AB_SYNTHETIC_MAX / 2 };
@@ -36,5 +32,3 @@ bool ab_synthetic_is(const struct ab_host *addr);
 /* The name of an address; NULL: it was never assigned. The text lives as long
  * as the table. */
 const char *ab_synthetic_find(const struct ab_synthetic *names, const struct ab_host *addr);
-
-#endif

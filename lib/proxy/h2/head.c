@@ -1,19 +1,10 @@
 #include "proxy/h2/head.h"
 
-#include <string.h>
-
-#include "base/data/mem.h"
-#include "base/text/ascii.h"
-
 enum { FIELD_OVERHEAD = 32 }; /* RFC 9113, 6.5.2 */
 
 void ab_h2_head_fini(struct ab_h2_head *h)
 {
-	ab_buf_fini(&h->method);
-	ab_buf_fini(&h->path);
-	ab_buf_fini(&h->authority);
-	ab_buf_fini(&h->fields);
-	ab_buf_fini(&h->cookie);
+	ab_buf_fini_all(&h->method, &h->path, &h->authority, &h->fields, &h->cookie);
 	*h = (struct ab_h2_head){ 0 };
 }
 

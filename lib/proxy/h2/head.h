@@ -1,5 +1,4 @@
-#ifndef AB_PROXY_H2_HEAD_H
-#define AB_PROXY_H2_HEAD_H
+#pragma once
 /*
  * The fields of an HTTP/2 message, as they arrive, become a head of HTTP/1.1 for
  * the parser of proxy/wire/http.h, which judges them as those of any other
@@ -9,11 +8,7 @@
  * its target, or a field about the framing of HTTP/1.1 is malformed. A head that
  * is too long is kept just too long, so the parser refuses it with 431.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/data/buf.h"
+#include "base/base.h"
 #include "proxy/wire/http.h"
 
 struct ab_h2_head { /* zero it before the first field */
@@ -44,5 +39,3 @@ bool ab_h2_head_response(const struct ab_h2_head *h, bool ended, bool to_head, s
 			 enum ab_http_body *ret_body, bool *ret_added);
 /* Append the lines of trailers, without the empty one. */
 bool ab_h2_head_trailers(const struct ab_h2_head *h, struct ab_buf *out);
-
-#endif

@@ -11,10 +11,6 @@
  */
 #include "proxy/h2/session.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/data/mem.h"
 #include "proxy/h2/state.h"
 
 enum {
@@ -25,6 +21,8 @@ enum {
 	IDLE = 10000, /* frames without effect */
 	IDLE_PER_SECOND = 1000,
 	QUEUED = 4096, /* frames that the peer does not read */
+	/* Of a callback: too much of something. */
+	END_SESSION = NGHTTP2_ERR_CALLBACK_FAILURE,
 };
 
 /* The memory of nghttp2 is erased when it is freed. */
@@ -92,18 +90,9 @@ static bool take_token(struct ab_h2_session *h, struct ab_h2_bucket *b, uint64_t
 	return true;
 }
 
-static int end_session(struct ab_h2_session *h, const char *why)
-{
-	if (!h->why)
-		h->why = why;
-	return NGHTTP2_ERR_CALLBACK_FAILURE;
-}
-
 static int count_reset(struct ab_h2_session *h)
 {
-	return take_token(h, &h->resets, RESETS, RESETS_PER_SECOND)
-		       ? 0
-		       : end_session(h, "too many HTTP/2 streams were reset");
+	return take_token(h, &h->resets, RESETS, RESETS_PER_SECOND) ? 0 : END_SESSION;
 }
 
 static struct ab_h2_stream *find_stream(const struct ab_h2_session *h, int32_t id)
@@ -126,17 +115,13 @@ static int begin_frame(nghttp2_session *ng, const nghttp2_frame_hd *hd, void *ar
 
 	(void)ng;
 	if (hd->type == NGHTTP2_CONTINUATION)
-		return ++h->continuations > CONTINUATIONS
-			       ? end_session(h, "too many HTTP/2 CONTINUATION frames")
-			       : 0;
+		return ++h->continuations > CONTINUATIONS ? END_SESSION : 0;
 	h->continuations = 0;
 	if (hd->type == NGHTTP2_HEADERS || hd->type == NGHTTP2_WINDOW_UPDATE ||
 	    hd->type == NGHTTP2_RST_STREAM ||
 	    (hd->type == NGHTTP2_DATA && (hd->length || hd->flags & NGHTTP2_FLAG_END_STREAM)))
 		return 0;
-	return take_token(h, &h->idle, IDLE, IDLE_PER_SECOND)
-		       ? 0
-		       : end_session(h, "too many HTTP/2 frames without effect");
+	return take_token(h, &h->idle, IDLE, IDLE_PER_SECOND) ? 0 : END_SESSION;
 }
 
 static int begin_headers(nghttp2_session *ng, const nghttp2_frame *frame, void *arg)
@@ -173,7 +158,7 @@ static int take_field(nghttp2_session *ng, const nghttp2_frame *frame, const uin
 	ab_h2_head_add(&s->head, (struct ab_http_text){ (const char *)name, name_len },
 		       (struct ab_http_text){ (const char *)value, value_len });
 	/* A short frame can decode to very much. */
-	return s->head.size > HEAD_MOST ? end_session(h, "an HTTP/2 head is too long") : 0;
+	return s->head.size > HEAD_MOST ? END_SESSION : 0;
 }
 
 static void end_message(struct ab_h2_stream *s)
@@ -404,14 +389,7 @@ int ab_h2_session_receive(struct ab_h2_session *h, const void *data, size_t len)
 {
 	ssize_t n = nghttp2_session_mem_recv(h->ng, data, len);
 
-	if (n < 0 && !h->why)
-		h->why = n == NGHTTP2_ERR_BAD_CLIENT_MAGIC ? "it is not HTTP/2"
-							   : nghttp2_strerror((int)n);
-	if (n >= 0 && nghttp2_session_get_outbound_queue_size(h->ng) > QUEUED) {
-		h->why = "too many HTTP/2 replies that are not read";
-		return -1;
-	}
-	return n < 0 ? -1 : 0;
+	return n < 0 || nghttp2_session_get_outbound_queue_size(h->ng) > QUEUED ? -1 : 0;
 }
 
 int ab_h2_session_send(struct ab_h2_session *h, struct ab_buf *out, size_t room)
@@ -420,21 +398,11 @@ int ab_h2_session_send(struct ab_h2_session *h, struct ab_buf *out, size_t room)
 		const uint8_t *data;
 		ssize_t n = nghttp2_session_mem_send(h->ng, &data);
 
-		if (n < 0) {
-			if (!h->why)
-				h->why = nghttp2_strerror((int)n);
-			return -1;
-		}
-		if (n == 0)
-			return 0;
+		if (n <= 0)
+			return n < 0 ? -1 : 0;
 		ab_buf_add(out, data, (size_t)n);
 	}
 	return 0;
-}
-
-const char *ab_h2_session_why(const struct ab_h2_session *h)
-{
-	return h->why ? h->why : "";
 }
 
 bool ab_h2_session_over(const struct ab_h2_session *h)

@@ -1,5 +1,4 @@
-#ifndef AB_PROXY_H2_SESSION_H
-#define AB_PROXY_H2_SESSION_H
+#pragma once
 /*
  * One end of an HTTP/2 connection: towards the client, which opens streams, or
  * towards the server. Bytes in, bytes out; no I/O. nghttp2 is not initialised
@@ -15,11 +14,7 @@
  * connection. Pushes are refused. Memory is erased when it is freed: it may have
  * held values of secrets.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/data/buf.h"
+#include "base/base.h"
 
 struct ab_side;
 struct ab_h2_session;
@@ -48,11 +43,10 @@ struct ab_h2_session *ab_h2_session_new(const struct ab_h2_setup *setup);
 /* Its streams are detached before. */
 void ab_h2_session_free(struct ab_h2_session *h);
 
-/* From the peer. -1: the connection must end, see ab_h2_session_why(). */
+/* From the peer. -1: the connection must end. */
 int ab_h2_session_receive(struct ab_h2_session *h, const void *data, size_t len);
 /* To the peer: append to `out` up to about `room` bytes in total. */
 int ab_h2_session_send(struct ab_h2_session *h, struct ab_buf *out, size_t room);
-const char *ab_h2_session_why(const struct ab_h2_session *h);
 
 /* Nothing more can be sent or received. */
 bool ab_h2_session_over(const struct ab_h2_session *h);
@@ -78,5 +72,3 @@ bool ab_h2_stream_refused(const struct ab_h2_stream *s);
 /* The response that `s` sends comes from `server`: pass on the code of a reset, and
  * leave out a length that was added for HTTP/1.1. Call it when `server` is ready. */
 void ab_h2_stream_follow(struct ab_h2_stream *s, const struct ab_h2_stream *server);
-
-#endif

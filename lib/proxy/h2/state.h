@@ -1,5 +1,4 @@
-#ifndef AB_PROXY_H2_STATE_H
-#define AB_PROXY_H2_STATE_H
+#pragma once
 /*
  * Shared by session.c (frames in) and stream.c (HTTP/1.1 in and out).
  */
@@ -23,7 +22,6 @@ struct ab_h2_session {
 	struct ab_h2_bucket resets, idle;
 	unsigned continuations; /* of the head that arrives */
 	bool leaving, drained, lost;
-	const char *why;
 };
 
 enum ab_h2_out {
@@ -63,7 +61,7 @@ struct ab_h2_stream {
 	bool deferred; /* nghttp2 waits for more of it */
 	bool sent;     /* all of it, to the peer */
 	bool shut;
-	size_t unread; /* bytes of the request that came after that */
+	size_t unread;	/* bytes of the request that came after that */
 	bool no_length; /* the length of a response is not the server's */
 
 	struct ab_side *side; /* or NULL */
@@ -82,5 +80,3 @@ void ab_h2_stream_pass_over(struct ab_h2_stream *s, size_t len);
 /* The whole message was sent to the peer. */
 void ab_h2_stream_sent(struct ab_h2_stream *s);
 void ab_h2_stream_fail(struct ab_h2_stream *s, uint32_t code);
-
-#endif

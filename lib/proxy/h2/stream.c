@@ -6,13 +6,7 @@
  * parses the head, which exchange.c wrote, and holds a bounded part of the body
  * until the peer's window lets nghttp2 take it.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/data/mem.h"
-#include "base/text/ascii.h"
+#include "base/data/list.h"
 #include "proxy/h2/state.h"
 #include "proxy/io/socket_side.h"
 
@@ -31,29 +25,18 @@ struct ab_h2_stream *ab_h2_stream_make(struct ab_h2_session *h, int32_t id)
 
 	s->session = h;
 	s->id = id;
-	s->next = h->streams;
-	s->link = &h->streams;
 	s->out_head.wipe = s->out.wipe = s->out_trailers.wipe = wipe;
-	if (s->next)
-		s->next->link = &s->next;
-	h->streams = s;
+	ab_list_push(&h->streams, s);
 	h->nstreams++;
 	return s;
 }
 
 void ab_h2_stream_free(struct ab_h2_stream *s)
 {
-	*s->link = s->next;
-	if (s->next)
-		s->next->link = s->link;
+	ab_list_remove(s);
 	s->session->nstreams--;
 	ab_h2_head_fini(&s->head);
-	ab_buf_fini(&s->text);
-	ab_buf_fini(&s->data);
-	ab_buf_fini(&s->trailers);
-	ab_buf_fini(&s->out_head);
-	ab_buf_fini(&s->out);
-	ab_buf_fini(&s->out_trailers);
+	ab_buf_fini_all(&s->text, &s->data, &s->trailers, &s->out_head, &s->out, &s->out_trailers);
 	free(s);
 }
 
@@ -188,7 +171,7 @@ static nghttp2_nv make_field(struct ab_http_text name, struct ab_http_text value
 
 static nghttp2_nv make_pseudo(const char *name, struct ab_http_text value)
 {
-	return make_field((struct ab_http_text){ name, strlen(name) }, value);
+	return make_field(ab_http_text(name), value);
 }
 
 /* Is it a field of the message, and not of HTTP/1.1? */
@@ -296,16 +279,13 @@ static bool send_request(struct ab_h2_stream *s, const struct ab_http_request *r
 	nghttp2_session *ng = s->session->ng;
 	nghttp2_data_provider body = { { .ptr = s }, give_body };
 	const char *scheme = s->session->setup.tls ? "https" : "http";
-	struct ab_http_text host = { "", 0 };
+	const struct ab_http_field *host = ab_http_find(&rq->head, "host");
 	nghttp2_nv nv[FIELDS_ROOM];
 	size_t n = 4;
 
-	for (size_t i = 0; i < rq->head.nfields; i++)
-		if (rq->head.fields[i].id == AB_HTTP_HOST)
-			host = rq->head.fields[i].value;
 	nv[0] = make_pseudo(":method", rq->method);
-	nv[1] = make_pseudo(":scheme", (struct ab_http_text){ scheme, strlen(scheme) });
-	nv[2] = make_pseudo(":authority", host);
+	nv[1] = make_pseudo(":scheme", ab_http_text(scheme));
+	nv[2] = make_pseudo(":authority", host ? host->value : ab_http_text(""));
 	nv[3] = make_pseudo(":path", rq->target);
 	/* It may contain a secret. */
 	nv[3].flags = NGHTTP2_NV_FLAG_NO_INDEX;
@@ -410,8 +390,7 @@ static bool take_body(struct ab_h2_stream *s, const uint8_t *data, size_t len)
 static ssize_t fail_write(struct ab_h2_stream *s)
 {
 	ab_h2_stream_fail(s, NGHTTP2_INTERNAL_ERROR);
-	errno = EPROTO;
-	return -1;
+	return ab_errno(EPROTO);
 }
 
 /* Heads, and what follows them. false: it failed. */
@@ -438,18 +417,15 @@ static ssize_t write_stream(void *stream, const void *data, size_t len)
 	size_t room = s->out.len < OUT_ROOM ? OUT_ROOM - s->out.len : 0;
 	bool good;
 
-	if (s->failed || s->session->lost) {
-		errno = ECONNRESET;
-		return -1;
-	}
+	if (s->failed || s->session->lost)
+		return ab_errno(ECONNRESET);
 	if (s->state == AB_H2_OUT_HEAD) {
 		ab_buf_add(&s->out_head, data, len);
 		good = take_heads(s) && s->out_head.len <= HEAD_ROOM;
 	} else {
 		if (!room) {
 			s->side->writable = false;
-			errno = EAGAIN;
-			return -1;
+			return ab_errno(EAGAIN);
 		}
 		len = len < room ? len : room;
 		good = s->state == AB_H2_OUT_BODY && take_body(s, data, len);

@@ -1,11 +1,9 @@
-#ifndef AB_PROXY_IO_ALLOWANCE_H
-#define AB_PROXY_IO_ALLOWANCE_H
+#pragma once
 /*
  * How many bytes may still be sent to a host. All connections to the host take
  * from the same allowance before they send, so their number does not matter.
  */
-#include <stddef.h>
-#include <stdint.h>
+#include "base/base.h"
 
 #define AB_ALLOWANCE_ALL UINT64_MAX
 
@@ -46,5 +44,3 @@ static inline void ab_allowance_sent(struct ab_allowance *a, uint64_t n)
 	for (; a; a = a->wider)
 		a->sent += n;
 }
-
-#endif

@@ -1,12 +1,7 @@
 #include "proxy/io/socket_side.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include "base/data/mem.h"
 #include "proxy/io/allowance.h"
 #include "proxy/io/tls.h"
 
@@ -70,10 +65,8 @@ static ssize_t transmit_bytes(struct ab_side *side, const void *data, size_t len
 	ssize_t n;
 
 	len = take_allowance(side, len);
-	if (!len) {
-		errno = EAGAIN;
-		return -1;
-	}
+	if (!len)
+		return ab_errno(EAGAIN);
 	n = side->tls	? ab_tls_write(side->tls, data, len)
 	    : side->ops ? side->ops->write(side->stream, data, len)
 			: send(side->source.fd, data, len, MSG_NOSIGNAL);
@@ -194,8 +187,7 @@ void ab_side_close(struct ab_side *side, bool reset)
 		setsockopt(side->source.fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
 	if (side->source.fd >= 0)
 		ab_source_close(&side->source);
-	ab_buf_fini(&side->in);
-	ab_buf_fini(&side->out);
+	ab_buf_fini_all(&side->in, &side->out);
 	side->readable = side->writable = false;
 	side->allowance = NULL;
 	side->taken = 0;
@@ -361,7 +353,8 @@ enum ab_io ab_flow_move(struct ab_flow *flow, struct ab_pipes *pipes, struct ab_
 		if (flow->moved - begun >= SHARE)
 			return AB_IO_YIELD;
 		if (want && from->readable && !from->eof && flow->held < PIPE_ROOM / 2) {
-			if (from->tls || to->tls || from->ops || to->ops || !hold_pipe(flow, pipes)) {
+			if (from->tls || to->tls || from->ops || to->ops ||
+			    !hold_pipe(flow, pipes)) {
 				io = copy_bytes(flow, pipes, from, to, left);
 				continue;
 			}

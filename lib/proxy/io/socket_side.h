@@ -1,5 +1,4 @@
-#ifndef AB_PROXY_IO_SOCKET_SIDE_H
-#define AB_PROXY_IO_SOCKET_SIDE_H
+#pragma once
 /*
  * The two sides of a connection, and the bytes between them.
  *
@@ -15,12 +14,7 @@
  * while it contains bytes: an idle tunnel owns no buffer. With TLS or a stream on
  * either side they are copied.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
-
-#include "base/data/buf.h"
+#include "base/base.h"
 #include "base/system/loop.h"
 
 struct ab_allowance;
@@ -36,8 +30,8 @@ struct ab_side_stream {
 };
 
 struct ab_side {
-	struct ab_source source; /* fd -1: not open */
-	struct ab_tls *tls;	 /* NULL: no TLS */
+	struct ab_source source;	  /* fd -1: not open */
+	struct ab_tls *tls;		  /* NULL: no TLS */
 	const struct ab_side_stream *ops; /* NULL: a socket */
 	void *stream;
 	bool readable, writable;
@@ -106,5 +100,3 @@ void ab_flow_fini(struct ab_flow *flow, struct ab_pipes *pipes);
 
 struct ab_pipes *ab_pipes_new(void);
 void ab_pipes_free(struct ab_pipes *pipes);
-
-#endif

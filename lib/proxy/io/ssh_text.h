@@ -1,16 +1,10 @@
-#ifndef AB_PROXY_IO_SSH_TEXT_H
-#define AB_PROXY_IO_SSH_TEXT_H
+#pragma once
 /*
- * The basic types of the SSH protocols (RFC 4251): a byte, a number of four
- * bytes, and a string with its length in front. Pure: a reader that fails stays
+ * The basic types of the SSH protocols (RFC 4251), and of others like them: a byte, a number of
+ * four bytes, and a string with its length in front. Pure: a reader that fails stays
  * failed, and never looks past its end.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include "base/data/buf.h"
+#include "base/base.h"
 
 /* A view of bytes in a buffer that the caller keeps alive. */
 struct ab_ssh_text {
@@ -34,19 +28,25 @@ static inline uint8_t ab_ssh_byte(struct ab_ssh_reader *r)
 	return *r->at++;
 }
 
-static inline uint32_t ab_ssh_number(struct ab_ssh_reader *r)
+/* A number of `bytes` bytes, the highest first. */
+static inline uint32_t ab_ssh_number_of(struct ab_ssh_reader *r, size_t bytes)
 {
 	uint32_t n = 0;
 
-	for (int i = 0; i < 4; i++)
+	while (bytes--)
 		n = n << 8 | ab_ssh_byte(r);
 	return n;
 }
 
-static inline struct ab_ssh_text ab_ssh_string(struct ab_ssh_reader *r)
+static inline uint32_t ab_ssh_number(struct ab_ssh_reader *r)
+{
+	return ab_ssh_number_of(r, 4);
+}
+
+/* The next bytes, so many. */
+static inline struct ab_ssh_text ab_ssh_bytes(struct ab_ssh_reader *r, size_t len)
 {
 	struct ab_ssh_text text = { 0 };
-	uint32_t len = ab_ssh_number(r);
 
 	if (r->bad || len > r->left) {
 		r->bad = true;
@@ -56,6 +56,11 @@ static inline struct ab_ssh_text ab_ssh_string(struct ab_ssh_reader *r)
 	r->at += len;
 	r->left -= len;
 	return text;
+}
+
+static inline struct ab_ssh_text ab_ssh_string(struct ab_ssh_reader *r)
+{
+	return ab_ssh_bytes(r, ab_ssh_number(r));
 }
 
 /* Was everything read, and nothing missing? */
@@ -97,5 +102,3 @@ static inline void ab_ssh_put_string(struct ab_buf *b, struct ab_ssh_text text)
 	ab_ssh_put_number(b, (uint32_t)text.len);
 	ab_buf_add(b, text.at, text.len);
 }
-
-#endif

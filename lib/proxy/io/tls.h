@@ -1,5 +1,4 @@
-#ifndef AB_PROXY_IO_TLS_H
-#define AB_PROXY_IO_TLS_H
+#pragma once
 /*
  * TLS for inspected hosts. Towards the box the proxy acts as the host, with a
  * certificate of the run's own authority; towards the host it is a client that
@@ -10,15 +9,9 @@
  * inspected names. A leaf is created once per name. TLS 1.2 and later, HTTP/1.1
  * and HTTP/2.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
-
-#include "base/data/strv.h"
+#include "base/base.h"
 #include "policy/values/host.h"
 
-struct ab_error;
 struct ab_side;
 struct ab_tls_site;
 struct ab_tls;
@@ -42,8 +35,8 @@ const char *ab_tls_site_pem(const struct ab_tls_site *site);
 const uint8_t *ab_tls_site_der(const struct ab_tls_site *site, size_t *ret_len);
 
 enum ab_tls_protocols { /* any of them */
-	AB_TLS_HTTP1 = 1,
-	AB_TLS_H2 = 2,
+			AB_TLS_HTTP1 = 1,
+			AB_TLS_H2 = 2,
 };
 
 enum ab_tls_end {
@@ -101,5 +94,3 @@ bool ab_tls_shut(struct ab_tls *tls);
 
 /* For tests: how often the library was initialised, 0 or 1. */
 unsigned ab_tls_initialised(void);
-
-#endif

@@ -6,12 +6,8 @@
  * names below it: the standard has no other form. (Not every verifier knows the
  * form with a leading dot, which excludes the name itself.)
  */
-#include <string.h>
-#include <time.h>
-
 #include <openssl/rand.h>
 
-#include "base/data/mem.h"
 #include "proxy/io/tls_state.h"
 
 enum {

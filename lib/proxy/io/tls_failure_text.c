@@ -2,11 +2,8 @@
  * Why a handshake failed, for people. Text from a peer's certificate is shown
  * only if it is a host name.
  */
-#include <string.h>
-
 #include <openssl/err.h>
 
-#include "base/data/mem.h"
 #include "proxy/io/tls_state.h"
 
 struct clause {

@@ -14,11 +14,8 @@
 #include "proxy/io/tls_java_keystore.h"
 
 #include <openssl/evp.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "base/data/buf.h"
-#include "base/data/mem.h"
+#include "proxy/io/ssh_text.h"
 
 enum {
 	MAGIC = 0xfeedfeed,
@@ -36,72 +33,45 @@ enum {
  * programs open it without one. */
 #define PASSWORD "changeit"
 
-struct reader {
-	const uint8_t *at, *end;
-	bool broken;
-};
-
-static const uint8_t *take_bytes(struct reader *r, size_t n)
+static void skip_certificate(struct ab_ssh_reader *r)
 {
-	const uint8_t *p = r->at;
-
-	if (r->broken || (size_t)(r->end - r->at) < n) {
-		r->broken = true;
-		return NULL;
-	}
-	r->at += n;
-	return p;
+	ab_ssh_bytes(r, ab_ssh_number_of(r, 2));
+	ab_ssh_bytes(r, ab_ssh_number_of(r, 4));
 }
 
-static uint32_t take_number(struct reader *r, size_t bytes)
+static void skip_entry(struct ab_ssh_reader *r)
 {
-	const uint8_t *p = take_bytes(r, bytes);
-	uint32_t n = 0;
+	uint32_t tag = ab_ssh_number_of(r, 4);
 
-	for (size_t i = 0; p && i < bytes; i++)
-		n = n << 8 | p[i];
-	return n;
-}
-
-static void skip_certificate(struct reader *r)
-{
-	take_bytes(r, take_number(r, 2));
-	take_bytes(r, take_number(r, 4));
-}
-
-static void skip_entry(struct reader *r)
-{
-	uint32_t tag = take_number(r, 4);
-
-	take_bytes(r, take_number(r, 2));
-	take_bytes(r, 8);
+	ab_ssh_bytes(r, ab_ssh_number_of(r, 2));
+	ab_ssh_bytes(r, 8);
 	if (tag == TAG_TRUSTED) {
 		skip_certificate(r);
 	} else if (tag == TAG_KEY) {
 		uint32_t n;
 
-		take_bytes(r, take_number(r, 4));
-		n = take_number(r, 4);
-		for (uint32_t i = 0; i < n && !r->broken; i++)
+		ab_ssh_bytes(r, ab_ssh_number_of(r, 4));
+		n = ab_ssh_number_of(r, 4);
+		for (uint32_t i = 0; i < n && !r->bad; i++)
 			skip_certificate(r);
 	} else {
-		r->broken = true;
+		r->bad = true;
 	}
 }
 
 /* Is it complete, with nothing after it but a digest? */
 static bool is_keystore(const uint8_t *data, size_t len, uint32_t *ret_count)
 {
-	struct reader r = { .at = data, .end = data + len };
-	uint32_t magic = take_number(&r, 4), version = take_number(&r, 4);
-	uint32_t n = take_number(&r, 4);
+	struct ab_ssh_reader r = { .at = data, .left = len };
+	uint32_t magic = ab_ssh_number_of(&r, 4), version = ab_ssh_number_of(&r, 4);
+	uint32_t n = ab_ssh_number_of(&r, 4);
 
-	if (r.broken || magic != MAGIC || version != VERSION || n == UINT32_MAX)
+	if (r.bad || magic != MAGIC || version != VERSION || n == UINT32_MAX)
 		return false;
-	for (uint32_t i = 0; i < n && !r.broken; i++)
+	for (uint32_t i = 0; i < n && !r.bad; i++)
 		skip_entry(&r);
 	*ret_count = n;
-	return !r.broken && (size_t)(r.end - r.at) == DIGEST;
+	return !r.bad && r.left == DIGEST;
 }
 
 static void put_number(struct ab_buf *b, uint64_t n, size_t bytes)
@@ -232,14 +202,15 @@ bool ab_pem_next(const char **text, const char *end, struct ab_pem *ret)
 /* The length of the DER sequence at the start; 0: there is none. */
 static size_t measure_sequence(const uint8_t *der, size_t len)
 {
-	struct reader r = { .at = der, .end = der + len };
-	uint32_t tag = take_number(&r, 1), n = take_number(&r, 1);
+	struct ab_ssh_reader r = { .at = der, .left = len };
+	uint32_t tag = ab_ssh_number_of(&r, 1), n = ab_ssh_number_of(&r, 1);
 
 	if (n > 0x80 && n <= 0x84)
-		n = take_number(&r, n - 0x80);
+		n = ab_ssh_number_of(&r, n - 0x80);
 	else if (n >= 0x80)
-		r.broken = true;
-	return tag == 0x30 && take_bytes(&r, n) ? (size_t)(r.at - der) : 0;
+		r.bad = true;
+	ab_ssh_bytes(&r, n);
+	return tag == 0x30 && !r.bad ? (size_t)(r.at - der) : 0;
 }
 
 /* `out` must hold three bytes for every four, plus a line. */

@@ -1,10 +1,7 @@
-#ifndef AB_PROXY_IO_TLS_JAVA_KEYSTORE_H
-#define AB_PROXY_IO_TLS_JAVA_KEYSTORE_H
+#pragma once
 /* Adds a certificate to Java keystores, and parses the PEM text that they are
  * made from. */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/base.h"
 
 /* One certificate in PEM text. */
 struct ab_pem {
@@ -27,5 +24,3 @@ uint8_t *ab_keystore_add(const uint8_t *data, size_t len, const char *alias, con
 /* A new one with these certificates (PEM) and the extra one. */
 uint8_t *ab_keystore_new(const char *pem, size_t len, const char *alias, const uint8_t *der,
 			 size_t der_len, size_t *ret_len);
-
-#endif

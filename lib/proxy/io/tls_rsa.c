@@ -6,10 +6,7 @@
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/rsa.h>
-#include <string.h>
 
-#include "base/data/error.h"
-#include "base/data/mem.h"
 #include "base/system/late.h"
 
 enum { BITS = 2048, BITS_MAX = 8 * AB_RSA_SIGNATURE_MAX };

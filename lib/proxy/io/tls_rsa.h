@@ -1,14 +1,10 @@
-#ifndef AB_PROXY_IO_TLS_RSA_H
-#define AB_PROXY_IO_TLS_RSA_H
+#pragma once
 /*
  * RSA keys and their signatures with SHA-256 (RS256 of RFC 7518), for tokens of
  * service accounts.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/base.h"
 
-struct ab_error;
 struct ab_rsa;
 
 enum { AB_RSA_SIGNATURE_MAX = 1024 }; /* bytes */
@@ -27,5 +23,3 @@ size_t ab_rsa_sign(const struct ab_rsa *key, const void *data, size_t len,
 		   uint8_t ret[AB_RSA_SIGNATURE_MAX]);
 bool ab_rsa_verify(const struct ab_rsa *key, const void *data, size_t len, const uint8_t *signature,
 		   size_t signature_len);
-
-#endif

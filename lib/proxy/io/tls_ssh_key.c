@@ -8,14 +8,9 @@
 #include <openssl/hmac.h>
 #include <openssl/param_build.h>
 #include <openssl/rsa.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "base/data/error.h"
-#include "base/data/mem.h"
 #include "base/sign/ed25519.h"
 #include "base/system/late.h"
-#include "base/text/ascii.h"
 #include "base/text/base64.h"
 #include "base/text/sha256.h"
 
@@ -32,13 +27,11 @@ int ab_ssh_key_prepare(struct ab_error *err)
 
 void ab_ssh_key_fingerprint(struct ab_ssh_text key, char ret[AB_SSH_FINGERPRINT])
 {
-	char hex[65], digits[48];
-	uint8_t hash[32];
+	uint8_t hash[AB_SHA256_SIZE];
+	char digits[48];
 	size_t n;
 
-	ab_sha256(key.at, key.len, hex);
-	for (size_t i = 0; i < sizeof(hash); i++)
-		hash[i] = (uint8_t)(ab_hex(hex[2 * i]) << 4 | ab_hex(hex[2 * i + 1]));
+	ab_sha256_bytes(key.at, key.len, hash);
 	n = ab_base64_encode(hash, sizeof(hash), AB_BASE64_STANDARD, digits);
 	while (n && digits[n - 1] == '=')
 		n--;
@@ -56,11 +49,11 @@ void ab_ssh_name_hash(const uint8_t *key, size_t len, const char *text, uint8_t 
 static bool verify_ed25519(struct ab_ssh_reader *key, struct ab_ssh_text data,
 			   struct ab_ssh_text bytes)
 {
-	struct ab_ssh_text public = ab_ssh_string(key);
+	struct ab_ssh_text shared = ab_ssh_string(key);
 
-	return ab_ssh_ended(key) && public.len == AB_ED25519_KEY &&
+	return ab_ssh_ended(key) && shared.len == AB_ED25519_KEY &&
 	       bytes.len == AB_ED25519_SIGNATURE &&
-	       ab_ed25519_verify(public.at, data.at, data.len, bytes.at);
+	       ab_ed25519_verify(shared.at, data.at, data.len, bytes.at);
 }
 
 /* Frees the parameters. */

@@ -1,5 +1,4 @@
-#ifndef AB_PROXY_IO_TLS_STATE_H
-#define AB_PROXY_IO_TLS_STATE_H
+#pragma once
 /*
  * Shared by tls*.c, the only files that include the library's headers.
  */
@@ -43,19 +42,19 @@ struct ab_tls {
 	SSL *ssl;	   /* NULL: creating it failed, see why */
 	struct ab_buf raw; /* ciphertext read earlier: consumed first */
 	struct ab_host name;
-	bool client; /* the end towards a host */
+	bool client;	    /* the end towards a host */
 	unsigned protocols; /* enum ab_tls_protocols: those allowed */
 	bool no_protocol;   /* the peer has none of them */
 	bool h2;	    /* negotiated */
-	bool wrong_name; /* a hello asked for another host */
-	bool blocked;	 /* the socket returned EAGAIN in this call */
-	bool dry;	 /* buffered bytes give no data without the socket */
-	bool more;	 /* another record follows at once: the kernel may wait for it */
-	bool shutting;	 /* close_notify is partly written */
-	bool eof;	 /* of the socket, not of TLS */
-	bool ended;	 /* reading has ended, see errnum: 0 is a proper end */
-	int errnum;	 /* of the socket, or its equivalent */
-	char *mismatch;	 /* explains a certificate for another name */
+	bool wrong_name;    /* a hello asked for another host */
+	bool blocked;	    /* the socket returned EAGAIN in this call */
+	bool dry;	    /* buffered bytes give no data without the socket */
+	bool more;	    /* another record follows at once: the kernel may wait for it */
+	bool shutting;	    /* close_notify is partly written */
+	bool eof;	    /* of the socket, not of TLS */
+	bool ended;	    /* reading has ended, see errnum: 0 is a proper end */
+	int errnum;	    /* of the socket, or its equivalent */
+	char *mismatch;	    /* explains a certificate for another name */
 	char *why;
 };
 
@@ -82,5 +81,3 @@ BIO_METHOD *ab_tls_bio_method(void);
 int ab_tls_note_certificate(int good, X509_STORE_CTX *ctx);
 /* Explains a failed handshake from the error queue; never NULL. */
 char *ab_tls_explain(const struct ab_tls *tls);
-
-#endif

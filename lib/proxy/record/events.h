@@ -1,20 +1,14 @@
-#ifndef AB_PROXY_RECORD_EVENTS_H
-#define AB_PROXY_RECORD_EVENTS_H
+#pragma once
 /*
  * The proxy's setup, and the types that it shares with the supervisor:
  * questions, answers, grants, and the callbacks that report them.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
-
+#include "base/base.h"
 #include "netns/listeners.h"
 
 struct ab_agent_terms;
 struct ab_log;
 struct ab_policy;
-struct ab_strv;
 struct ab_threshold_alarm;
 struct ab_tls_site;
 struct ab_upstream;
@@ -100,7 +94,7 @@ struct ab_proxy_setup {
 	 * newer value may help. tripped: a placeholder of secret i, which
 	 * must end the run, was sent to another host. */
 	void (*stale)(void *arg, size_t i);
-	void (*tripped)(void *arg, size_t i);
+	void (*tripped)(void *arg, size_t i, bool clear);
 	/*
 	 * Called on the thread; each may be NULL.
 	 *
@@ -124,5 +118,3 @@ struct ab_proxy_setup {
 	/* Connect to a port of the host's loopback; errno or 0. */
 	int (*dial_host)(int port, int *ret_fd);
 };
-
-#endif

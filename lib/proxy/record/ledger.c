@@ -4,7 +4,7 @@
  * A denial is identified by host, port, basis, fault and the words of its reason,
  * without the answer to a question about it. It gets a number when first seen: number
  * n is element n-1 of the table. A box can ask for any number of hosts, so the table
- * remembers only the first AB_LEDGER_REMEMBERED; any other denial gets a new number
+ * remembers only the first REMEMBERED; any other denial gets a new number
  * each time. A question has the number of the denial that it may become, and keeps
  * it if a rule decides instead of an answer.
  *
@@ -20,17 +20,60 @@
 #include "proxy/record/ledger.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/random.h>
-#include <time.h>
 
+#include "audit/read/summary.h"
+#include "audit/read/words.h"
 #include "audit/write/audit.h"
 #include "audit/write/log.h"
-#include "base/data/mem.h"
-#include "proxy/record/ledger_state.h"
+#include "policy/model/config.h"
+#include "policy/toolchains/host_groups.h"
+#include "proxy/filter/budgets.h"
 
 enum { LINES = 100, ALL_LINES = 2000 };
+
+enum {
+	REMEMBERED = 4096,
+	SLOTS = 2 * REMEMBERED, /* a power of two */
+};
+
+struct denial {
+	uint64_t hash;
+	char *host, *reason, *hint;
+	char *cause; /* the reason without an answer: a part of its identity */
+	char *entry; /* of the deny list, or NULL */
+	char *from;  /* where it was set, or NULL */
+	char *who;   /* the nearest process, or NULL */
+	const char *rule;
+	enum ab_basis basis;
+	enum ab_fault fault;
+	enum ab_reply reply;
+	bool sought;	   /* its process was asked for */
+	enum ab_door door; /* AB_DOOR_COUNT: packets */
+	uint16_t port;
+	uint64_t count; /* in total; 0: it was only asked about */
+	uint64_t held;	/* of these, not written yet */
+	uint64_t minute;
+	unsigned int lines; /* written in it */
+};
+
+struct ab_ledger {
+	char run_id[8];
+	struct ab_log *log;
+	struct ab_buf line; /* reused for each record */
+	struct denial *v;
+	size_t len, room;
+	uint16_t slots[SLOTS]; /* numbers; 0: empty */
+	size_t nslots;	       /* used ones */
+	struct denial others;  /* all denials that are not remembered */
+	uint64_t minute;
+	unsigned int lines;    /* written in it, of all denials */
+	uint32_t last;	       /* number */
+	uint32_t unremembered; /* number of denials that are not remembered */
+	uint64_t seed;
+	uint64_t packets;
+	struct ab_ledger_totals totals;
+};
 
 static const char packets_reason[] = "only TCP connections leave the box";
 
@@ -45,17 +88,18 @@ struct ab_ledger *ab_ledger_new(const char *run_id, struct ab_log *log)
 	return ledger;
 }
 
+/* All but its process. */
+static void free_texts(struct denial *d)
+{
+	ab_free_all(d->host, d->cause, d->reason, d->hint, d->entry, d->from);
+}
+
 void ab_ledger_free(struct ab_ledger *ledger)
 {
 	if (!ledger)
 		return;
 	for (size_t i = 0; i < ledger->len; i++) {
-		free(ledger->v[i].host);
-		free(ledger->v[i].cause);
-		free(ledger->v[i].reason);
-		free(ledger->v[i].hint);
-		free(ledger->v[i].entry);
-		free(ledger->v[i].from);
+		free_texts(&ledger->v[i]);
 		free(ledger->v[i].who);
 	}
 	free(ledger->v);
@@ -81,15 +125,6 @@ struct entry {
 	uint64_t repeated;
 };
 
-/* null if unknown. */
-static void put_number(struct ab_buf *line, const char *key, int value)
-{
-	if (value)
-		ab_record_number(line, key, value);
-	else
-		ab_record_json(line, key, "null");
-}
-
 static int write_entry(struct ab_ledger *ledger, const struct entry *e, struct ab_error *err)
 {
 	const struct ab_request_record *r = e->r;
@@ -99,52 +134,36 @@ static int write_entry(struct ab_ledger *ledger, const struct entry *e, struct a
 	if (e->number)
 		ab_ledger_id(ledger, e->number, id);
 	ab_record_open(line, ledger->run_id, e->kind);
-	ab_record_maybe(line, "id", id);
-	ab_record_maybe(line, "domain", r->host);
-	put_number(line, "port", r->port);
-	ab_record_maybe(line, "path", r->path);
-	ab_record_maybe(line, "method", r->method);
-	put_number(line, "status", r->status);
-	ab_record_json(line, "allowed", e->number ? "false" : "true");
-	ab_record_maybe(line, "rule", e->rule);
-	ab_record_maybe(line, "whitelist_matched",
-			r->verdict.basis == AB_BASIS_ALLOW ? r->verdict.entry : NULL);
-	ab_record_maybe(line, "door", r->door < AB_DOOR_COUNT ? ab_door_names[r->door] : NULL);
-	ab_record_maybe(line, "sni", r->sni);
-	ab_record_maybe(line, "address", r->address);
-	ab_record_number(line, "bytes_up", (int64_t)r->bytes_up);
-	ab_record_number(line, "bytes_down", (int64_t)r->bytes_down);
-	ab_record_number(line, "ms", (int64_t)r->ms);
-	if (r->upstream)
-		ab_record_json(line, "upstream", "true");
-	if (r->tls)
-		ab_record_json(line, "tls", "true");
-	if (r->intercepted)
-		ab_record_json(line, "intercepted", "true");
-	if (r->secret && *r->secret)
-		ab_record_text(line, "secret", r->secret);
-	if (e->number && r->verdict.basis == AB_BASIS_DENY && r->verdict.from)
-		ab_record_text(line, "from", r->verdict.from);
-	if (r->error && *r->error)
-		ab_record_text(line, "error", r->error);
-	if (r->agent) {
-		ab_record_maybe(line, "key", r->agent->key);
-		ab_record_maybe(line, "user", r->agent->user);
-		ab_record_maybe(line, "namespace", r->agent->name_space);
-		ab_record_maybe(line, "route", r->agent->route);
-	}
-	if (e->process)
-		ab_record_json(line, "process", e->process);
-	if (e->protocol) {
-		ab_record_text(line, "protocol", e->protocol);
-		ab_record_number(line, "packets", (int64_t)e->packets);
-	}
-	if (e->reason && *e->reason)
-		ab_record_text(line, "reason", e->reason);
-	if (e->hint && *e->hint)
-		ab_record_text(line, "hint", e->hint);
+	ab_buf_jsonf(line, ",'id':%s,'domain':%s", ab_text_or_null(id), ab_text_or_null(r->host));
+	ab_buf_json_number(line, "port", r->port, r->port);
+	ab_buf_jsonf(line, ",'path':%s,'method':%s", ab_text_or_null(r->path),
+		     ab_text_or_null(r->method));
+	ab_buf_json_number(line, "status", r->status, r->status);
+	ab_buf_jsonf(line,
+		     ",'allowed':%hhd,'rule':%s,'whitelist_matched':%s,'door':%s,'sni':%s,"
+		     "'address':%s,'bytes_up':%ju,'bytes_down':%ju,'ms':%ju?,'upstream':%-s"
+		     "?,'tls':%-s?,'intercepted':%-s?,'secret':%s?,'from':%s?,'error':%s"
+		     "?,'asked':%s",
+		     (bool)!e->number, ab_text_or_null(e->rule),
+		     r->verdict.basis == AB_BASIS_ALLOW ? ab_text_or_null(r->verdict.entry) : NULL,
+		     r->door < AB_DOOR_COUNT ? ab_door_names[r->door] : NULL,
+		     ab_text_or_null(r->sni), ab_text_or_null(r->address), r->bytes_up,
+		     r->bytes_down, r->ms, r->upstream ? "true" : NULL, r->tls ? "true" : NULL,
+		     r->intercepted ? "true" : NULL, ab_text_or_null(r->secret),
+		     e->number && r->verdict.basis == AB_BASIS_DENY ? r->verdict.from : NULL,
+		     ab_text_or_null(r->error), ab_text_or_null(r->line));
+	if (r->agent)
+		ab_buf_jsonf(line, ",'key':%s,'user':%s,'namespace':%s,'route':%s",
+			     ab_text_or_null(r->agent->key), ab_text_or_null(r->agent->user),
+			     ab_text_or_null(r->agent->name_space),
+			     ab_text_or_null(r->agent->route));
+	ab_buf_jsonf(line, "?,'process':%-s", e->process);
+	if (e->protocol)
+		ab_buf_jsonf(line, ",'protocol':%s,'packets':%ju", e->protocol, e->packets);
+	ab_buf_jsonf(line, "?,'reason':%s?,'hint':%s", ab_text_or_null(e->reason),
+		     ab_text_or_null(e->hint));
 	if (e->repeated)
-		ab_record_number(line, "repeated", (int64_t)e->repeated);
+		ab_buf_jsonf(line, ",'repeated':%ju", e->repeated);
 	return ab_log_write(ledger->log, line, err);
 }
 
@@ -178,7 +197,7 @@ static uint64_t hash_request(const struct ab_ledger *ledger, const struct ab_req
 	return h ^ h >> 32;
 }
 
-static bool is_same_denial(const struct ab_denial *d, const struct ab_request_record *r,
+static bool is_same_denial(const struct denial *d, const struct ab_request_record *r,
 			   const char *cause)
 {
 	return d->port == r->port && d->basis == r->verdict.basis && d->fault == r->fault &&
@@ -196,18 +215,13 @@ static char *make_hint(const struct ab_request_record *r)
 }
 
 /* Everything but its number and what was counted. */
-static void describe_denial(struct ab_denial *d, uint64_t hash, const struct ab_request_record *r,
+static void describe_denial(struct denial *d, uint64_t hash, const struct ab_request_record *r,
 			    const char *cause)
 {
 	char reason[AB_REASON_ROOM];
 	bool packets = r->door == AB_DOOR_COUNT;
 
-	free(d->host);
-	free(d->cause);
-	free(d->reason);
-	free(d->hint);
-	free(d->entry);
-	free(d->from);
+	free_texts(d);
 	d->hash = hash;
 	d->host = ab_strdup(r->host ? r->host : "");
 	d->cause = ab_strdup(cause);
@@ -225,16 +239,16 @@ static void describe_denial(struct ab_denial *d, uint64_t hash, const struct ab_
 	d->from = d->entry && r->verdict.from ? ab_strdup(r->verdict.from) : NULL;
 }
 
-static struct ab_denial *add_denial(struct ab_ledger *ledger)
+static struct denial *add_denial(struct ab_ledger *ledger)
 {
-	struct ab_denial *d;
+	struct denial *d;
 
 	if (ledger->len == ledger->room) {
 		ledger->room = ledger->room ? 2 * ledger->room : 16;
 		ledger->v = ab_realloc(ledger->v, ledger->room * sizeof(ledger->v[0]));
 	}
 	d = &ledger->v[ledger->len++];
-	*d = (struct ab_denial){ 0 };
+	*d = (struct denial){ 0 };
 	return d;
 }
 
@@ -246,17 +260,17 @@ static bool is_open_question(const struct ab_ledger *ledger, const struct ab_req
 
 /* Find or add the denial and return its number; NULL and a new number if the table
  * is full. */
-static struct ab_denial *find_or_add(struct ab_ledger *ledger, const struct ab_request_record *r,
-				     uint32_t *ret_number)
+static struct denial *find_or_add(struct ab_ledger *ledger, const struct ab_request_record *r,
+				  uint32_t *ret_number)
 {
 	char text[AB_REASON_ROOM];
 	const char *cause = make_cause(r, text);
 	uint64_t hash = hash_request(ledger, r, cause);
-	size_t slot = hash & (AB_LEDGER_SLOTS - 1);
+	size_t slot = hash & (SLOTS - 1);
 	bool keeps = is_open_question(ledger, r);
-	struct ab_denial *d;
+	struct denial *d;
 
-	for (; ledger->slots[slot]; slot = (slot + 1) & (AB_LEDGER_SLOTS - 1)) {
+	for (; ledger->slots[slot]; slot = (slot + 1) & (SLOTS - 1)) {
 		d = &ledger->v[ledger->slots[slot] - 1];
 		if (d->hash == hash && is_same_denial(d, r, cause) &&
 		    (!keeps || ledger->slots[slot] == r->number)) {
@@ -265,9 +279,9 @@ static struct ab_denial *find_or_add(struct ab_ledger *ledger, const struct ab_r
 		}
 	}
 	/* A third of the slots stays free, so that a search ends soon. */
-	if (ledger->nslots > AB_LEDGER_SLOTS / 3 * 2)
+	if (ledger->nslots > SLOTS / 3 * 2)
 		keeps = false;
-	if (!keeps && ledger->len == AB_LEDGER_REMEMBERED) {
+	if (!keeps && ledger->len == REMEMBERED) {
 		*ret_number = r->number ? r->number : ++ledger->last;
 		return NULL;
 	}
@@ -288,7 +302,7 @@ static uint64_t get_minute(void)
 }
 
 /* Use up a line of this minute; returns false if none is left. */
-static bool take_line(struct ab_ledger *ledger, struct ab_denial *d)
+static bool take_line(struct ab_ledger *ledger, struct denial *d)
 {
 	uint64_t minute = get_minute();
 
@@ -307,7 +321,7 @@ static bool take_line(struct ab_ledger *ledger, struct ab_denial *d)
 	return true;
 }
 
-static int write_or_hold(struct ab_ledger *ledger, struct ab_denial *d, const struct entry *e,
+static int write_or_hold(struct ab_ledger *ledger, struct denial *d, const struct entry *e,
 			 struct ab_error *err)
 {
 	if (!take_line(ledger, d)) {
@@ -321,7 +335,7 @@ static int write_or_hold(struct ab_ledger *ledger, struct ab_denial *d, const st
 }
 
 /* A host may be denied first for lack of an answer, then by an answer. */
-static void update_reason(struct ab_denial *d, const struct ab_request_record *r)
+static void update_reason(struct denial *d, const struct ab_request_record *r)
 {
 	char reason[AB_REASON_ROOM];
 
@@ -332,7 +346,7 @@ static void update_reason(struct ab_denial *d, const struct ab_request_record *r
 	d->reply = r->reply;
 }
 
-static int write_denial(struct ab_ledger *ledger, struct ab_denial *d, uint32_t number,
+static int write_denial(struct ab_ledger *ledger, struct denial *d, uint32_t number,
 			const struct ab_request_record *r, struct ab_error *err)
 {
 	struct entry e = { .kind = "violation",
@@ -372,7 +386,7 @@ int ab_ledger_deny(struct ab_ledger *ledger, const struct ab_request_record *r,
 		   uint32_t *ret_number, struct ab_error *err)
 {
 	uint32_t number;
-	struct ab_denial *d = find_or_add(ledger, r, &number);
+	struct denial *d = find_or_add(ledger, r, &number);
 
 	ledger->totals.denied++;
 	ledger->totals.unasked +=
@@ -430,7 +444,7 @@ int ab_ledger_packets(struct ab_ledger *ledger, const char *kind, uint64_t n, st
 			   .protocol = kind,
 			   .packets = n,
 			   .reason = packets_reason };
-	struct ab_denial *d;
+	struct denial *d;
 
 	if (n == 0)
 		return 0;
@@ -464,7 +478,7 @@ static int flush_others(struct ab_ledger *ledger, struct ab_error *err)
 int ab_ledger_flush(struct ab_ledger *ledger, struct ab_error *err)
 {
 	for (size_t i = 0; i < ledger->len; i++) {
-		struct ab_denial *d = &ledger->v[i];
+		struct denial *d = &ledger->v[i];
 		struct ab_request_record r = { .door = d->door, .host = d->host, .port = d->port };
 		struct entry e = { .kind = "violation",
 				   .r = &r,
@@ -486,4 +500,163 @@ int ab_ledger_flush(struct ab_ledger *ledger, struct ab_error *err)
 void ab_ledger_totals(const struct ab_ledger *ledger, struct ab_ledger_totals *ret)
 {
 	*ret = ledger->totals;
+}
+
+/* Records of questions, grants and alarms during a run. */
+
+static struct denial *find_denial(struct ab_ledger *ledger, uint32_t number)
+{
+	return number && number <= ledger->len ? &ledger->v[number - 1] : NULL;
+}
+
+bool ab_ledger_seeks(struct ab_ledger *ledger, uint32_t number)
+{
+	struct denial *d = find_denial(ledger, number);
+
+	if (!d || d->sought)
+		return false;
+	d->sought = true;
+	return true;
+}
+
+void ab_ledger_who(struct ab_ledger *ledger, uint32_t number, const char *nearest)
+{
+	struct denial *d = find_denial(ledger, number);
+
+	if (!d || d->who)
+		return;
+	d->who = ab_strdup(nearest);
+}
+
+int ab_ledger_question(struct ab_ledger *ledger, const struct ab_question_record *q,
+		       struct ab_error *err)
+{
+	struct ab_buf *line = &ledger->line;
+	char id[AB_DENIAL_ID] = "";
+
+	if (q->number)
+		ab_ledger_id(ledger, q->number, id);
+	ab_record_open(line, ledger->run_id, "question");
+	ab_buf_jsonf(line, ",'id':%s,'domain':%s", ab_text_or_null(id), ab_text_or_null(q->host));
+	ab_buf_json_number(line, "port", q->port, q->port);
+	ab_buf_jsonf(line, ",'door':%s,'answer':%s,'by':%s,'waiting':%ju,'ms':%ju?,'process':%-s",
+		     q->door < AB_DOOR_COUNT ? ab_door_names[q->door] : NULL, q->answer,
+		     ab_text_or_null(q->by), (uintmax_t)q->waiting, (uintmax_t)q->ms, q->process);
+	return ab_log_write(ledger->log, line, err);
+}
+
+int ab_ledger_grant(struct ab_ledger *ledger, const char *entry, bool allowed, uint64_t for_ms,
+		    bool taken, const char *by, struct ab_error *err)
+{
+	struct ab_buf *line = &ledger->line;
+
+	ab_record_open(line, ledger->run_id, "grant");
+	ab_buf_jsonf(line, ",'entry':%s,'allowed':%hhd,'by':%s,'for_ms':%ju?,'error':%s", entry,
+		     allowed, ab_text_or_null(by), for_ms,
+		     taken ? NULL : "the run has too many grants");
+	return ab_log_write(ledger->log, line, err);
+}
+
+int ab_ledger_alarm(struct ab_ledger *ledger, const struct ab_threshold_alarm *alarm,
+		    struct ab_error *err)
+{
+	struct ab_buf *line = &ledger->line;
+
+	ab_record_open(line, ledger->run_id, "monitor");
+	ab_alarm_members(alarm, line);
+	return ab_log_write(ledger->log, line, err);
+}
+
+/* The denials of the proxy, for the summary at the end of a run. */
+
+/* A host that was only asked about has a number but was not denied, and hosts of network.quiet are
+ * not told. */
+static bool is_told(const struct denial *d)
+{
+	return d->count && d->basis != AB_BASIS_QUIET;
+}
+
+/* "1 request was denied", "7 requests and 3 packets were denied" */
+static char *make_headline(const struct ab_ledger *ledger)
+{
+	uint64_t requests = ledger->totals.denied, packets = ledger->packets;
+	struct ab_buf b = { 0 };
+
+	for (size_t i = 0; i < ledger->len; i++)
+		if (!is_told(&ledger->v[i]))
+			requests -= ledger->v[i].count;
+	if (requests)
+		ab_buf_printf(&b, "%" PRIu64 " request%s", requests, requests == 1 ? "" : "s");
+	if (packets)
+		ab_buf_printf(&b, "%s%" PRIu64 " packet%s", requests ? " and " : "", packets,
+			      packets == 1 ? "" : "s");
+	ab_buf_puts(&b, requests + packets == 1 ? " was denied" : " were denied");
+	return ab_buf_take(&b);
+}
+
+/* "x.org:443", "[::1]:80", "3 udp packets" */
+static char *name_target(const struct denial *d)
+{
+	struct ab_buf b = { 0 };
+
+	if (d->door == AB_DOOR_COUNT)
+		return ab_printf("%" PRIu64 " %s packet%s", d->count, d->host,
+				 d->count == 1 ? "" : "s");
+	if (d->door == AB_DOOR_AGENT)
+		ab_buf_puts(&b, d->host[0] ? "an ssh key for " : "the ssh agent");
+	if (d->host[0])
+		ab_words_target(&b, d->host, d->port);
+	return ab_buf_take(&b);
+}
+
+/* Its tool needs the other hosts of a group, too. */
+static bool is_on_no_list(const struct denial *d)
+{
+	return d->fault == AB_FAULT_NONE && d->basis == AB_BASIS_NONE && ab_port_usual(d->port);
+}
+
+static void fill_row(const struct ab_ledger *ledger, uint32_t number, struct ab_summary_row *row)
+{
+	const struct denial *d = &ledger->v[number - 1];
+	struct ab_request_record r = { .verdict = { .basis = d->basis }, .fault = d->fault };
+	const char *group = ab_group_of(d->host);
+
+	ab_ledger_id(ledger, number, row->id);
+	row->about = name_target(d);
+	row->reason = ab_strdup(d->reason);
+	row->more = d->who ? ab_strdup(d->who) : NULL;
+	row->count = d->door == AB_DOOR_COUNT ? 1 : d->count;
+	/* A person has decided about this one. */
+	if (d->reply == AB_REPLY_NO)
+		return;
+	if (d->hint[0])
+		row->next = group && is_on_no_list(d)
+				    ? ab_printf("agentbox run --allow @%s -- ...", group)
+				    : ab_strdup(d->hint);
+	else if (d->entry && d->from && ab_origin_is_undoable(d->from))
+		row->advice = ab_printf("%s denies it; to take that back: agentbox deny %s --undo",
+					d->from, d->entry);
+	else if (d->entry)
+		row->advice =
+			ab_printf("to allow it, remove %s from network.deny%s%s%s", d->entry,
+				  d->from ? " (" : "", d->from ? d->from : "", d->from ? ")" : "");
+	if (d->hint[0] && ab_request_liftable(&r))
+		row->always = ab_printf("agentbox allow %s --always", row->id);
+}
+
+void ab_ledger_summary(const struct ab_ledger *ledger, struct ab_strv *ret)
+{
+	struct ab_summary summary = { .run_id = ledger->run_id, .rest = ledger->unremembered };
+	ab_autofree char *headline = make_headline(ledger);
+
+	for (uint32_t i = 1; i <= ledger->len; i++) {
+		struct ab_summary_row *row;
+
+		if (!is_told(&ledger->v[i - 1]))
+			continue;
+		row = ab_summary_add(&summary, 1);
+		if (row)
+			fill_row(ledger, i, row);
+	}
+	ab_summary_end(&summary, headline, ret);
 }

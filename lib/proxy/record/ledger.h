@@ -1,5 +1,4 @@
-#ifndef AB_PROXY_RECORD_LEDGER_H
-#define AB_PROXY_RECORD_LEDGER_H
+#pragma once
 /*
  * The network part of a run's record. A denial is written at once ("violation")
  * and gets an id, RUN-N, the same for the same host, port and reason, so that
@@ -8,14 +7,9 @@
  *
  * Used by one thread at a time.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/data/strv.h"
+#include "base/base.h"
 #include "proxy/filter/filter.h"
 
-struct ab_error;
 struct ab_log; /* audit/write/log.h */
 
 enum ab_door {
@@ -47,6 +41,7 @@ enum ab_fault {
 	AB_FAULT_HELD,	    /* the client closed it during a hold */
 	AB_FAULT_CUT,	    /* the network was cut */
 	AB_FAULT_TRIPWIRE,  /* another host's placeholder */
+	AB_FAULT_CLEAR,	    /* its own host's, over plain HTTP */
 	AB_FAULT_MISPLACED, /* a placeholder in a wrong place */
 	AB_FAULT_MISSING,   /* `require`, and there is no placeholder */
 	AB_FAULT_ABSENT,    /* the placeholder's secret has no value */
@@ -56,6 +51,7 @@ enum ab_fault {
 	AB_FAULT_ECH,	    /* the TLS hello has an encrypted one */
 	AB_FAULT_AGENT,	    /* the ssh agent refuses it: see `refusal` */
 	AB_FAULT_SIGNATURE, /* its AWS signature cannot be replaced */
+	AB_FAULT_BODY,	    /* the request's body is longer than network.maxRequestBody */
 	AB_FAULT_COUNT,
 };
 
@@ -90,6 +86,7 @@ struct ab_request_record { /* texts may be NULL or "" */
 	uint16_t port;	  /* 0: not known (DNS) */
 	const char *method;
 	const char *path;    /* without query; "" in a tunnel */
+	const char *line;    /* of a malformed request: what it asked for, escaped */
 	const char *sni;     /* the name in the TLS hello, or in an HTTP request that
 				names another host than its tunnel */
 	const char *address; /* dialled or denied */
@@ -98,12 +95,12 @@ struct ab_request_record { /* texts may be NULL or "" */
 	struct ab_verdict verdict;
 	enum ab_fault fault;
 	enum ab_reply reply;
-	uint32_t waited;     /* with TIME: the timeout in milliseconds */
-	const char *why;     /* held, cut: the reason */
+	uint32_t waited;		     /* with TIME: the timeout in milliseconds */
+	const char *why;		     /* held, cut: the reason */
 	const struct ab_refusal *refusal;    /* with AB_FAULT_AGENT */
 	const struct ab_agent_record *agent; /* with AB_DOOR_AGENT, or NULL */
-	const char *process; /* the processes: JSON, or NULL */
-	uint32_t number;     /* from ab_ledger_number; 0: not called */
+	const char *process;		     /* the processes: JSON, or NULL */
+	uint32_t number;		     /* from ab_ledger_number; 0: not called */
 	bool upstream;
 	bool intercepted;	       /* TLS was decrypted */
 	bool tls;		       /* the client speaks TLS */
@@ -193,5 +190,3 @@ void ab_ledger_totals(const struct ab_ledger *ledger, struct ab_ledger_totals *r
 /* Lines for stderr at the end; a line that begins with a space continues the one
  * before. None if nothing was denied. */
 void ab_ledger_summary(const struct ab_ledger *ledger, struct ab_strv *ret);
-
-#endif

@@ -2,8 +2,6 @@
 #include "proxy/record/ledger.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 const char *const ab_door_names[AB_DOOR_COUNT] = {
 	[AB_DOOR_HTTP] = "http",
@@ -73,6 +71,10 @@ static const struct reason by_fault[AB_FAULT_COUNT] = {
 	[AB_FAULT_CUT] = { "monitor", "the network was cut off", CAUSE },
 	[AB_FAULT_TRIPWIRE] = { "secret-tripwire",
 				"the request has a placeholder of another host's secret", SECRET },
+	[AB_FAULT_CLEAR] = { "secret-tripwire",
+			     "the request has a placeholder, over plain HTTP: its host gets the secret "
+			     "over https only",
+			     SECRET },
 	[AB_FAULT_MISPLACED] = { "secret-place",
 				 "the request has a placeholder where none is replaced", SECRET },
 	[AB_FAULT_MISSING] = { "secret-require", "the request lacks the required placeholder",
@@ -80,6 +82,8 @@ static const struct reason by_fault[AB_FAULT_COUNT] = {
 	[AB_FAULT_ABSENT] = { "secret-source", "the source of the secret has no value", SECRET },
 	[AB_FAULT_SIGNATURE] = { "secret-sign", "the request cannot be signed with the real key",
 				 ERROR },
+	[AB_FAULT_BODY] = { "network.maxRequestBody", "the body of the request is too long",
+			    ERROR },
 	[AB_FAULT_TOKEN] = { "secret-oauth", "the request for a token is not answered", ERROR },
 	[AB_FAULT_ENCODED] = { "secret-body",
 			       "the body is compressed, so its placeholders cannot be found",

@@ -1,40 +1,20 @@
 #include "proxy/secrets/escapes.h"
 
-#include <string.h>
-
-#include "base/data/mem.h"
-#include "base/text/ascii.h"
-
-/* What a cut-off escape may become: a number between two texts. */
-struct shape {
-	char lead[6];
-	uint8_t base, digits;
-	char end; /* or '\0' */
-};
+/* After a lead come two hexadecimal digits. */
+enum { LEAD_DIGITS = 2, NAME_LONGEST = 8 };
 
 struct word {
-	char text[AB_ESCAPE_LONGEST + 1];
+	char text[NAME_LONGEST + 1];
 	char c;
 };
 
-static const struct shape url_shapes[] = { { "%", 16, 2, '\0' } };
-static const struct shape twice_shapes[] = { { "%25", 16, 2, '\0' }, { "%", 16, 2, '\0' } };
-static const struct shape backslash_shapes[] = {
-	{ "\\u00", 16, 2, '\0' },
-	{ "\\x", 16, 2, '\0' },
-};
-static const struct shape html_shapes[] = {
-	{ "&#", 10, 2, ';' },	 { "&#", 10, 3, ';' },	{ "&#0", 10, 3, ';' },
-	{ "&#00", 10, 3, ';' },	 { "&#x", 16, 2, ';' }, { "&#x0", 16, 2, ';' },
-	{ "&#x00", 16, 2, ';' }, { "&#X", 16, 2, ';' }, { "&#X0", 16, 2, ';' },
-	{ "&#X00", 16, 2, ';' },
-};
+static const char *const url_leads[] = { "%" };
+static const char *const twice_leads[] = { "%25", "%" };
+static const char *const backslash_leads[] = { "\\u00", "\\x" };
 
 static const struct word backslash_words[] = {
-	{ "\\\"", '"' },
-	{ "\\'", '\'' },
-	{ "\\/", '/' },
-	{ "\\\\", '\\' },
+	{ "\\\"", '"' },  { "\\'", '\'' }, { "\\/", '/' },
+	{ "\\\\", '\\' }, { "\\n", '\n' }, { "\\r", '\r' },
 };
 /* Every name of HTML 5 for one printable ASCII character that fits. */
 static const struct word html_words[] = {
@@ -52,18 +32,19 @@ static const struct word html_words[] = {
 
 static const struct kind {
 	char mark;
-	const struct shape *shapes;
-	size_t nshapes;
+	const char *const *leads;
+	size_t nleads;
 	const struct word *words;
 	size_t nwords;
 	const char *uses; /* besides hexadecimal digits */
 } kinds[AB_ESCAPE_COUNT] = {
-	[AB_ESCAPE_URL] = { '%', url_shapes, AB_COUNT(url_shapes), NULL, 0, "%" },
-	[AB_ESCAPE_URL_TWICE] = { '%', twice_shapes, AB_COUNT(twice_shapes), NULL, 0, "%" },
-	[AB_ESCAPE_BACKSLASH] = { '\\', backslash_shapes, AB_COUNT(backslash_shapes),
-				  backslash_words, AB_COUNT(backslash_words), "\\ux\"'/" },
-	[AB_ESCAPE_HTML] = { '&', html_shapes, AB_COUNT(html_shapes), html_words,
-			     AB_COUNT(html_words), "&#;ghijklmnopqrstuvwxyzGHIJKLMNOPQRSTUVWXYZ" },
+	[AB_ESCAPE_URL] = { '%', url_leads, AB_COUNT(url_leads), NULL, 0, "%" },
+	[AB_ESCAPE_URL_TWICE] = { '%', twice_leads, AB_COUNT(twice_leads), NULL, 0, "%" },
+	[AB_ESCAPE_BACKSLASH] = { '\\', backslash_leads, AB_COUNT(backslash_leads), backslash_words,
+				  AB_COUNT(backslash_words), "\\uxnr\"'/" },
+	[AB_ESCAPE_HTML] = { '&', NULL, 0, html_words, AB_COUNT(html_words),
+			     "&#;ghijklmnopqrstuvwxyzGHIJKLMNOPQRSTUVWXYZ" },
+	[AB_ESCAPE_WRAP] = { '\n', NULL, 0, NULL, 0, "\r\n" },
 };
 
 uint8_t ab_escape_mark(enum ab_escape escape)
@@ -76,45 +57,21 @@ bool ab_escape_uses(enum ab_escape escape, uint8_t c)
 	return c && (ab_hex((char)c) >= 0 || strchr(kinds[escape].uses, c));
 }
 
-static int digit_value(uint8_t c, unsigned base)
+/* Do the bytes agree with the lead and its digits as far as they go? `c`: of which character they must be;
+ * -1: of any. */
+static bool agrees(const uint8_t *s, size_t left, const char *lead, int c)
 {
-	int n = ab_hex((char)c);
+	size_t n = strlen(lead);
 
-	return n < (int)base ? n : -1;
-}
-
-static size_t shape_length(const struct shape *shape)
-{
-	return strlen(shape->lead) + shape->digits + (shape->end != '\0');
-}
-
-/* The digit of `c` at this place, from the left; more than a digit: it does not
- * fit. */
-static unsigned digit_of(const struct shape *shape, uint8_t c, size_t place)
-{
-	unsigned n = c;
-
-	for (size_t i = place + 1; i < shape->digits; i++)
-		n /= shape->base;
-	return place ? n % shape->base : n;
-}
-
-/* Do the bytes agree with the shape as far as they go? `c`: of which character
- * they must be; -1: of any. */
-static bool agrees(const uint8_t *s, size_t left, const struct shape *shape, int c)
-{
-	size_t lead = strlen(shape->lead), n = left < lead ? left : lead;
-
-	if (memcmp(s, shape->lead, n) != 0)
+	if (memcmp(s, lead, left < n ? left : n) != 0)
 		return false;
-	for (size_t i = 0; i < shape->digits && lead + i < left; i++) {
-		int digit = digit_value(s[lead + i], shape->base);
+	for (size_t i = 0; i < LEAD_DIGITS && n + i < left; i++) {
+		int digit = ab_hex((char)s[n + i]);
 
-		if (digit < 0 || (c >= 0 && (unsigned)digit != digit_of(shape, (uint8_t)c, i)))
+		if (digit < 0 || (c >= 0 && digit != (i ? c & 15 : c >> 4)))
 			return false;
 	}
-	n = lead + shape->digits;
-	return !shape->end || left <= n || s[n] == (uint8_t)shape->end;
+	return true;
 }
 
 /* The value of each hexadecimal digit, plus one. */
@@ -158,52 +115,112 @@ static unsigned read_backslash(const uint8_t *s, size_t left, uint8_t *ret)
 		return 6;
 	if (left >= 4 && s[1] == 'x' && read_byte(s + 2, ret))
 		return 4;
-	if (left < 2 || (s[1] != '"' && s[1] != '\'' && s[1] != '/' && s[1] != '\\'))
+	if (left < 2)
 		return 0;
-	*ret = s[1];
-	return 2;
+	for (size_t i = 0; i < AB_COUNT(backslash_words); i++)
+		if (backslash_words[i].text[1] == (char)s[1]) {
+			*ret = (uint8_t)backslash_words[i].c;
+			return 2;
+		}
+	return 0;
 }
 
-static bool read_number(const uint8_t *s, size_t len, unsigned base, uint8_t *ret)
+enum { REFERENCE_DIGITS = 12 };
+
+/* "&#65;", "&#x41;", up to twelve digits. A character has at most two or three of them after zeros, so
+ * what follows it is known without a semicolon. *ret_digits: where they begin. */
+static size_t read_digits(const uint8_t *s, size_t left, size_t *ret_digits, unsigned *ret)
 {
-	unsigned n = 0;
+	bool hex = left > 2 && ab_lower(s[2]) == 'x';
+	unsigned base = hex ? 16 : 10;
+	size_t first = hex ? 3 : 2, n = first;
 
-	for (size_t i = 0; i < len; i++) {
-		unsigned digit = digits[s[i]];
+	*ret = 0;
+	for (; n < left && n - first < REFERENCE_DIGITS; n++) {
+		unsigned digit = digits[s[n]];
 
-		if (!digit || digit > base)
-			return false;
-		n = n * base + digit - 1;
+		if (!digit || digit > base || *ret * base + digit - 1 > UINT8_MAX)
+			break;
+		*ret = *ret * base + digit - 1;
 	}
-	*ret = (uint8_t)n;
-	return n <= UINT8_MAX;
+	*ret_digits = first;
+	return n;
 }
 
-static unsigned read_html(const uint8_t *s, size_t left, uint8_t *ret)
+static unsigned read_reference(const uint8_t *s, size_t left, uint8_t *ret)
 {
-	size_t most = left < AB_ESCAPE_LONGEST ? left : AB_ESCAPE_LONGEST, n;
+	unsigned c;
+	size_t first, n = read_digits(s, left, &first, &c);
+
+	if (n == first)
+		return 0;
+	*ret = (uint8_t)c;
+	return (unsigned)(n + (n < left && s[n] == ';'));
+}
+
+/* May more digits, or a semicolon, follow it? `c`: and make it this character; -1: any. */
+static bool reference_is_cut(const uint8_t *s, size_t left, int c)
+{
+	unsigned now, base = left > 2 && ab_lower(s[2]) == 'x' ? 16 : 10;
+	size_t first, n;
+
+	if (left < 2 || s[1] != '#')
+		return left < 2;
+	n = read_digits(s, left, &first, &now);
+	if (n < left || n == first)
+		return n == left || left < first;
+	if (c < 0 || (unsigned)c == now)
+		return true;
+	for (; n - first < REFERENCE_DIGITS && c; n++) {
+		c /= (int)base;
+		if ((unsigned)c == now)
+			return true;
+	}
+	return false;
+}
+
+/* Those that browsers read without the semicolon, too. */
+static unsigned read_old_name(const uint8_t *s, size_t left, uint8_t *ret)
+{
+	static const struct word names[] = {
+		{ "&amp", '&' }, { "&AMP", '&' }, { "&lt", '<' },   { "&LT", '<' },
+		{ "&gt", '>' },	 { "&GT", '>' },  { "&quot", '"' }, { "&QUOT", '"' },
+	};
+
+	for (size_t i = 0; i < AB_COUNT(names); i++) {
+		size_t n = strlen(names[i].text);
+
+		if (n <= left && memcmp(s, names[i].text, n) == 0) {
+			*ret = (uint8_t)names[i].c;
+			return (unsigned)n;
+		}
+	}
+	return 0;
+}
+
+static unsigned read_name(const uint8_t *s, size_t left, uint8_t *ret)
+{
+	size_t most = left < NAME_LONGEST ? left : NAME_LONGEST, n;
 	uint64_t name = 0;
 
-	for (n = 1; n < most && s[n] != ';'; n++)
-		if (s[n] != '#' && !ab_is_alnum(s[n]))
-			return 0;
-	if (n == most || n < 3)
-		return 0;
-	if (s[1] == '#') {
-		bool hex = ab_lower(s[2]) == 'x';
-		size_t lead = hex ? 3 : 2;
-
-		return n - lead >= 2 && read_number(s + lead, n - lead, hex ? 16 : 10, ret)
-			       ? (unsigned)n + 1
-			       : 0;
-	}
+	for (n = 1; n < most && ab_is_alnum(s[n]); n++)
+		;
+	if (n == most || s[n] != ';')
+		return read_old_name(s, left, ret);
 	memcpy(&name, s, n + 1);
 	for (size_t i = 0; i < AB_COUNT(html_words); i++)
 		if (memcmp(html_words[i].text, &name, sizeof(name)) == 0) {
 			*ret = (uint8_t)html_words[i].c;
 			return (unsigned)n + 1;
 		}
-	return 0;
+	return read_old_name(s, left, ret);
+}
+
+static unsigned read_html(const uint8_t *s, size_t left, uint8_t *ret)
+{
+	if (left < 3)
+		return 0;
+	return s[1] == '#' ? read_reference(s, left, ret) : read_name(s, left, ret);
 }
 
 unsigned ab_escape_read(const uint8_t *s, size_t left, enum ab_escape escape, uint8_t *ret)
@@ -220,6 +237,7 @@ unsigned ab_escape_read(const uint8_t *s, size_t left, enum ab_escape escape, ui
 	case AB_ESCAPE_HTML:
 		return read_html(s, left, ret);
 	case AB_ESCAPE_NONE:
+	case AB_ESCAPE_WRAP:
 	case AB_ESCAPE_COUNT:
 		break;
 	}
@@ -233,14 +251,46 @@ bool ab_escape_is_cut(const uint8_t *s, size_t left, enum ab_escape escape, uint
 
 	if (s[0] != (uint8_t)kind->mark)
 		return false;
-	for (size_t i = 0; i < kind->nshapes; i++)
-		if (left < shape_length(&kind->shapes[i]) &&
-		    agrees(s, left, &kind->shapes[i], any ? -1 : c))
+	for (size_t i = 0; i < kind->nleads; i++)
+		if (left < strlen(kind->leads[i]) + LEAD_DIGITS &&
+		    agrees(s, left, kind->leads[i], any ? -1 : c))
 			return true;
 	for (size_t i = 0; i < kind->nwords; i++)
 		if (left < strlen(kind->words[i].text) &&
 		    memcmp(s, kind->words[i].text, left) == 0 &&
 		    (any || kind->words[i].c == (char)c))
 			return true;
-	return false;
+	return escape == AB_ESCAPE_HTML && reference_is_cut(s, left, any ? -1 : c);
+}
+
+/* CR or LF, as it is or escaped: its length; or 0. */
+static unsigned read_line_end(const uint8_t *s, size_t left, enum ab_escape escape, uint8_t *ret)
+{
+	unsigned n = 0;
+
+	if (left && ab_is_line_end(s[0])) {
+		*ret = s[0];
+		return 1;
+	}
+	if (left)
+		n = ab_escape_read(s, left, escape, ret);
+	/* "&#10" may become "&#101". */
+	if (n == left && left && ab_escape_is_cut(s, left, escape, ab_escape_mark(escape)))
+		return 0;
+	return n && ab_is_line_end(*ret) ? n : 0;
+}
+
+unsigned ab_line_break_read(const uint8_t *s, size_t left, enum ab_escape escape)
+{
+	uint8_t c = 0;
+	unsigned n = read_line_end(s, left, escape, &c), more = 0;
+
+	if (n && c == '\r')
+		more = read_line_end(s + n, left - n, escape, &c);
+	return n + (c == '\n' ? more : 0);
+}
+
+bool ab_line_break_is_cut(const uint8_t *s, size_t left, enum ab_escape escape)
+{
+	return ab_escape_is_cut(s, left, escape, '\r') || ab_escape_is_cut(s, left, escape, '\n');
 }

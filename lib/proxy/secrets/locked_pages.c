@@ -1,12 +1,11 @@
 #include "proxy/secrets/locked_pages.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 void *ab_pages_new(size_t size, bool *ret_locked)
 {
 	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	bool locked;
 
 	if (p == MAP_FAILED)
 		abort(); /* out of memory aborts everywhere */
@@ -14,7 +13,9 @@ void *ab_pages_new(size_t size, bool *ret_locked)
 	if (madvise(p, size, MADV_DONTDUMP) < 0 || madvise(p, size, MADV_DONTFORK) < 0)
 		abort();
 	/* RLIMIT_MEMLOCK may be too small; only root can read swapped pages. */
-	*ret_locked = mlock(p, size) == 0;
+	locked = mlock(p, size) == 0;
+	if (ret_locked)
+		*ret_locked = locked;
 	return p;
 }
 

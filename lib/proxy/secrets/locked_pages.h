@@ -1,13 +1,9 @@
-#ifndef AB_PROXY_SECRETS_LOCKED_PAGES_H
-#define AB_PROXY_SECRETS_LOCKED_PAGES_H
+#pragma once
 /*
  * Memory for secrets: whole pages, zeroed, locked if the limit permits it, not
- * in core files, not in children. Freeing wipes it.
+ * in core files, not in children. Freeing wipes it. `ret_locked` may be NULL.
  */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/base.h"
 
 void *ab_pages_new(size_t size, bool *ret_locked);
 void ab_pages_free(void *pages, size_t size);
-
-#endif

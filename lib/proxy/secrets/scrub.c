@@ -1,8 +1,5 @@
 #include "proxy/secrets/scrub.h"
 
-#include <string.h>
-
-#include "base/data/mem.h"
 #include "proxy/secrets/search.h"
 #include "proxy/secrets/vault.h"
 
@@ -27,7 +24,7 @@ static void fit_placeholder(const struct ab_vault_entry *e, char *ret, size_t le
 static char *make_cover(const struct ab_vault_entry *e, size_t len, const struct ab_needle *needle)
 {
 	ab_autofree char *fitted = ab_alloc(len);
-	char *cover = ab_alloc(needle->len);
+	char *cover = ab_alloc(needle->len + needle->cut);
 	struct ab_needle form = *needle;
 
 	fit_placeholder(e, fitted, len);
@@ -35,7 +32,7 @@ static char *make_cover(const struct ab_vault_entry *e, size_t len, const struct
 	return cover;
 }
 
-/* Add the current and former values of a secret; returns their number. */
+/* Add the current and former values of a secret, and what was made with it; returns their number. */
 static size_t add_values(const struct ab_vault *vault, size_t i, struct ab_find_text *ret)
 {
 	const struct ab_vault_entry *e = ab_vault_at(vault, i);
@@ -46,13 +43,18 @@ static size_t add_values(const struct ab_vault *vault, size_t i, struct ab_find_
 		ret[n++] = (struct ab_find_text){ .s = e->value, .len = e->value_len };
 	for (size_t k = 0; (former = ab_vault_former(vault, i, k, &len)); k++)
 		ret[n++] = (struct ab_find_text){ .s = former, .len = len };
+	for (size_t k = 0; k < AB_VAULT_MADE; k++)
+		if (*ab_vault_made(vault, i, k))
+			ret[n++] = (struct ab_find_text){ .s = ab_vault_made(vault, i, k),
+							  .len = strlen(ab_vault_made(vault, i, k)),
+							  .plain = true };
 	return n;
 }
 
 struct ab_scrub *ab_scrub_new(const struct ab_vault *vault, const struct ab_host *host,
 			      uint16_t port)
 {
-	enum { MAX = AB_SECRETS_MAX * (1 + AB_VAULT_FORMER) };
+	enum { MAX = AB_SECRETS_MAX * (1 + AB_VAULT_FORMER + AB_VAULT_MADE) };
 	struct ab_find_text texts[MAX];
 	size_t secrets[MAX]; /* the secret of each text */
 	struct ab_scrub *scrub;

@@ -1,5 +1,4 @@
-#ifndef AB_PROXY_SECRETS_SCRUB_H
-#define AB_PROXY_SECRETS_SCRUB_H
+#pragma once
 /*
  * Replaces secret values in responses by their placeholders, cut or padded so
  * that no length changes. It finds a value in every form of search.h.
@@ -7,10 +6,7 @@
  * It keeps no bytes between calls, so one scrub serves all connections to a
  * host. Bytes without values cost one pass at about memchr speed.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "base/base.h"
 #include "policy/values/host.h"
 
 struct ab_vault;
@@ -29,5 +25,3 @@ void ab_scrub_free(struct ab_scrub *scrub); /* the last one wipes */
  * all are final. Do not pass final bytes again.
  */
 size_t ab_scrub_take(struct ab_scrub *scrub, uint8_t *data, size_t len, bool end);
-
-#endif

@@ -1,10 +1,12 @@
-#ifndef AB_PROXY_SECRETS_SEARCH_H
-#define AB_PROXY_SECRETS_SEARCH_H
+#pragma once
 /*
  * Searches bytes for texts in several forms: as they are, in base64 (three
  * alignments, two alphabets; only the digits that depend on the text alone), in
  * hexadecimal digits (all small or all capital), in UTF-16 (both byte orders),
  * and each of these with any characters escaped in one of the ways of escapes.h.
+ * Line breaks (CR LF, LF or CR, as they are or escaped in that way) may be
+ * between digits of base64 and hexadecimal digits, after the first two; of a text
+ * that is broken after its first digit the rest is found.
  *
  * The leftmost match wins, then the longest, then the text that was given first.
  * So it does not matter how the bytes are split, as long as those from
@@ -22,10 +24,7 @@
  * on the length of the texts. The blocks grow, so many matches cost no more than
  * few.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "base/base.h"
 #include "base/text/base64.h"
 #include "proxy/secrets/escapes.h"
 
@@ -36,6 +35,7 @@ struct ab_find_text {
 	const void *s; /* AB_SECRET_MIN bytes or more */
 	size_t len;
 	size_t owner; /* the caller's number for it */
+	bool plain;   /* not encoded; escaped it may be */
 };
 
 enum ab_form {
@@ -55,7 +55,14 @@ struct ab_needle {
 	enum ab_base64 alphabet;
 	size_t group; /* position of its first digit in a group of four */
 	bool upper;   /* with hex: the digits are capital letters */
+	bool cut;     /* without its first digit, which is in another line */
 };
+
+/* May line breaks be between its characters? */
+static inline bool ab_needle_wraps(const struct ab_needle *needle)
+{
+	return needle->form == AB_FORM_BASE64 || needle->form == AB_FORM_HEX;
+}
 
 struct ab_found {
 	size_t at, len;
@@ -66,7 +73,7 @@ struct ab_found {
 /* Copies the texts; NULL if there are none. */
 struct ab_finder *ab_finder_new(const struct ab_find_text *texts, size_t n);
 void ab_finder_free(struct ab_finder *f); /* wipes */
-/* Write the text in the needle's form, and set `group`; returns the length. */
+/* Write the text in the needle's form, and set `group`; returns the length. Needs a byte more with `cut`. */
 size_t ab_needle_write(struct ab_needle *needle, const char *s, size_t len, uint8_t *ret);
 /* All forms of all texts. */
 const struct ab_needle *ab_finder_needles(const struct ab_finder *f, size_t *ret_len);
@@ -83,6 +90,8 @@ struct ab_search {
 void ab_search_init(struct ab_search *l, const struct ab_finder *f, const void *data, size_t len);
 /* The next match; moves l->from past it. */
 bool ab_search_next(struct ab_search *l, struct ab_found *ret);
+/* The first match in these bytes; false: there is none. */
+bool ab_finder_find(const struct ab_finder *f, const void *data, size_t len, struct ab_found *ret);
 /* Where, from l->from on, an incomplete match may begin; the end of the bytes
  * if there is none. */
 size_t ab_search_hold(const struct ab_search *l);
@@ -95,5 +104,3 @@ static inline bool ab_found_plain(const struct ab_found *f)
 
 /* All placeholders drawn so far; NULL: none. */
 const struct ab_finder *ab_vault_placeholders(const struct ab_vault *vault);
-
-#endif

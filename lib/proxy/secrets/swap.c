@@ -1,28 +1,369 @@
 #include "proxy/secrets/swap.h"
 
-#include <string.h>
+/*
+ * A request while its placeholders are replaced. Texts with values are appended
+ * to ret->scratch, which may move; so they are offsets until the end.
+ */
+#include "proxy/secrets/search.h"
 
-#include "base/data/mem.h"
-#include "base/text/base64.h"
-#include "proxy/secrets/swap_state.h"
+struct piece {
+	bool set;
+	uint32_t at, len; /* in scratch */
+};
 
-bool ab_swap_fail(struct ab_swap *sw, enum ab_swap_result result, int i)
+struct swap {
+	const struct ab_vault *vault;
+	const struct ab_finder *finder;
+	const struct ab_http_request *rq;
+	struct ab_swapped *ret; /* ret->request: to be sent */
+	bool bound[AB_SECRETS_MAX];
+	bool injected[AB_SECRETS_MAX];	     /* its value was inserted */
+	struct piece values[AB_HTTP_FIELDS]; /* parallel to the fields */
+	struct piece target;
+	size_t prefix; /* bytes of target before the path */
+};
+
+/* Sets the result; returns false. */
+static bool fail_swap(struct swap *sw, enum ab_swap_result result, int i)
 {
 	sw->ret->result = result;
 	sw->ret->secret = i;
 	return false;
 }
 
-void ab_swap_begin(struct ab_swap *sw, struct ab_swap_piece *ret)
+static void begin_piece(struct swap *sw, struct piece *ret)
 {
-	*ret = (struct ab_swap_piece){ .at = sw->ret->scratch.len };
+	*ret = (struct piece){ .at = sw->ret->scratch.len };
 }
 
-void ab_swap_end(struct ab_swap *sw, struct ab_swap_piece *piece)
+static void end_piece(struct swap *sw, struct piece *piece)
 {
 	piece->len = sw->ret->scratch.len - piece->at;
 	piece->set = true;
 }
+
+/* Path and query: values are percent-encoded. */
+
+/* Is this the parameter's name, escaped or not? */
+static bool is_named(struct ab_http_text s, const char *name)
+{
+	size_t at = 0;
+
+	while (at < s.len && *name)
+		if (ab_percent_next(s.s, s.len, &at) != (unsigned char)*name++)
+			return false;
+	return at == s.len && !*name;
+}
+
+/* In a query some characters that a path may have are separators. */
+static void put_escaped(struct ab_buf *out, const char *s, size_t len, bool query)
+{
+	ab_http_escape(out, s, len, query ? "-._~" : "-._~!$&'()*+,;=:@");
+}
+
+/* Append the value in its format, escaped as in a query or not. */
+static void put_formatted(struct ab_buf *out, const char *format, const struct ab_vault_entry *e,
+			  bool query)
+{
+	const char *hole = strstr(format, "{}");
+	size_t before = hole ? (size_t)(hole - format) : 0;
+
+	ab_buf_add(out, format, before);
+	if (query)
+		put_escaped(out, e->value, e->value_len, true);
+	else
+		ab_buf_add(out, e->value, e->value_len);
+	if (hole)
+		ab_buf_add(out, hole + 2, strlen(hole + 2));
+}
+
+/* The parameter around the byte at `at`, and where its value begins (without a
+ * value: its end). */
+static struct ab_http_text find_parameter(struct ab_http_text path, size_t query, size_t at,
+					  size_t *ret_value)
+{
+	struct ab_http_text p = { path.s + query + 1, 0 };
+	const char *end = path.s + path.len;
+	const char *amp = memrchr(p.s, '&', at - query - 1), *equals;
+
+	if (amp)
+		p.s = amp + 1;
+	amp = memchr(p.s, '&', (size_t)(end - p.s));
+	p.len = (size_t)((amp ? amp : end) - p.s);
+	equals = memchr(p.s, '=', p.len);
+	*ret_value = equals ? (size_t)(equals + 1 - p.s) : p.len;
+	return p;
+}
+
+static struct ab_http_text name_of(struct ab_http_text parameter, size_t value)
+{
+	if (value && parameter.s[value - 1] == '=')
+		value--;
+	return (struct ab_http_text){ parameter.s, value };
+}
+
+/* The position of the query's "?"; path.len: none. */
+static size_t find_query(struct ab_http_text path)
+{
+	const char *q = path.len ? memchr(path.s, '?', path.len) : NULL;
+
+	return q ? (size_t)(q - path.s) : path.len;
+}
+
+static bool is_permitted(const struct ab_secret *secret, struct ab_http_text path, size_t query,
+			 const struct ab_found *found)
+{
+	struct ab_http_text p;
+	size_t value;
+
+	if (found->needle->form != AB_FORM_PLAIN || found->escape > AB_ESCAPE_URL ||
+	    ab_secret_kept(secret))
+		return false;
+	if (found->at < query)
+		return secret->in_path;
+	if (!secret->ncarriers)
+		return true;
+	p = find_parameter(path, query, found->at, &value);
+	if (found->at < (size_t)(p.s - path.s) + value)
+		return false;
+	for (size_t i = 0; i < secret->ncarriers; i++)
+		if (secret->carriers[i].kind == AB_CARRY_QUERY &&
+		    is_named(name_of(p, value), secret->carriers[i].name))
+			return true;
+	return false;
+}
+
+/* The length of the target before the path. */
+static size_t prefix_of(const struct ab_http_request *rq)
+{
+	return rq->form == AB_HTTP_ABSOLUTE && rq->target.len >= rq->path.len
+		       ? rq->target.len - rq->path.len
+		       : 0;
+}
+
+static void begin_target(struct swap *sw, struct piece *piece)
+{
+	begin_piece(sw, piece);
+	sw->prefix = prefix_of(sw->rq);
+	ab_buf_add(&sw->ret->scratch, sw->rq->target.s, sw->prefix);
+}
+
+static bool swap_target(struct swap *sw)
+{
+	struct ab_http_text path = sw->rq->path;
+	struct ab_buf *out = &sw->ret->scratch;
+	size_t query = find_query(path), done = 0;
+	struct piece piece;
+	struct ab_search look;
+	struct ab_found found;
+
+	ab_search_init(&look, sw->finder, path.s, path.len);
+	if (!ab_search_next(&look, &found)) {
+		/* In the target but not in the path: in its authority. */
+		ab_search_init(&look, sw->finder, sw->rq->target.s, sw->rq->target.len);
+		return !ab_search_next(&look, &found) ||
+		       fail_swap(sw, AB_SWAP_MISPLACED, (int)found.needle->owner);
+	}
+	begin_target(sw, &piece);
+	do {
+		size_t i = found.needle->owner;
+		const struct ab_vault_entry *e = ab_vault_at(sw->vault, i);
+
+		if (!is_permitted(e->secret, path, query, &found))
+			return fail_swap(sw, AB_SWAP_MISPLACED, (int)i);
+		if (!e->value)
+			return fail_swap(sw, AB_SWAP_ABSENT, (int)i);
+		ab_buf_add(out, path.s + done, found.at - done);
+		put_escaped(out, e->value, e->value_len, found.at > query);
+		done = found.at + found.len;
+		sw->injected[i] = true;
+	} while (ab_search_next(&look, &found));
+	ab_buf_add(out, path.s + done, path.len - done);
+	end_piece(sw, &piece);
+	sw->target = piece;
+	return true;
+}
+
+/* Write the parameters of other names, each after "?" or "&". */
+static bool put_other_parameters(struct ab_buf *out, struct ab_http_text path, const char *name)
+{
+	size_t query = find_query(path), value;
+	bool begun = false;
+
+	while (query < path.len) {
+		struct ab_http_text p = find_parameter(path, query, query + 1, &value);
+
+		query = (size_t)(p.s - path.s) + p.len;
+		if (!p.len || is_named(name_of(p, value), name))
+			continue;
+		ab_buf_add(out, begun ? "&" : "?", 1);
+		ab_buf_add(out, p.s, p.len);
+		begun = true;
+	}
+	return begun;
+}
+
+/* Add a parameter, replacing any of that name. */
+static bool inject_query(struct swap *sw, size_t i, const char *name, const char *format)
+{
+	const struct ab_vault_entry *e = ab_vault_at(sw->vault, i);
+	struct ab_buf now = { .wipe = true };
+	struct ab_buf *out = &sw->ret->scratch;
+	struct ab_http_text path = sw->rq->path;
+	bool begun;
+
+	if (sw->rq->form != AB_HTTP_ORIGIN && sw->rq->form != AB_HTTP_ABSOLUTE)
+		return true;
+	/* The target already has a value: copy it, because scratch may move. */
+	if (sw->target.set) {
+		ab_buf_add(&now, out->data + sw->target.at + sw->prefix,
+			   sw->target.len - sw->prefix);
+		path = (struct ab_http_text){ (const char *)now.data, now.len };
+	}
+	begin_target(sw, &sw->target);
+	ab_buf_add(out, path.s, find_query(path));
+	begun = put_other_parameters(out, path, name);
+	ab_buf_add(out, begun ? "&" : "?", 1);
+	put_escaped(out, name, strlen(name), true);
+	ab_buf_add(out, "=", 1);
+	put_formatted(out, format, e, true);
+	end_piece(sw, &sw->target);
+	ab_buf_fini(&now);
+	sw->injected[i] = true;
+	return true;
+}
+
+/* Adds and removes fields that the client did not ask for. */
+
+static void remove_field(struct swap *sw, size_t k)
+{
+	struct ab_http_head *head = &sw->ret->request.head;
+	size_t n = --head->nfields - k;
+
+	memmove(&head->fields[k], &head->fields[k + 1], n * sizeof(head->fields[0]));
+	memmove(&sw->values[k], &sw->values[k + 1], n * sizeof(sw->values[0]));
+}
+
+static void remove_named(struct swap *sw, const char *name)
+{
+	const struct ab_http_head *head = &sw->ret->request.head;
+
+	for (size_t k = head->nfields; k-- > 0;)
+		if (ab_http_is(head->fields[k].name, name))
+			remove_field(sw, k);
+}
+
+/* A field that Connection names would be dropped by the next hop. */
+static void remove_option(struct ab_http_head *head, const char *name)
+{
+	for (size_t k = head->noptions; k-- > 0;)
+		if (ab_http_is(head->options[k], name))
+			memmove(&head->options[k], &head->options[k + 1],
+				(--head->noptions - k) * sizeof(head->options[0]));
+}
+
+/* Replace all fields of that name by an empty one; NULL: too many fields. */
+static struct ab_http_field *replace_fields(struct swap *sw, const char *name)
+{
+	struct ab_http_head *head = &sw->ret->request.head;
+	struct ab_http_field *f;
+
+	remove_named(sw, name);
+	if (head->nfields == AB_HTTP_FIELDS)
+		return NULL;
+	remove_option(head, name);
+	f = &head->fields[head->nfields];
+	*f = (struct ab_http_field){ .name = { name, strlen(name) } };
+	sw->values[head->nfields++] = (struct piece){ 0 };
+	return f;
+}
+
+static bool has_value(const struct swap *sw, const char *name)
+{
+	const struct ab_http_head *head = &sw->ret->request.head;
+
+	for (size_t k = 0; k < head->nfields; k++)
+		if (sw->values[k].set && ab_http_is(head->fields[k].name, name))
+			return true;
+	return false;
+}
+
+/* Default formats of the whole field; for Basic, of the text to encode (as
+ * GitHub expects it). */
+static const char *const formats[] = {
+	[AB_CARRY_BEARER] = "Bearer {}",
+	[AB_CARRY_TOKEN] = "token {}",
+	[AB_CARRY_BASIC] = "x-access-token:{}",
+	[AB_CARRY_HEADER] = "{}",
+	[AB_CARRY_QUERY] = "{}",
+};
+
+static void put_basic(struct ab_buf *out, const char *format, const struct ab_vault_entry *e)
+{
+	ab_autobuf struct ab_buf login = { .wipe = true };
+
+	if (strncasecmp(format, "basic ", 6) == 0)
+		format += 6;
+	put_formatted(&login, format, e, false);
+	ab_buf_add(out, "Basic ", 6);
+	ab_base64_add(out, login.data, login.len, AB_BASE64_STANDARD, true);
+}
+
+static bool inject_field(struct swap *sw, size_t i, const struct ab_carrier *c, const char *format)
+{
+	const struct ab_vault_entry *e = ab_vault_at(sw->vault, i);
+	struct ab_buf *out = &sw->ret->scratch;
+	const char *name = c->kind == AB_CARRY_HEADER ? c->name : "authorization";
+	struct piece *piece;
+
+	/* Keep another secret that the client chose there. */
+	if (has_value(sw, name))
+		return true;
+	if (!replace_fields(sw, name))
+		return fail_swap(sw, AB_SWAP_TOO_LONG, (int)i);
+	piece = &sw->values[sw->ret->request.head.nfields - 1];
+	begin_piece(sw, piece);
+	if (c->kind == AB_CARRY_BASIC)
+		put_basic(out, format, e);
+	else
+		put_formatted(out, format, e, false);
+	end_piece(sw, piece);
+	sw->injected[i] = true;
+	return true;
+}
+
+/* Inject a secret that the client did not name, if there is a place. */
+static bool inject_secret(struct swap *sw, size_t i)
+{
+	static const struct ab_carrier usual = { AB_CARRY_BEARER, "" };
+	const struct ab_vault_entry *e = ab_vault_at(sw->vault, i);
+	const struct ab_carrier *c = e->secret->ncarriers ? e->secret->carriers : &usual;
+	const char *format = e->secret->format ? e->secret->format : formats[c->kind];
+
+	if (!e->value)
+		return fail_swap(sw, AB_SWAP_ABSENT, (int)i);
+	return c->kind == AB_CARRY_QUERY ? inject_query(sw, i, c->name, format)
+					 : inject_field(sw, i, c, format);
+}
+
+/* Ask for a response that can be searched: neither compressed nor partial. */
+static bool keep_searchable(struct swap *sw)
+{
+	/* They lead to partial responses, which would be refused, or to compressed frames or messages. */
+	static const char *const unwanted[] = { "range", "if-range", "sec-websocket-extensions",
+						"grpc-accept-encoding" };
+	struct ab_http_field *f;
+
+	for (size_t i = 0; i < AB_COUNT(unwanted); i++)
+		remove_named(sw, unwanted[i]);
+	f = replace_fields(sw, "accept-encoding");
+	if (!f)
+		return fail_swap(sw, AB_SWAP_TOO_LONG, sw->ret->secret);
+	f->value = (struct ab_http_text){ "identity", 8 };
+	return true;
+}
+
+/* Replaces placeholders in the head. */
 
 /* Fields about routing or origin never get a value. */
 static bool is_closed_field(const struct ab_http_head *head, const struct ab_http_field *f)
@@ -37,7 +378,7 @@ static bool has_scheme(const struct ab_http_field *f, const char *scheme)
 	size_t n = strlen(scheme);
 
 	return ab_http_is(f->name, "authorization") && f->value.len > n && f->value.s[n] == ' ' &&
-	       ab_http_is((struct ab_http_text){ f->value.s, n }, scheme);
+	       ab_http_begins(f->value, scheme);
 }
 
 static bool may_carry(const struct ab_secret *secret, const struct ab_http_field *f)
@@ -71,19 +412,19 @@ static bool may_carry(const struct ab_secret *secret, const struct ab_http_field
 }
 
 /* May it be injected here? Else set the result. */
-static bool check_place(struct ab_swap *sw, const struct ab_http_field *f, size_t i)
+static bool check_place(struct swap *sw, const struct ab_http_field *f, size_t i)
 {
 	const struct ab_vault_entry *e = ab_vault_at(sw->vault, i);
 
 	if (is_closed_field(&sw->rq->head, f) || !may_carry(e->secret, f))
-		return ab_swap_fail(sw, AB_SWAP_MISPLACED, (int)i);
+		return fail_swap(sw, AB_SWAP_MISPLACED, (int)i);
 	if (!e->value)
-		return ab_swap_fail(sw, AB_SWAP_ABSENT, (int)i);
+		return fail_swap(sw, AB_SWAP_ABSENT, (int)i);
 	return true;
 }
 
 /* Write the text with values. Fails if a placeholder is not plain. */
-static bool swap_text(struct ab_swap *sw, const struct ab_http_field *f, struct ab_http_text text,
+static bool swap_text(struct swap *sw, const struct ab_http_field *f, struct ab_http_text text,
 		      struct ab_buf *out)
 {
 	struct ab_search look;
@@ -96,7 +437,7 @@ static bool swap_text(struct ab_swap *sw, const struct ab_http_field *f, struct 
 		const struct ab_vault_entry *e = ab_vault_at(sw->vault, i);
 
 		if (!ab_found_plain(&found))
-			return ab_swap_fail(sw, AB_SWAP_MISPLACED, (int)i);
+			return fail_swap(sw, AB_SWAP_MISPLACED, (int)i);
 		if (!check_place(sw, f, i))
 			return false;
 		ab_buf_add(out, text.s + done, found.at - done);
@@ -108,20 +449,9 @@ static bool swap_text(struct ab_swap *sw, const struct ab_http_field *f, struct 
 	return true;
 }
 
-void ab_swap_put_base64(struct ab_buf *out, const struct ab_buf *text)
-{
-	size_t room = AB_BASE64_ROOM(text->len);
-	char *encoded = ab_alloc(room);
-
-	ab_buf_add(out, encoded,
-		   ab_base64_encode(ab_buf_bytes(text), text->len, AB_BASE64_STANDARD, encoded));
-	explicit_bzero(encoded, room);
-	free(encoded);
-}
-
 /* "Basic dXNlcjpwYXNz": decode, replace, encode. `i` was found in the encoded
  * text, so it must be found in the decoded one. */
-static bool swap_basic(struct ab_swap *sw, const struct ab_http_field *f, size_t i)
+static bool swap_basic(struct swap *sw, const struct ab_http_field *f, size_t i)
 {
 	struct ab_buf *out = &sw->ret->scratch;
 	struct ab_buf swapped = { .wipe = true };
@@ -131,51 +461,48 @@ static bool swap_basic(struct ab_swap *sw, const struct ab_http_field *f, size_t
 	bool good;
 
 	if (!has_scheme(f, "basic"))
-		return ab_swap_fail(sw, AB_SWAP_MISPLACED, (int)i);
+		return fail_swap(sw, AB_SWAP_MISPLACED, (int)i);
 	s = (struct ab_http_text){ s.s + 6, s.len - 6 };
 	while (s.len && s.s[0] == ' ') {
 		s.s++;
 		s.len--;
 	}
 	if (!ab_base64_decode(s.s, s.len, text, &n))
-		return ab_swap_fail(sw, AB_SWAP_MISPLACED, (int)i);
+		return fail_swap(sw, AB_SWAP_MISPLACED, (int)i);
 	good = swap_text(sw, f, (struct ab_http_text){ text, n }, &swapped);
 	if (good && !sw->injected[i])
-		good = ab_swap_fail(sw, AB_SWAP_MISPLACED, (int)i);
+		good = fail_swap(sw, AB_SWAP_MISPLACED, (int)i);
 	if (good) {
 		ab_buf_add(out, "Basic ", 6);
-		ab_swap_put_base64(out, &swapped);
+		ab_base64_add(out, swapped.data, swapped.len, AB_BASE64_STANDARD, true);
 	}
 	ab_buf_fini(&swapped);
 	return good;
 }
 
-static bool swap_field(struct ab_swap *sw, size_t k)
+static bool swap_field(struct swap *sw, size_t k)
 {
 	const struct ab_http_field *f = &sw->ret->request.head.fields[k];
-	struct ab_swap_piece *piece = &sw->values[k];
-	struct ab_search look;
+	struct piece *piece = &sw->values[k];
 	struct ab_found found;
 	bool good;
 
-	ab_search_init(&look, sw->finder, f->name.s, f->name.len);
-	if (ab_search_next(&look, &found))
-		return ab_swap_fail(sw, AB_SWAP_MISPLACED, (int)found.needle->owner);
-	ab_search_init(&look, sw->finder, f->value.s, f->value.len);
-	if (!ab_search_next(&look, &found))
+	if (ab_finder_find(sw->finder, f->name.s, f->name.len, &found))
+		return fail_swap(sw, AB_SWAP_MISPLACED, (int)found.needle->owner);
+	if (!ab_finder_find(sw->finder, f->value.s, f->value.len, &found))
 		return true;
-	ab_swap_begin(sw, piece);
+	begin_piece(sw, piece);
 	if (found.needle->form == AB_FORM_BASE64 && ab_http_is(f->name, "authorization"))
 		good = swap_basic(sw, f, found.needle->owner);
 	else
 		good = swap_text(sw, f, f->value, &sw->ret->scratch);
-	ab_swap_end(sw, piece);
+	end_piece(sw, piece);
 	return good;
 }
 
 /* The secret of a placeholder that is not bound to this host, or -1. `all`: any
  * placeholder counts. */
-static int find_foreign(const struct ab_swap *sw, struct ab_http_text text, bool all, bool *any)
+static int find_foreign(const struct swap *sw, struct ab_http_text text, bool all, bool *any)
 {
 	struct ab_search look;
 	struct ab_found found;
@@ -192,7 +519,7 @@ static int find_foreign(const struct ab_swap *sw, struct ab_http_text text, bool
 }
 
 /* false: there is a tripwire; *ret_any: there is any placeholder. */
-static bool check_tripwires(struct ab_swap *sw, bool tls, bool *ret_any)
+static bool check_tripwires(struct swap *sw, bool tls, bool *ret_any)
 {
 	const struct ab_http_request *rq = sw->rq;
 	const struct ab_http_text line[] = { rq->method, rq->target, rq->path };
@@ -209,14 +536,14 @@ static bool check_tripwires(struct ab_swap *sw, bool tls, bool *ret_any)
 		if (i < 0)
 			i = find_foreign(sw, f->value, all, ret_any);
 	}
-	return i < 0 || ab_swap_fail(sw, AB_SWAP_TRIPWIRE, i);
+	return i < 0 || fail_swap(sw, AB_SWAP_TRIPWIRE, i);
 }
 
 int ab_swap_foreign(const struct ab_vault *vault, const struct ab_host *host, uint16_t port,
 		    bool tls, const struct ab_http_request *rq)
 {
 	struct ab_swapped found = { .secret = -1 };
-	struct ab_swap sw = {
+	struct swap sw = {
 		.vault = vault, .finder = ab_vault_placeholders(vault), .rq = rq, .ret = &found
 	};
 	bool any;
@@ -228,22 +555,20 @@ int ab_swap_foreign(const struct ab_vault *vault, const struct ab_host *host, ui
 	return found.secret;
 }
 
-static bool swap_head(struct ab_swap *sw)
+static bool swap_head(struct swap *sw)
 {
-	struct ab_search look;
 	struct ab_found found;
 
-	ab_search_init(&look, sw->finder, sw->rq->method.s, sw->rq->method.len);
-	if (ab_search_next(&look, &found))
-		return ab_swap_fail(sw, AB_SWAP_MISPLACED, (int)found.needle->owner);
+	if (ab_finder_find(sw->finder, sw->rq->method.s, sw->rq->method.len, &found))
+		return fail_swap(sw, AB_SWAP_MISPLACED, (int)found.needle->owner);
 	for (size_t k = 0; k < sw->rq->head.nfields; k++)
 		if (!swap_field(sw, k))
 			return false;
-	return ab_swap_target(sw);
+	return swap_target(sw);
 }
 
 /* Inject secrets that the client did not name; check required ones. */
-static bool inject_and_check(struct ab_swap *sw)
+static bool inject_and_check(struct swap *sw)
 {
 	for (size_t i = 0; i < ab_vault_len(sw->vault); i++) {
 		const struct ab_secret *s = ab_vault_at(sw->vault, i)->secret;
@@ -252,16 +577,16 @@ static bool inject_and_check(struct ab_swap *sw)
 
 		if (!sw->bound[i] || sw->injected[i] || ab_secret_kept(s))
 			continue;
-		if (s->inject && !ab_swap_inject(sw, i))
+		if (s->inject && !inject_secret(sw, i))
 			return false;
 		if (s->require && !sw->injected[i] && !later)
-			return ab_swap_fail(sw, AB_SWAP_MISSING, (int)i);
+			return fail_swap(sw, AB_SWAP_MISSING, (int)i);
 	}
 	return true;
 }
 
 /* Turn offsets into pointers. false: the head is too long. */
-static bool resolve_offsets(struct ab_swap *sw)
+static bool resolve_offsets(struct swap *sw)
 {
 	struct ab_http_request *rq = &sw->ret->request;
 	const char *scratch = (const char *)sw->ret->scratch.data;
@@ -284,8 +609,8 @@ static bool resolve_offsets(struct ab_swap *sw)
 	return rq->target.len <= AB_HTTP_TARGET_MAX && total <= AB_HTTP_HEAD_MAX;
 }
 
-static void find_bound(struct ab_swap *sw, const struct ab_host *host, uint16_t port,
-		       bool *ret_values, bool *ret_body)
+static void find_bound(struct swap *sw, const struct ab_host *host, uint16_t port, bool *ret_values,
+		       bool *ret_body)
 {
 	*ret_values = *ret_body = false;
 	for (size_t i = 0; i < ab_vault_len(sw->vault); i++) {
@@ -299,7 +624,7 @@ static void find_bound(struct ab_swap *sw, const struct ab_host *host, uint16_t 
 }
 
 /* The first secret that was injected; -1: none. */
-static int find_injected(const struct ab_swap *sw)
+static int find_injected(const struct swap *sw)
 {
 	for (int i = 0; i < AB_SECRETS_MAX; i++)
 		if (sw->injected[i])
@@ -307,7 +632,7 @@ static int find_injected(const struct ab_swap *sw)
 	return -1;
 }
 
-static bool swap_request(struct ab_swap *sw, const struct ab_host *host, uint16_t port, bool tls)
+static bool swap_request(struct swap *sw, const struct ab_host *host, uint16_t port, bool tls)
 {
 	struct ab_swapped *ret = sw->ret;
 	bool any = false, values = false, body = false;
@@ -325,16 +650,16 @@ static bool swap_request(struct ab_swap *sw, const struct ab_host *host, uint16_
 		ret->result = AB_SWAP_DONE;
 	ret->injected = ret->secret >= 0 || body;
 	ret->searched = values;
-	if (values && !ab_swap_keep_searchable(sw))
+	if (values && !keep_searchable(sw))
 		return false;
 	return resolve_offsets(sw) || ret->result == AB_SWAP_NONE ||
-	       ab_swap_fail(sw, AB_SWAP_TOO_LONG, ret->secret);
+	       fail_swap(sw, AB_SWAP_TOO_LONG, ret->secret);
 }
 
 void ab_swap_request(const struct ab_vault *vault, const struct ab_host *host, uint16_t port,
 		     bool tls, const struct ab_http_request *rq, struct ab_swapped *ret)
 {
-	struct ab_swap sw = {
+	struct swap sw = {
 		.vault = vault, .finder = ab_vault_placeholders(vault), .rq = rq, .ret = ret
 	};
 
@@ -347,6 +672,5 @@ void ab_swap_request(const struct ab_vault *vault, const struct ab_host *host, u
 
 void ab_swapped_fini(struct ab_swapped *swapped)
 {
-	ab_buf_fini(&swapped->scratch);
-	ab_buf_fini(&swapped->signature);
+	ab_buf_fini_all(&swapped->scratch, &swapped->signature);
 }

@@ -1,5 +1,4 @@
-#ifndef AB_PROXY_SECRETS_SWAP_H
-#define AB_PROXY_SECRETS_SWAP_H
+#pragma once
 /*
  * Replaces placeholders by values in a request to a host. Pure except for the
  * memory that it writes: bytes and a vault in, a result out.
@@ -18,7 +17,7 @@
  * fields and bodies. A value with quotes or backslashes would break a JSON body;
  * its owner must avoid that.
  */
-#include "base/data/buf.h"
+#include "base/base.h"
 #include "proxy/secrets/vault.h"
 #include "proxy/wire/http.h"
 
@@ -51,7 +50,8 @@ struct ab_swapped {
  * A request to a host with a value asks for a response that can be searched,
  * whatever it contains itself, because the server may have kept a value:
  * `Accept-Encoding: identity`, no Sec-WebSocket-Extensions, no TE and Trailer,
- * and no Range and If-Range: a value could come back in pieces too small to be
+ * and no Range and If-Range. A compressed or partial response is refused all the
+ * same (traffic/exchange_bodies.c): a value could come back in pieces too small to be
  * found. A key that signs is not sent, so its host may answer as it likes.
  *
  * `inject`: the first carrier's field or parameter (default: bearer) replaces
@@ -89,5 +89,3 @@ int ab_swap_body_foreign(const struct ab_swap_body *body);
 bool ab_swap_body_keeps_length(const struct ab_swap_body *body);
 /* Does any secret of this host apply to bodies? */
 bool ab_swap_wants_body(const struct ab_vault *vault, const struct ab_host *host, uint16_t port);
-
-#endif

@@ -1,6 +1,3 @@
-#include <string.h>
-
-#include "base/data/mem.h"
 #include "proxy/secrets/locked_pages.h"
 #include "proxy/secrets/search.h"
 #include "proxy/secrets/swap.h"
@@ -42,7 +39,6 @@ struct ab_swap_body *ab_swap_body_new(const struct ab_vault *vault, const struct
 {
 	struct ab_swap_body *body = ab_alloc(sizeof(*body));
 	size_t used = 0;
-	bool locked;
 
 	body->vault = vault;
 	body->keeps_length = true;
@@ -54,7 +50,7 @@ struct ab_swap_body *ab_swap_body_new(const struct ab_vault *vault, const struct
 	}
 	if (!body->size)
 		return body;
-	body->pages = ab_pages_new(body->size, &locked);
+	body->pages = ab_pages_new(body->size, NULL);
 	for (size_t i = 0; i < ab_vault_len(vault); i++) {
 		const struct ab_vault_entry *e = ab_vault_at(vault, i);
 

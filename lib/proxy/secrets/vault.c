@@ -1,13 +1,7 @@
 #include "proxy/secrets/vault.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/random.h>
 
-#include "base/text/ascii.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
 #include "base/text/sha256.h"
 #include "proxy/io/tls_rsa.h"
 #include "proxy/secrets/locked_pages.h"
@@ -26,7 +20,9 @@ struct former {
 struct slot {
 	struct ab_vault_entry entry;
 	struct former former[AB_VAULT_FORMER];
-	char *pages; /* of entry.value */
+	char made[AB_VAULT_MADE][80];
+	size_t nmade; /* all that were made */
+	char *pages;  /* of entry.value */
 	bool locked;
 	struct ab_host_entry *hosts;
 	size_t nhosts;
@@ -106,14 +102,12 @@ void ab_vault_free(struct ab_vault *vault)
 		retire_value(&vault->slots[i]);
 		for (size_t k = 0; k < AB_VAULT_FORMER; k++)
 			drop_former(&vault->slots[i].former[k]);
-		free(vault->slots[i].hosts);
-		free((char *)vault->slots[i].entry.placeholder);
+		ab_free_all(vault->slots[i].hosts, (char *)vault->slots[i].entry.placeholder);
 		ab_rsa_free((struct ab_rsa *)vault->slots[i].entry.key);
 	}
 	ab_finder_free(vault->placeholders);
 	ab_pages_free(vault->seed, AB_VAULT_SEED);
-	free(vault->slots);
-	free(vault);
+	ab_free_all(vault->slots, vault);
 }
 
 /* The longest prefix of the provider that the value has and that consists of
@@ -404,6 +398,18 @@ const char *ab_vault_former(const struct ab_vault *vault, size_t i, size_t k, si
 	return slot->former[k].pages;
 }
 
+void ab_vault_keep_made(struct ab_vault *vault, size_t i, const char *signature)
+{
+	struct slot *slot = &vault->slots[i];
+
+	snprintf(slot->made[slot->nmade++ % AB_VAULT_MADE], sizeof(slot->made[0]), "%s", signature);
+}
+
+const char *ab_vault_made(const struct ab_vault *vault, size_t i, size_t k)
+{
+	return vault->slots[i].made[k];
+}
+
 bool ab_vault_locked(const struct ab_vault *vault)
 {
 	for (size_t i = 0; i < vault->len; i++)
@@ -433,6 +439,16 @@ bool ab_vault_bound(const struct ab_vault *vault, size_t i, const struct ab_host
 	return false;
 }
 
+bool ab_vault_has_host(const struct ab_vault *vault, size_t i, const struct ab_host *host)
+{
+	const struct slot *slot = &vault->slots[i];
+
+	for (size_t k = 0; k < slot->nhosts; k++)
+		if (ab_host_entry_allows(&slot->hosts[k], host, slot->hosts[k].port))
+			return true;
+	return false;
+}
+
 const struct ab_finder *ab_vault_placeholders(const struct ab_vault *vault)
 {
 	return vault->placeholders;
@@ -440,13 +456,11 @@ const struct ab_finder *ab_vault_placeholders(const struct ab_vault *vault)
 
 int ab_vault_find(const struct ab_vault *vault, const void *data, size_t len)
 {
-	struct ab_search look;
 	struct ab_found found;
 
-	if (!vault->placeholders)
-		return -1;
-	ab_search_init(&look, vault->placeholders, data, len);
-	return ab_search_next(&look, &found) ? (int)found.needle->owner : -1;
+	return vault->placeholders && ab_finder_find(vault->placeholders, data, len, &found)
+		       ? (int)found.needle->owner
+		       : -1;
 }
 
 static bool begins_with_placeholder(const char *name, const char *placeholder)

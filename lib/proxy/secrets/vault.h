@@ -1,5 +1,4 @@
-#ifndef AB_PROXY_SECRETS_VAULT_H
-#define AB_PROXY_SECRETS_VAULT_H
+#pragma once
 /*
  * The values of a run's secrets, and their placeholders. Values are stored in
  * their own pages: locked, not in core files, not in children, and wiped. Used
@@ -11,20 +10,17 @@
  * own key (`seed`), the secret's name and its scope, so programs that store a
  * placeholder find it valid in the next run; or they are random.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "base/base.h"
 #include "policy/model/secrets.h"
 #include "policy/values/host.h"
 
-struct ab_error;
 struct ab_rsa;
 struct ab_vault;
 
 enum {
 	AB_VAULT_SEED = 32,
 	AB_VAULT_FORMER = 31, /* former values kept per secret: those of many hours */
+	AB_VAULT_MADE = 4,    /* signatures kept per secret */
 };
 
 struct ab_vault_entry {
@@ -63,6 +59,12 @@ void ab_vault_keep_key(struct ab_vault *vault, size_t i, struct ab_rsa *key);
  * it may still be valid. */
 const char *ab_vault_former(const struct ab_vault *vault, size_t i, size_t k, size_t *ret_len);
 
+/* Keep a signature that was made with secret i, to be found in responses; the oldest one is forgotten.
+ * It is in hexadecimal digits, and shorter than 80. */
+void ab_vault_keep_made(struct ab_vault *vault, size_t i, const char *signature);
+/* The k-th of them; "": there is none. */
+const char *ab_vault_made(const struct ab_vault *vault, size_t i, size_t k);
+
 /* Are all values in locked pages? RLIMIT_MEMLOCK may not permit it. */
 bool ab_vault_locked(const struct ab_vault *vault);
 
@@ -71,6 +73,9 @@ const struct ab_vault_entry *ab_vault_at(const struct ab_vault *vault, size_t i)
 /* Is secret i bound to this host and port? */
 bool ab_vault_bound(const struct ab_vault *vault, size_t i, const struct ab_host *host,
 		    uint16_t port);
+
+/* Is it bound to some port of this host? */
+bool ab_vault_has_host(const struct ab_vault *vault, size_t i, const struct ab_host *host);
 
 /* The secret whose placeholder is in these bytes, in any form of search.h; or
  * -1. */
@@ -85,5 +90,3 @@ char *ab_vault_cover(const struct ab_vault *vault, const char *text, size_t len,
 
 /* Overwrite each value in the text with stars. True: there was any. */
 bool ab_vault_blank(const struct ab_vault *vault, char *text, size_t len);
-
-#endif

@@ -3,11 +3,6 @@
  * (the "user:token" of a login) is encoded again from the first whole group on,
  * so that decoding it yields the whole placeholder.
  */
-#include <string.h>
-
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-#include "base/text/base64.h"
 #include "proxy/secrets/search.h"
 #include "proxy/secrets/vault.h"
 
@@ -58,28 +53,18 @@ static void cover_values(const struct ab_vault *vault, const struct ab_finder *f
 static bool cover_run(const struct ab_vault *vault, const struct ab_finder *f, const char *s,
 		      size_t len, enum ab_base64 alphabet, struct ab_buf *out)
 {
-	struct ab_buf covered = { .wipe = true };
+	ab_autobuf struct ab_buf covered = { .wipe = true };
 	size_t room = len / 4 * 3 + 3, n = 0;
-	char *text = ab_alloc(room), *encoded;
-	struct ab_search look;
+	ab_autofree char *text = ab_alloc(room);
 	struct ab_found found;
 	bool good = ab_base64_decode(s, len, text, &n);
 
-	ab_search_init(&look, f, text, n);
-	good = good && ab_search_next(&look, &found);
+	good = good && ab_finder_find(f, text, n, &found);
 	if (good) {
 		cover_values(vault, f, text, n, true, &covered);
-		n = covered.len;
-		encoded = ab_alloc(AB_BASE64_ROOM(n));
-		n = ab_base64_encode(ab_buf_bytes(&covered), n, alphabet, encoded);
-		while (len % 4 && encoded[n - 1] == '=')
-			n--;
-		ab_buf_add(out, encoded, n);
-		free(encoded);
+		ab_base64_add(out, covered.data, covered.len, alphabet, len % 4 == 0);
 	}
 	explicit_bzero(text, room);
-	free(text);
-	ab_buf_fini(&covered);
 	return good;
 }
 
@@ -139,14 +124,12 @@ char *ab_vault_cover(const struct ab_vault *vault, const char *text, size_t len,
 {
 	struct ab_finder *f = new_value_finder(vault);
 	struct ab_buf out = { .wipe = true };
-	struct ab_search look;
 	struct ab_found found;
 	char *copy = NULL;
 
 	if (!f)
 		return NULL;
-	ab_search_init(&look, f, text, len);
-	if (ab_search_next(&look, &found)) {
+	if (ab_finder_find(f, text, len, &found)) {
 		cover_values(vault, f, text, len, false, &out);
 		*ret_len = out.len;
 		copy = ab_alloc(*ret_len + 1);

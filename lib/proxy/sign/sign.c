@@ -1,15 +1,9 @@
 #include "proxy/sign/sign.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
-#include "base/data/mem.h"
-#include "base/data/strv.h"
 #include "proxy/sign/sign_chunks.h"
-#include "proxy/secrets/swap_state.h"
 
 /* The key bound to this host, or -1. */
 static int find_bound(const struct ab_vault *vault, const struct ab_host *host, uint16_t port)
@@ -23,6 +17,11 @@ static int find_bound(const struct ab_vault *vault, const struct ab_host *host, 
 	return -1;
 }
 
+bool ab_sign_is_for(const struct ab_vault *vault, const struct ab_host *host, uint16_t port)
+{
+	return find_bound(vault, host, port) >= 0;
+}
+
 static const struct ab_vault_entry *part_of(const struct ab_vault *vault, int secret,
 					    enum ab_secret_part part)
 {
@@ -34,7 +33,7 @@ bool ab_sign_needs_body(const struct ab_vault *vault, const struct ab_host *host
 {
 	struct ab_sigv4 sig;
 
-	if (rq->head.body == AB_HTTP_NONE || find_bound(vault, host, port) < 0 ||
+	if (rq->head.body == AB_HTTP_NONE || !ab_sign_is_for(vault, host, port) ||
 	    ab_sigv4_find(rq) == AB_SIGV4_NOWHERE || ab_sigv4_read(rq, &sig))
 		return false;
 	return sig.payload == AB_SIGV4_ABSENT &&
@@ -50,19 +49,6 @@ __attribute__((format(printf, 2, 3))) static bool refuse(struct ab_sign *sign, c
 	va_end(ap);
 	sign->result = AB_SIGN_REFUSED;
 	return false;
-}
-
-static struct ab_http_text text_of(const char *s)
-{
-	return (struct ab_http_text){ s, strlen(s) };
-}
-
-static struct ab_http_text host_of(const struct ab_http_head *head)
-{
-	for (size_t i = 0; i < head->nfields; i++)
-		if (head->fields[i].id == AB_HTTP_HOST)
-			return head->fields[i].value;
-	return text_of("");
 }
 
 /* The last line of what is signed. */
@@ -103,11 +89,12 @@ static bool check_signature(const struct ab_vault *vault, const struct ab_http_r
 			    struct ab_sign *sign)
 {
 	const struct ab_vault_entry *key = part_of(vault, sign->secret, AB_PART_KEY);
+	const struct ab_http_field *host = ab_http_find(&rq->head, "host");
 	const struct ab_sigv4_input in = {
 		.method = rq->method,
 		.path = rq->path,
 		.head = &rq->head,
-		.host = host_of(&rq->head),
+		.host = host ? host->value : ab_http_text(""),
 		.signed_names = sign->sig.signed_names,
 		.payload = sign->payload,
 		.s3 = ab_sigv4_is_s3(sign->sig.service),
@@ -122,8 +109,7 @@ static bool check_signature(const struct ab_vault *vault, const struct ab_http_r
 		ab_sigv4_key(key->placeholder, key->placeholder_len, &sign->sig, signing);
 		ab_sigv4_sign(signing, &text, right);
 	}
-	ab_buf_fini(&canonical);
-	ab_buf_fini(&text);
+	ab_buf_fini_all(&canonical, &text);
 	if (!whole)
 		return refuse(sign, "it signs a header that it does not have");
 	if (!ab_sigv4_equal(right, sign->sig.signature))
@@ -193,32 +179,33 @@ static bool verify_request(const struct ab_sign_setup *setup, const struct ab_ht
 	       check_scope(id->secret, sign);
 }
 
-/* Path and query without the parameters that are written anew. */
-static char *strip_query(struct ab_http_text path)
+#define EXPIRES "X-Amz-Expires"
+
+/* The real signature is for this request only: it need not be valid as long as the box's own. */
+static void shorten_life(int64_t now, struct ab_sigv4 *sig)
 {
-	const char *mark = memchr(path.s, '?', path.len);
-	struct ab_http_text query = { mark + 1, path.len - (size_t)(mark + 1 - path.s) };
-	struct ab_http_text name, value;
+	int64_t age = now > sig->time ? now - sig->time : 0;
+
+	if (sig->expires > age + AB_SIGN_PRESIGNED)
+		sig->expires = (uint32_t)(age + AB_SIGN_PRESIGNED);
+}
+
+/* Path and query without the parameters that are written anew. */
+static char *strip_query(struct ab_http_text rest)
+{
+	struct ab_http_text path = ab_http_until(&rest, '?'), name, value;
 	ab_autobuf struct ab_buf out = { 0 };
 	bool begun = false;
 
-	ab_buf_add(&out, path.s, (size_t)(mark - path.s));
-	while (ab_sigv4_parameter(&query, &name, &value)) {
-		if (ab_sigv4_owns(name))
+	ab_buf_add(&out, path.s, path.len);
+	while (ab_sigv4_parameter(&rest, &name, &value)) {
+		if (ab_sigv4_owns(name) || ab_sigv4_decodes_to(name, EXPIRES, strlen(EXPIRES)))
 			continue;
 		ab_buf_puts(&out, begun ? "&" : "?");
 		ab_buf_add(&out, name.s, (size_t)(value.s + value.len - name.s));
 		begun = true;
 	}
 	return ab_buf_take(&out);
-}
-
-static void remove_fields(struct ab_http_head *head, const char *name)
-{
-	for (size_t k = head->nfields; k-- > 0;)
-		if (ab_http_is(head->fields[k].name, name))
-			memmove(&head->fields[k], &head->fields[k + 1],
-				(--head->nfields - k) * sizeof(head->fields[0]));
 }
 
 void ab_sign_verify(const struct ab_sign_setup *setup, const struct ab_http_request *rq,
@@ -243,11 +230,12 @@ void ab_sign_verify(const struct ab_sign_setup *setup, const struct ab_http_requ
 	}
 	ret->result = AB_SIGN_DONE;
 	if (ret->sig.place == AB_SIGV4_QUERY) {
+		shorten_life(setup->now, &ret->sig);
 		ret->path = strip_query(asked->path);
-		asked->path = asked->target = text_of(ret->path);
+		asked->path = asked->target = ab_http_text(ret->path);
 	} else {
-		remove_fields(&asked->head, "authorization");
-		remove_fields(&asked->head, "x-amz-security-token");
+		ab_http_remove(&asked->head, "authorization");
+		ab_http_remove(&asked->head, "x-amz-security-token");
 	}
 }
 
@@ -303,7 +291,7 @@ static bool add_field(struct ab_http_request *rq, const char *name, struct ab_ht
 	if (head->nfields == AB_HTTP_FIELDS)
 		return false;
 	head->fields[head->nfields++] =
-		(struct ab_http_field){ .name = text_of(name), .value = value };
+		(struct ab_http_field){ .name = ab_http_text(name), .value = value };
 	return true;
 }
 
@@ -330,7 +318,7 @@ static void sign_request(const struct ab_vault *vault, const struct ab_sign *sig
 		.payload = sign->payload,
 		.s3 = ab_sigv4_is_s3(sign->sig.service),
 	};
-	struct ab_buf canonical = { .wipe = true }, text = { 0 };
+	ab_autobuf struct ab_buf canonical = { .wipe = true }, text = { 0 };
 	uint8_t signing[AB_SHA256_SIZE];
 
 	(void)ab_sigv4_canonical(&in, &canonical);
@@ -338,8 +326,6 @@ static void sign_request(const struct ab_vault *vault, const struct ab_sign *sig
 	ab_sigv4_key(key->value, key->value_len, &sign->sig, signing);
 	ab_sigv4_sign(signing, &text, ret);
 	explicit_bzero(signing, sizeof(signing));
-	ab_buf_fini(&canonical);
-	ab_buf_fini(&text);
 }
 
 /* "Authorization: AWS4-HMAC-SHA256 Credential=..." */
@@ -380,8 +366,11 @@ static bool renew_query(const struct ab_vault *vault, const struct ab_sign *sign
 	struct ab_http_request *rq = &swapped->request;
 	struct ab_buf *out = &swapped->signature;
 	struct ab_buf credential = { .wipe = true };
+	char expires[16];
 
 	ab_buf_add(out, rq->path.s, rq->path.len);
+	put_parameter(out, EXPIRES, expires,
+		      (size_t)snprintf(expires, sizeof(expires), "%u", sign->sig.expires));
 	put_credential(&credential, part_of(vault, sign->secret, AB_PART_ID), &sign->sig);
 	put_parameter(out, "X-Amz-Credential", credential.data, credential.len);
 	ab_buf_fini(&credential);

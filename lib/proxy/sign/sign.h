@@ -1,5 +1,4 @@
-#ifndef AB_PROXY_SIGN_SIGN_H
-#define AB_PROXY_SIGN_SIGN_H
+#pragma once
 /*
  * Requests that are signed with the placeholders of an AWS key ("sign":
  * "aws-sigv4"): the signature is verified, and replaced by one that is made with
@@ -30,6 +29,7 @@ enum ab_sign_result {
 enum {
 	AB_SIGN_BODY_MAX = 16 * 1024 * 1024, /* a body that must be hashed first */
 	AB_SIGN_SKEW = 15 * 60,		     /* seconds; AWS's own limit */
+	AB_SIGN_PRESIGNED = 15 * 60,	     /* a new presigned URL is valid no longer */
 };
 
 struct ab_sign {
@@ -50,6 +50,8 @@ struct ab_sign_setup {
 	size_t body_len;
 };
 
+/* Does a key that signs belong to this host? */
+bool ab_sign_is_for(const struct ab_vault *vault, const struct ab_host *host, uint16_t port);
 /* Must the whole body be known to verify the signature? */
 bool ab_sign_needs_body(const struct ab_vault *vault, const struct ab_host *host, uint16_t port,
 			const struct ab_http_request *rq);
@@ -68,5 +70,3 @@ void ab_sign_fini(struct ab_sign *sign);
 /* Chunks are signed, too: to be verified and signed anew. NULL: they are not. */
 struct ab_sign_chunks *ab_sign_chunks_of(const struct ab_vault *vault, const struct ab_sign *sign,
 					 const char signature[65]);
-
-#endif

@@ -1,12 +1,7 @@
 #include "proxy/sign/sign_chunks.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-#include "base/text/ascii.h"
 #include "proxy/secrets/locked_pages.h"
 
 #define EMPTY "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
@@ -16,14 +11,14 @@
 enum { LINE = 128 }; /* of a chunk: its size, the mark and the signature */
 
 struct keys {
-	uint8_t old[AB_SHA256_SIZE], new[AB_SHA256_SIZE];
+	uint8_t old[AB_SHA256_SIZE], fresh[AB_SHA256_SIZE];
 };
 
 struct ab_sign_chunks {
 	struct ab_sigv4 sig;
 	bool trailer;
-	struct keys *keys;     /* pages */
-	char old[65], new[65]; /* the signatures so far */
+	struct keys *keys;	 /* pages */
+	char old[65], fresh[65]; /* the signatures so far */
 	struct ab_buf held;
 	bool last; /* the last chunk was seen: trailers follow */
 	bool over;
@@ -33,15 +28,14 @@ struct ab_sign_chunks {
 struct ab_sign_chunks *ab_sign_chunks_new(const struct ab_sign_chunks_setup *setup)
 {
 	struct ab_sign_chunks *c = ab_alloc(sizeof(*c));
-	bool locked;
 
 	c->sig = *setup->sig;
 	c->trailer = setup->trailer;
-	c->keys = ab_pages_new(sizeof(*c->keys), &locked);
+	c->keys = ab_pages_new(sizeof(*c->keys), NULL);
 	memcpy(c->keys->old, setup->old_key, AB_SHA256_SIZE);
-	memcpy(c->keys->new, setup->new_key, AB_SHA256_SIZE);
+	memcpy(c->keys->fresh, setup->new_key, AB_SHA256_SIZE);
 	memcpy(c->old, setup->sig->signature, sizeof(c->old));
-	memcpy(c->new, setup->signature, sizeof(c->new));
+	memcpy(c->fresh, setup->signature, sizeof(c->fresh));
 	return c;
 }
 
@@ -81,9 +75,9 @@ static bool sign_next(struct ab_sign_chunks *c, const void *data, size_t len, co
 	sign_link(c, c->keys->old, c->old, data, len, trailer, right);
 	if (!ab_sigv4_equal(right, given))
 		return false;
-	sign_link(c, c->keys->new, c->new, data, len, trailer, next);
+	sign_link(c, c->keys->fresh, c->fresh, data, len, trailer, next);
 	memcpy(c->old, right, sizeof(c->old));
-	memcpy(c->new, next, sizeof(c->new));
+	memcpy(c->fresh, next, sizeof(c->fresh));
 	return true;
 }
 
@@ -131,7 +125,7 @@ static bool take_chunk(struct ab_sign_chunks *c, struct ab_buf *out, bool *ret_m
 	if (!sign_next(c, s + line + 2, (size_t)size, end - 64, false))
 		return fail(c, "a chunk of its body has a wrong signature");
 	ab_buf_add(out, s, digits + sizeof(MARK) - 1);
-	ab_buf_add(out, c->new, 64);
+	ab_buf_add(out, c->fresh, 64);
 	ab_buf_add(out, s + line, total - line);
 	ab_buf_skip(&c->held, total);
 	c->last = !size;
@@ -192,7 +186,7 @@ static bool take_trailers(struct ab_sign_chunks *c, struct ab_buf *out)
 	if (!signature || !sign_next(c, joined.data, joined.len, signature, true))
 		return fail(c, "the trailers of its body have a wrong signature");
 	ab_buf_add(out, s, (size_t)(signature - s));
-	ab_buf_add(out, c->new, 64);
+	ab_buf_add(out, c->fresh, 64);
 	ab_buf_add(out, signature + 64, (size_t)(s + c->held.len - signature - 64));
 	c->over = true;
 	return true;

@@ -1,5 +1,4 @@
-#ifndef AB_PROXY_SIGN_SIGN_CHUNKS_H
-#define AB_PROXY_SIGN_SIGN_CHUNKS_H
+#pragma once
 /*
  * Bodies in signed chunks (STREAMING-AWS4-HMAC-SHA256-PAYLOAD): each chunk's
  * signature covers the one before it, and the first one that of the head. Each is
@@ -12,10 +11,7 @@
  *
  * A signature stands before its chunk, so one chunk is held at a time. Pure.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "base/base.h"
 #include "proxy/sign/sigv4.h"
 
 struct ab_sign_chunks;
@@ -38,5 +34,3 @@ void ab_sign_chunks_free(struct ab_sign_chunks *chunks); /* wipes */
  * more will come. */
 const char *ab_sign_chunks_take(struct ab_sign_chunks *chunks, const void *data, size_t len,
 				bool end, struct ab_buf *out);
-
-#endif

@@ -1,47 +1,15 @@
 #include "proxy/sign/sigv4.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-#include "base/text/ascii.h"
-
 bool ab_sigv4_is_s3(const char *service)
 {
 	static const char *const names[] = { "s3", "s3-object-lambda", "s3-outposts", "s3express" };
 
-	for (size_t i = 0; i < AB_COUNT(names); i++)
-		if (strcmp(names[i], service) == 0)
-			return true;
-	return false;
+	return ab_has_word(names, AB_COUNT(names), service);
 }
 
 void ab_sigv4_encode(struct ab_buf *out, const void *data, size_t len, bool slash)
 {
-	static const char digits[] = "0123456789ABCDEF";
-	const unsigned char *s = data;
-
-	for (size_t i = 0; i < len; i++) {
-		char escape[3] = { '%', digits[s[i] >> 4], digits[s[i] & 15] };
-
-		if (ab_is_alnum(s[i]) || (s[i] && strchr("-._~", s[i])) || (slash && s[i] == '/'))
-			ab_buf_add(out, s + i, 1);
-		else
-			ab_buf_add(out, escape, sizeof(escape));
-	}
-}
-
-/* The character at *at, percent-decoded; moves *at behind it. */
-static unsigned char decode_next(struct ab_http_text s, size_t *at)
-{
-	size_t i = (*at)++;
-
-	if (s.s[i] == '%' && s.len - i > 2 && ab_hex(s.s[i + 1]) >= 0 && ab_hex(s.s[i + 2]) >= 0) {
-		*at = i + 3;
-		return (unsigned char)(ab_hex(s.s[i + 1]) << 4 | ab_hex(s.s[i + 2]));
-	}
-	return (unsigned char)s.s[i];
+	ab_http_escape(out, data, len, slash ? "-._~/" : "-._~");
 }
 
 bool ab_sigv4_decodes_to(struct ab_http_text text, const char *word, size_t len)
@@ -49,7 +17,7 @@ bool ab_sigv4_decodes_to(struct ab_http_text text, const char *word, size_t len)
 	size_t at = 0, n = 0;
 
 	while (at < text.len && n < len)
-		if (decode_next(text, &at) != (unsigned char)word[n++])
+		if (ab_percent_next(text.s, text.len, &at) != (unsigned char)word[n++])
 			return false;
 	return at == text.len && n == len;
 }
@@ -58,7 +26,7 @@ bool ab_sigv4_decodes_to(struct ab_http_text text, const char *word, size_t len)
 static void put_normal(struct ab_buf *out, struct ab_http_text s, bool slash)
 {
 	for (size_t at = 0; at < s.len;) {
-		unsigned char c = decode_next(s, &at);
+		unsigned char c = ab_percent_next(s.s, s.len, &at);
 
 		ab_sigv4_encode(out, &c, 1, slash);
 	}
@@ -67,24 +35,14 @@ static void put_normal(struct ab_buf *out, struct ab_http_text s, bool slash)
 bool ab_sigv4_parameter(struct ab_http_text *query, struct ab_http_text *ret_name,
 			struct ab_http_text *ret_value)
 {
-	const char *amp, *equals;
-	size_t n;
+	struct ab_http_text parameter = { 0 };
 
-	while (query->len && query->s[0] == '&') {
-		query->s++;
-		query->len--;
-	}
-	if (!query->len)
+	while (query->len && !parameter.len)
+		parameter = ab_http_until(query, '&');
+	if (!parameter.len)
 		return false;
-	amp = memchr(query->s, '&', query->len);
-	n = amp ? (size_t)(amp - query->s) : query->len;
-	equals = memchr(query->s, '=', n);
-	*ret_name = (struct ab_http_text){ query->s, equals ? (size_t)(equals - query->s) : n };
-	*ret_value =
-		equals ? (struct ab_http_text){ equals + 1, n - (size_t)(equals + 1 - query->s) }
-		       : (struct ab_http_text){ query->s + n, 0 };
-	query->s += n;
-	query->len -= n;
+	*ret_name = ab_http_until(&parameter, '=');
+	*ret_value = parameter;
 	return true;
 }
 
@@ -111,7 +69,7 @@ static int compare_parameters(const void *one, const void *two)
 static void put_query(struct ab_buf *out, struct ab_http_text query)
 {
 	struct ab_http_text rest = query, name, value;
-	struct parameter *v;
+	ab_autofree struct parameter *v = NULL;
 	size_t n = 0, room = 0;
 
 	while (ab_sigv4_parameter(&rest, &name, &value))
@@ -132,28 +90,17 @@ static void put_query(struct ab_buf *out, struct ab_http_text query)
 		ab_buf_add(out, v[i].name.data, v[i].name.len);
 		ab_buf_puts(out, "=");
 		ab_buf_add(out, v[i].value.data, v[i].value.len);
-		ab_buf_fini(&v[i].name);
-		ab_buf_fini(&v[i].value);
+		ab_buf_fini_all(&v[i].name, &v[i].value);
 	}
-	free(v);
 }
 
-/* The next segment of a path: without the slashes before it. */
+/* The next segment of a path that is not empty. */
 static bool next_segment(struct ab_http_text *path, struct ab_http_text *ret)
 {
-	const char *slash;
-
-	while (path->len && path->s[0] == '/') {
-		path->s++;
-		path->len--;
-	}
-	if (!path->len)
-		return false;
-	slash = memchr(path->s, '/', path->len);
-	*ret = (struct ab_http_text){ path->s, slash ? (size_t)(slash - path->s) : path->len };
-	path->s += ret->len;
-	path->len -= ret->len;
-	return true;
+	ret->len = 0;
+	while (path->len && !ret->len)
+		*ret = ab_http_until(path, '/');
+	return ret->len > 0;
 }
 
 static bool is_dots(struct ab_http_text s, size_t n)
@@ -165,7 +112,7 @@ static bool is_dots(struct ab_http_text s, size_t n)
 static void put_normal_path(struct ab_buf *out, struct ab_http_text path)
 {
 	struct ab_http_text rest = path, segment;
-	struct ab_http_text *kept = ab_alloc((path.len / 2 + 2) * sizeof(*kept));
+	ab_autofree struct ab_http_text *kept = ab_alloc((path.len / 2 + 2) * sizeof(*kept));
 	size_t n = 0;
 
 	while (next_segment(&rest, &segment)) {
@@ -182,7 +129,6 @@ static void put_normal_path(struct ab_buf *out, struct ab_http_text path)
 	}
 	if (!n || path.s[path.len - 1] == '/')
 		ab_buf_puts(out, "/");
-	free(kept);
 }
 
 /* Trimmed, with one blank for several. */
@@ -230,11 +176,7 @@ static bool put_field(struct ab_buf *out, const struct ab_sigv4_input *in, const
 
 bool ab_sigv4_canonical(const struct ab_sigv4_input *in, struct ab_buf *out)
 {
-	const char *mark = in->path.len ? memchr(in->path.s, '?', in->path.len) : NULL;
-	struct ab_http_text path = { in->path.s,
-				     mark ? (size_t)(mark - in->path.s) : in->path.len };
-	struct ab_http_text query = { mark ? mark + 1 : "",
-				      mark ? in->path.len - path.len - 1 : 0 };
+	struct ab_http_text query = in->path, path = ab_http_until(&query, '?');
 	char name[AB_SIGV4_NAME + 1];
 
 	ab_buf_add(out, in->method.s, in->method.len);

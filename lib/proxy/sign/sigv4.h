@@ -1,5 +1,4 @@
-#ifndef AB_PROXY_SIGN_SIGV4_H
-#define AB_PROXY_SIGN_SIGV4_H
+#pragma once
 /*
  * AWS Signature Version 4: reads the signature of a request, and computes one.
  * Pure: bytes in, texts out. The caller wipes keys.
@@ -9,14 +8,9 @@
  * decoded, encoded and sorted, and the path is normalised and encoded once more.
  * S3 has its own rule: the path is neither normalised nor encoded twice.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "base/base.h"
 #include "base/text/sha256.h"
 #include "proxy/wire/http.h"
-
-struct ab_buf;
 
 enum {
 	AB_SIGV4_ID = 128,	/* bytes of an access key id */
@@ -103,5 +97,3 @@ bool ab_sigv4_equal(const char a[65], const char b[65]);
 
 /* Percent-encodes all but letters, digits and "-._~" (and "/" with `slash`). */
 void ab_sigv4_encode(struct ab_buf *out, const void *s, size_t len, bool slash);
-
-#endif

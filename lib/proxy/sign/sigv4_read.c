@@ -1,19 +1,14 @@
 /* Reads what a request says about its AWS signature. */
-#include <string.h>
-
-#include "base/data/mem.h"
-#include "base/text/ascii.h"
 #include "proxy/sign/sigv4.h"
 
 #define ALGORITHM "AWS4-HMAC-SHA256"
 
 static struct ab_http_text query_of(const struct ab_http_request *rq)
 {
-	const char *mark = rq->path.len ? memchr(rq->path.s, '?', rq->path.len) : NULL;
+	struct ab_http_text query = rq->path;
 
-	if (!mark)
-		return (struct ab_http_text){ "", 0 };
-	return (struct ab_http_text){ mark + 1, rq->path.len - (size_t)(mark + 1 - rq->path.s) };
+	ab_http_until(&query, '?');
+	return query;
 }
 
 static bool is_parameter(struct ab_http_text name, const char *word)
@@ -32,20 +27,12 @@ bool ab_sigv4_owns(struct ab_http_text name)
 	return false;
 }
 
-/* In any case of letters; the word is in lower case. */
-static bool begins_with(struct ab_http_text s, const char *word)
-{
-	size_t n = strlen(word);
-
-	return s.len >= n && ab_http_is((struct ab_http_text){ s.s, n }, word);
-}
-
 /* "AWS4-..." or, of version 2, "AWS ID:SIGNATURE". */
 static bool is_aws_login(const struct ab_http_field *f)
 {
 	return ab_http_is(f->name, "authorization") &&
-	       (begins_with(f->value, "aws4") || begins_with(f->value, "aws ") ||
-		begins_with(f->value, "aws3"));
+	       (ab_http_begins(f->value, "aws4") || ab_http_begins(f->value, "aws ") ||
+		ab_http_begins(f->value, "aws3"));
 }
 
 enum ab_sigv4_place ab_sigv4_find(const struct ab_http_request *rq)
@@ -96,14 +83,9 @@ static bool copy_decoded(struct ab_http_text s, char *ret, size_t room)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < s.len; i++) {
-		unsigned char c = (unsigned char)s.s[i];
+	for (size_t at = 0; at < s.len;) {
+		unsigned char c = ab_percent_next(s.s, s.len, &at);
 
-		if (c == '%' && s.len - i > 2 && ab_hex(s.s[i + 1]) >= 0 &&
-		    ab_hex(s.s[i + 2]) >= 0) {
-			c = (unsigned char)(ab_hex(s.s[i + 1]) << 4 | ab_hex(s.s[i + 2]));
-			i += 2;
-		}
 		if (n + 1 >= room || c <= ' ' || c > '~')
 			return false;
 		ret[n++] = (char)c;
@@ -259,23 +241,14 @@ static const char *read_content(struct ab_http_text text, struct ab_sigv4 *ret)
 static bool next_component(struct ab_http_text *s, struct ab_http_text *ret_name,
 			   struct ab_http_text *ret_value)
 {
-	const char *comma, *equals;
-	size_t n;
-
 	while (s->len && (ab_is_blank(s->s[0]) || s->s[0] == ',')) {
 		s->s++;
 		s->len--;
 	}
 	if (!s->len)
 		return false;
-	comma = memchr(s->s, ',', s->len);
-	n = comma ? (size_t)(comma - s->s) : s->len;
-	equals = memchr(s->s, '=', n);
-	*ret_name = (struct ab_http_text){ s->s, equals ? (size_t)(equals - s->s) : n };
-	*ret_value = (struct ab_http_text){ equals ? equals + 1 : "",
-					    equals ? n - ret_name->len - 1 : 0 };
-	s->s += n;
-	s->len -= n;
+	*ret_value = ab_http_until(s, ',');
+	*ret_name = ab_http_until(ret_value, '=');
 	while (ret_value->len && ab_is_blank(ret_value->s[ret_value->len - 1]))
 		ret_value->len--;
 	return true;
@@ -288,7 +261,7 @@ static const char *read_login(struct ab_http_text login, struct ab_sigv4 *ret)
 	char credential[AB_SIGV4_ID + 2 * AB_SIGV4_WORD + 32], signature[80];
 	unsigned seen = 0;
 
-	if (begins_with(login, "aws4-ecdsa"))
+	if (ab_http_begins(login, "aws4-ecdsa"))
 		return "it uses SigV4A (AWS4-ECDSA-P256-SHA256), which cannot be signed anew; "
 		       "use SigV4 with one region";
 	if (login.len < sizeof(ALGORITHM) || memcmp(login.s, ALGORITHM " ", sizeof(ALGORITHM)) != 0)

@@ -1,13 +1,8 @@
 #include "proxy/sign/token_request.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-#include "base/text/ascii.h"
 #include "base/text/base64.h"
 #include "base/text/json_scan.h"
+#include "policy/values/urlpath.h"
 #include "proxy/io/tls_rsa.h"
 #include "proxy/secrets/vault.h"
 
@@ -77,12 +72,9 @@ static char *decode_text(const char *s, size_t len)
 		char c = s[i] == '+' ? ' ' : s[i];
 
 		if (c == '%') {
-			int high = i + 2 < len ? ab_hex(s[i + 1]) : -1;
-			int low = high >= 0 ? ab_hex(s[i + 2]) : -1;
-
-			if (low < 0)
+			if (ab_percent(s + i, len - i) < 0)
 				break;
-			c = (char)(high << 4 | low);
+			c = (char)ab_percent(s + i, len - i);
 			i += 2;
 		}
 		if (!c)
@@ -97,33 +89,27 @@ static char *decode_text(const char *s, size_t len)
 	return NULL;
 }
 
-static const char *read_form(const char *s, size_t len, struct ab_token_request *rq)
+static const char *read_form(struct ab_http_text form, struct ab_token_request *rq)
 {
 	static const char malformed[] = "its form is malformed";
-	const char *end = s + len;
 
-	while (s < end) {
-		const char *stop = memchr(s, '&', (size_t)(end - s));
-		size_t n = (size_t)((stop ? stop : end) - s);
-		const char *is = n ? memchr(s, '=', n) : NULL;
-		ab_autofree char *name = NULL;
+	while (form.len) {
+		struct ab_http_text value = ab_http_until(&form, '&');
+		bool any = value.len > 0, named = any && memchr(value.s, '=', value.len);
+		struct ab_http_text key = ab_http_until(&value, '=');
+		ab_autofree char *name = named ? decode_text(key.s, key.len) : NULL;
+		char *text = named ? decode_text(value.s, value.len) : NULL;
 		const char *why;
-		char *text;
 
-		if (n && !is)
+		if (!any)
+			continue;
+		if (!name || !text) {
+			free_text(text);
 			return malformed;
-		if (n) {
-			name = decode_text(s, (size_t)(is - s));
-			text = decode_text(is + 1, n - (size_t)(is + 1 - s));
-			if (!name || !text) {
-				free_text(text);
-				return malformed;
-			}
-			why = keep_parameter(rq, name, text);
-			if (why)
-				return why;
 		}
-		s += n + 1;
+		why = keep_parameter(rq, name, text);
+		if (why)
+			return why;
 	}
 	return NULL;
 }
@@ -146,14 +132,6 @@ static const char *read_json(const char *s, size_t len, struct ab_token_request 
 	return NULL;
 }
 
-static struct ab_http_text find_field(const struct ab_http_head *head, const char *name)
-{
-	for (size_t i = 0; i < head->nfields; i++)
-		if (ab_http_is(head->fields[i].name, name))
-			return head->fields[i].value;
-	return (struct ab_http_text){ 0 };
-}
-
 /* "Basic ...": client id and secret, each encoded as in a form (RFC 6749, 2.3.1). */
 static const char *read_login(struct ab_http_text field, struct ab_token_request *rq)
 {
@@ -162,7 +140,7 @@ static const char *read_login(struct ab_http_text field, struct ab_token_request
 	const char *why = malformed, *colon;
 	size_t len;
 
-	if (field.len < 6 || !ab_http_is((struct ab_http_text){ field.s, 6 }, "basic "))
+	if (!ab_http_begins(field, "basic "))
 		return NULL;
 	if (field.len - 6 <= sizeof(text) - 3 &&
 	    ab_base64_decode(field.s + 6, field.len - 6, text, &len) &&
@@ -194,47 +172,69 @@ static bool has_type(struct ab_http_text type, const char *wanted)
 {
 	size_t n = strlen(wanted);
 
-	return type.len >= n && ab_http_is((struct ab_http_text){ type.s, n }, wanted) &&
+	return ab_http_begins(type, wanted) &&
 	       (type.len == n || type.s[n] == ';' || type.s[n] == ' ');
 }
 
 const char *ab_token_request_read(const struct ab_http_head *head, const void *body, size_t len,
 				  struct ab_token_request *ret)
 {
-	struct ab_http_text type = find_field(head, "content-type");
+	const struct ab_http_field *type = ab_http_find(head, "content-type");
+	const struct ab_http_field *login = ab_http_find(head, "authorization");
 	const char *why;
 
 	*ret = (struct ab_token_request){ 0 };
 	if (len > AB_TOKEN_BODY_MAX)
 		return "its body is larger than 64 KiB";
-	if (has_type(type, "application/json"))
+	if (type && has_type(type->value, "application/json"))
 		why = read_json(body, len, ret);
-	else if (has_type(type, "application/x-www-form-urlencoded"))
-		why = read_form(body, len, ret);
+	else if (type && has_type(type->value, "application/x-www-form-urlencoded"))
+		why = read_form((struct ab_http_text){ body, len }, ret);
 	else
 		why = "its Content-Type is neither a form nor JSON";
-	if (!why)
-		why = read_login(find_field(head, "authorization"), ret);
+	if (!why && login)
+		why = read_login(login->value, ret);
 	if (why)
 		ab_token_request_fini(ret);
 	return why;
 }
 
-static bool is_at(const struct ab_oauth *oauth, const struct ab_host *host, uint16_t port,
-		  const char *path, size_t len)
+static bool is_host(const struct ab_oauth *oauth, const struct ab_host *host, uint16_t port)
 {
-	return oauth && oauth->port == port && strcmp(oauth->host.text, host->text) == 0 &&
-	       strlen(oauth->path) == len && memcmp(oauth->path, path, len) == 0;
+	return oauth && oauth->port == port && strcmp(oauth->host.text, host->text) == 0;
 }
 
-bool ab_token_is_endpoint(const struct ab_vault *vault, const struct ab_host *host, uint16_t port,
-			  const char *path, size_t len)
+static bool is_at(const struct ab_oauth *oauth, const struct ab_host *host, uint16_t port,
+		  const char *path)
+{
+	return is_host(oauth, host, port) && strcmp(oauth->path, path) == 0;
+}
+
+bool ab_token_has_url(const struct ab_vault *vault, const struct ab_host *host, uint16_t port)
 {
 	for (size_t i = 0; i < ab_vault_len(vault); i++)
 		if (ab_vault_at(vault, i)->placeholder &&
-		    is_at(ab_vault_at(vault, i)->secret->oauth, host, port, path, len))
+		    is_host(ab_vault_at(vault, i)->secret->oauth, host, port))
 			return true;
 	return false;
+}
+
+enum ab_token_path ab_token_path(const struct ab_vault *vault, const struct ab_host *host,
+				 uint16_t port, const char *path)
+{
+	enum ab_token_path ret = AB_TOKEN_OTHER;
+
+	for (size_t i = 0; i < ab_vault_len(vault); i++) {
+		const struct ab_oauth *oauth = ab_vault_at(vault, i)->secret->oauth;
+
+		if (!ab_vault_at(vault, i)->placeholder || !is_host(oauth, host, port))
+			continue;
+		if (is_at(oauth, host, port, path))
+			return AB_TOKEN_URL;
+		if (ab_urlpath_may_mean(path, oauth->path))
+			ret = AB_TOKEN_LIKE_URL;
+	}
+	return ret;
 }
 
 /* Does the client list only scopes of the settings? Without any in the settings it may list what it
@@ -276,19 +276,9 @@ static bool read_part(const char *part, size_t len, struct ab_json_scan *ret)
 	       ret->len && ret->nodes[0].kind == '{';
 }
 
-static const struct ab_json_scan_node *find_claim(const struct ab_json_scan *json, const char *name)
-{
-	ab_json_scan_each(member, &json->nodes[0])
-	{
-		if (strcmp(member->key, name) == 0)
-			return member;
-	}
-	return NULL;
-}
-
 static const char *text_of(const struct ab_json_scan *json, const char *name)
 {
-	const struct ab_json_scan_node *claim = find_claim(json, name);
+	const struct ab_json_scan_node *claim = ab_json_scan_find(&json->nodes[0], name);
 
 	return claim ? claim->text : NULL;
 }
@@ -298,13 +288,13 @@ static const char *check_claims(const struct ab_oauth *oauth, const struct ab_js
 {
 	const char *aud = text_of(claims, "aud"), *sub = text_of(claims, "sub");
 	const char *iss = text_of(claims, "iss");
-	const struct ab_json_scan_node *exp = find_claim(claims, "exp");
+	const struct ab_json_scan_node *exp = ab_json_scan_find(&claims->nodes[0], "exp");
 
 	if (!aud || strcmp(aud, oauth->url) != 0)
 		return "its assertion is for another token URL";
-	if (find_claim(claims, "sub") && (!sub || !iss || strcmp(sub, iss) != 0))
+	if (ab_json_scan_find(&claims->nodes[0], "sub") && (!sub || !iss || strcmp(sub, iss) != 0))
 		return "it asks for a token of another user";
-	if (find_claim(claims, "target_audience"))
+	if (ab_json_scan_find(&claims->nodes[0], "target_audience"))
 		return "it asks for an ID token, which the host does not get";
 	if (!exp || exp->kind != '0' || exp->integer < now - SKEW_S)
 		return "its assertion has expired";
@@ -377,7 +367,7 @@ static bool has_credential(const struct ab_vault_entry *e, const struct ab_token
 }
 
 int ab_token_find(const struct ab_vault *vault, const struct ab_host *host, uint16_t port,
-		  const char *path, size_t len, const struct ab_token_request *rq, int64_t now,
+		  const char *path, const struct ab_token_request *rq, int64_t now,
 		  const char **ret_why)
 {
 	const struct grant *grant = NULL;
@@ -392,7 +382,7 @@ int ab_token_find(const struct ab_vault *vault, const struct ab_host *host, uint
 		const struct ab_vault_entry *e = ab_vault_at(vault, i);
 		const char *why = NULL;
 
-		if (!e->secret->part || !is_at(e->secret->oauth, host, port, path, len) ||
+		if (!e->secret->part || !is_at(e->secret->oauth, host, port, path) ||
 		    e->secret->oauth->grant != grant->grant || !has_credential(e, rq, now, &why))
 			continue;
 		if (!why)
@@ -409,19 +399,14 @@ void ab_token_answer(struct ab_buf *out, const struct ab_vault *vault, size_t i)
 	const struct ab_oauth *oauth = access->secret->oauth;
 	ab_autobuf struct ab_buf body = { 0 }, scope = { 0 };
 
-	ab_buf_puts(&body, "{\"access_token\":");
-	ab_buf_json(&body, access->placeholder);
-	ab_buf_printf(&body, ",\"token_type\":\"Bearer\",\"expires_in\":%d", EXPIRES_S);
-	if (oauth->grant == AB_OAUTH_REFRESH && own->placeholder) {
-		ab_buf_puts(&body, ",\"refresh_token\":");
-		ab_buf_json(&body, own->placeholder);
-	}
+	ab_buf_jsonf(&body, "{'access_token':%s,'token_type':'Bearer','expires_in':%d",
+		     access->placeholder, EXPIRES_S);
+	if (oauth->grant == AB_OAUTH_REFRESH && own->placeholder)
+		ab_buf_jsonf(&body, ",'refresh_token':%s", own->placeholder);
 	for (size_t k = 0; k < oauth->scopes.len; k++)
 		ab_buf_printf(&scope, "%s%s", k ? " " : "", oauth->scopes.v[k]);
-	if (scope.len) {
-		ab_buf_puts(&body, ",\"scope\":");
-		ab_buf_json(&body, scope.data);
-	}
+	if (scope.len)
+		ab_buf_jsonf(&body, ",'scope':%s", scope.data);
 	ab_buf_puts(&body, "}");
 	ab_buf_printf(out,
 		      "HTTP/1.1 200 OK\r\n"

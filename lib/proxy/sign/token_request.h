@@ -1,18 +1,13 @@
-#ifndef AB_PROXY_SIGN_TOKEN_REQUEST_H
-#define AB_PROXY_SIGN_TOKEN_REQUEST_H
+#pragma once
 /*
  * Requests of the box to a token URL (RFC 6749, RFC 7523). Each is answered here, with
  * placeholders, and never sent: the host exchanges the real credential in requests of its own.
  * Pure.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "base/base.h"
 #include "policy/values/host.h"
 #include "proxy/wire/http.h"
 
-struct ab_buf;
 struct ab_vault;
 
 enum { AB_TOKEN_BODY_MAX = 64 * 1024 };
@@ -27,9 +22,17 @@ const char *ab_token_request_read(const struct ab_http_head *head, const void *b
 				  struct ab_token_request *ret);
 void ab_token_request_fini(struct ab_token_request *request); /* wipes */
 
-/* Does a secret of the vault have this token URL? The path is without a query. */
-bool ab_token_is_endpoint(const struct ab_vault *vault, const struct ab_host *host, uint16_t port,
-			  const char *path, size_t len);
+/* Is a token URL of the vault's secrets on this host? */
+bool ab_token_has_url(const struct ab_vault *vault, const struct ab_host *host, uint16_t port);
+
+/* What a path of that host is, in normal form (policy/values/urlpath.h) and without a query. */
+enum ab_token_path {
+	AB_TOKEN_OTHER,
+	AB_TOKEN_URL,
+	AB_TOKEN_LIKE_URL, /* a server may take it for the token URL, or it is below that */
+};
+enum ab_token_path ab_token_path(const struct ab_vault *vault, const struct ab_host *host,
+				 uint16_t port, const char *path);
 
 /*
  * Which secret's access token does it ask for, at this URL and time (wall clock, in seconds)? It
@@ -37,10 +40,8 @@ bool ab_token_is_endpoint(const struct ab_vault *vault, const struct ab_host *ho
  * key. -1: *ret_why says why it gets none.
  */
 int ab_token_find(const struct ab_vault *vault, const struct ab_host *host, uint16_t port,
-		  const char *path, size_t len, const struct ab_token_request *request, int64_t now,
+		  const char *path, const struct ab_token_request *request, int64_t now,
 		  const char **ret_why);
 
 /* The answer for that secret, head and body. */
 void ab_token_answer(struct ab_buf *out, const struct ab_vault *vault, size_t i);
-
-#endif

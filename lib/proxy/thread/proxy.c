@@ -14,22 +14,13 @@
  */
 #include "proxy/thread/proxy.h"
 
-#include <poll.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
-#include <unistd.h>
 
-#include "audit/write/log.h"
 #include "audit/write/processes.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/clock.h"
 #include "base/system/mailbox.h"
 #include "netns/counters.h"
 #include "netns/own.h"
-#include "policy/model/policy.h"
 #include "proxy/conn/agent_terms.h"
 #include "proxy/conn/conn.h"
 #include "proxy/doors/accept.h"
@@ -52,17 +43,6 @@ struct ab_proxy {
 	bool tried; /* ab_proxy_start was called */
 	bool started;
 };
-
-/* The run has ended: deliver what is left, then stop. */
-static void end_thread(struct ab_proxy *proxy);
-/* Created for the first record. */
-static struct ab_ledger *make_ledger(struct ab_proxy *proxy);
-
-static void post_stop(struct ab_proxy *proxy);
-static int open_inbox(struct ab_proxy *proxy, struct ab_error *err);
-/* After join: free the messages that the thread did not read. */
-static void drop_messages(struct ab_proxy *proxy);
-static void use_filter(struct ab_proxy *proxy, struct ab_filter *filter);
 
 enum { END_MS = 2000 }; /* to deliver what the box has sent */
 
@@ -142,242 +122,12 @@ static void end_thread(struct ab_proxy *p)
 		e->loop.stop = true;
 }
 
-static bool check_address(void *arg, const struct ab_host *addr, uint16_t port,
-			  struct ab_verdict *ret)
-{
-	return ab_conn_reachable(arg, addr, port, ret);
-}
-
+/* Created for the first record. */
 static struct ab_ledger *make_ledger(struct ab_proxy *p)
 {
 	if (!p->engine.ledger)
 		p->engine.ledger = ab_ledger_new(p->run_id, p->setup.log);
 	return p->engine.ledger;
-}
-
-static int prepare_engine(struct ab_proxy *p, struct ab_error *err)
-{
-	struct ab_engine *e = &p->engine;
-	struct ab_dialer_setup dialer = {
-		.loop = &e->loop, .check = check_address, .arg = e, .upstream = p->setup.upstream
-	};
-
-	ab_acceptor_prepare(&p->acceptor);
-	make_ledger(p);
-	if (!p->filter)
-		use_filter(p, ab_filter_new(p->setup.policy));
-	e->synthetic = ab_synthetic_new();
-	e->pipes = ab_pipes_new();
-	if (ab_dialer_new(&dialer, &e->dialer, err) < 0 || open_inbox(p, err) < 0)
-		return -1;
-	p->addresses =
-		(struct ab_source){ .fd = p->setup.own, .ready = update_own_addresses, .owner = p };
-	if (ab_own_read(p->setup.own, &e->own, err) < 0 ||
-	    ab_loop_add(&e->loop, &p->addresses, EPOLLIN, err) < 0)
-		return -1;
-	ab_own_sort(&e->own);
-	return 0;
-}
-
-static void *run_thread(void *arg)
-{
-	struct ab_proxy *p = arg;
-	struct ab_error err;
-
-	if (ab_loop_run(&p->engine.loop, &err) < 0)
-		report_failure(p, &err);
-	ab_acceptor_close(&p->acceptor);
-	while (p->engine.conns) {
-		struct ab_conn *conn = p->engine.conns;
-
-		/* Closing only queues the free; ab_loop_settle does it. */
-		for (; conn; conn = conn->next)
-			ab_conn_close(conn, true);
-		ab_loop_settle(&p->engine.loop);
-	}
-	return NULL;
-}
-
-static void free_proxy(struct ab_proxy *p)
-{
-	struct ab_engine *e = &p->engine;
-
-	if (p->started)
-		drop_messages(p);
-	ab_acceptor_fini(&p->acceptor);
-	ab_dialer_free(e->dialer);
-	ab_synthetic_free(e->synthetic);
-	ab_pipes_free(e->pipes);
-	ab_ledger_free(e->ledger);
-	free(e->own.v);
-	ab_inspection_fini(&e->inspection);
-	ab_waiting_fini(e);
-	ab_open_conns_fini(e);
-	ab_grants_fini(&e->grants);
-	ab_agent_terms_free(e->agent);
-	free(e->cut);
-	ab_filter_free(p->filter);
-	ab_loop_fini(&e->loop);
-	if (p->started) {
-		ab_mailbox_fini(&p->in);
-		ab_mailbox_fini(&p->out);
-	}
-	if (p->setup.own >= 0)
-		close(p->setup.own);
-	free(p->run_id);
-	free(p->early);
-	free(p);
-}
-
-int ab_proxy_new(const struct ab_proxy_setup *setup, struct ab_proxy **ret, struct ab_error *err)
-{
-	struct ab_proxy *p = ab_alloc(sizeof(*p));
-
-	p->setup = *setup;
-	p->run_id = ab_strdup(setup->run_id);
-	p->end = (struct ab_timer){ .fire = end_timed_out, .owner = p };
-	p->engine.freed = conn_freed;
-	p->engine.unrecorded = handle_unrecorded;
-	p->engine.upstream = setup->upstream;
-	p->engine.inspection =
-		(struct ab_inspection){ .vault = setup->vault,
-					.site = setup->site,
-					.rules = setup->policy->net.http,
-					.require_sni = setup->policy->net.require_sni,
-					.deny_ech = setup->policy->net.deny_ech,
-					.stale = setup->stale,
-					.tripped = setup->tripped,
-					.arg = setup->arg };
-	ab_inspection_init(&p->engine.inspection, setup->intercepted);
-	p->engine.dial_host = setup->dial_host;
-	p->engine.agent = setup->agent;
-	p->engine.dial_agent = setup->dial_agent;
-	p->engine.arg = setup->arg;
-	ab_waiting_init(&p->engine.waiting, setup);
-	ab_open_conns_init(&p->engine, setup);
-	if (ab_loop_init(&p->engine.loop, err) < 0 ||
-	    ab_acceptor_open(&p->acceptor, &p->engine, &p->setup, err) < 0) {
-		free_proxy(p);
-		return ab_step(err, "proxy");
-	}
-	p->engine.begun = p->engine.loop.now;
-	*ret = p;
-	return 0;
-}
-
-int ab_proxy_ready_fd(const struct ab_proxy *proxy)
-{
-	return proxy->engine.loop.epoll;
-}
-
-int ab_proxy_start(struct ab_proxy *p, struct ab_error *err)
-{
-	pthread_attr_t attr;
-	int r;
-
-	p->tried = true;
-	if (p->early) {
-		*err = *p->early;
-		return ab_step(err, "proxy");
-	}
-	if (ab_mailbox_init(&p->out, err) < 0 || prepare_engine(p, err) < 0)
-		return ab_step(err, "proxy");
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, 512 * 1024);
-	r = pthread_create(&p->thread, &attr, run_thread, p);
-	pthread_attr_destroy(&attr);
-	if (r) {
-		ab_fail(err, AB_ESYSTEM, r, "create the proxy thread");
-		return ab_step(err, "proxy");
-	}
-	p->started = true;
-	return 0;
-}
-
-int ab_proxy_failure_fd(const struct ab_proxy *proxy)
-{
-	return proxy->out.fd;
-}
-
-void ab_proxy_failure(struct ab_proxy *proxy, struct ab_error *err)
-{
-	struct ab_letter *message = ab_mailbox_take(&proxy->out);
-
-	ab_fail(err, AB_ESYSTEM, 0, "the proxy failed for an unknown reason");
-	if (message) {
-		*err = *(struct ab_error *)message->data;
-		free(message->data);
-		free(message);
-	}
-	ab_step(err, "proxy");
-}
-
-/* Packets that the kernel dropped; the proxy never saw them. */
-static int record_packets(struct ab_proxy *p, struct ab_error *err)
-{
-	struct ab_counters counters;
-
-	if (p->acceptor.dropped &&
-	    ab_ledger_packets(make_ledger(p), "udp", p->acceptor.dropped, err) < 0)
-		return -1;
-	if (p->acceptor.counters < 0)
-		return 0;
-	if (ab_counters_read(p->acceptor.counters, &counters, err) < 0)
-		return -1;
-	if (counters.udp && ab_ledger_packets(make_ledger(p), "udp", counters.udp, err) < 0)
-		return -1;
-	if (counters.other && ab_ledger_packets(make_ledger(p), "other", counters.other, err) < 0)
-		return -1;
-	return 0;
-}
-
-static int fill_report(struct ab_proxy *p, struct ab_proxy_report *ret, struct ab_error *err)
-{
-	struct ab_ledger_totals totals;
-	int r = ab_ledger_flush(p->engine.ledger, err);
-
-	ab_ledger_totals(p->engine.ledger, &totals);
-	ret->allowed = totals.allowed;
-	ret->denied = totals.denied;
-	ret->unasked = totals.unasked;
-	ret->failed = totals.failed;
-	ret->bytes_up = totals.bytes_up;
-	ret->bytes_down = totals.bytes_down;
-	ab_ledger_summary(p->engine.ledger, &ret->lines);
-	return r;
-}
-
-/* The box may end before the main thread has seen its first connection. */
-static bool has_backlog(const struct ab_proxy *p)
-{
-	struct pollfd ready = { .fd = p->engine.loop.epoll, .events = POLLIN };
-
-	return poll(&ready, 1, 0) == 1;
-}
-
-int ab_proxy_stop(struct ab_proxy *p, struct ab_proxy_report *ret, struct ab_error *err)
-{
-	struct ab_error late;
-	int r;
-
-	if (!p->tried && has_backlog(p) && ab_proxy_start(p, err) < 0) {
-		free_proxy(p);
-		return -1;
-	}
-	if (p->started) {
-		post_stop(p);
-		pthread_join(p->thread, NULL);
-	}
-	*ret = (struct ab_proxy_report){ 0 };
-	r = record_packets(p, err);
-	if (p->early && r == 0) {
-		*err = *p->early;
-		r = -1;
-	}
-	if (p->engine.ledger && fill_report(p, ret, r < 0 ? &late : err) < 0)
-		r = -1;
-	free_proxy(p);
-	return r < 0 ? ab_step(err, "proxy") : 0;
 }
 
 /*
@@ -563,10 +313,7 @@ static void free_note(void *data)
 {
 	struct note *note = data;
 
-	free(note->text);
-	free(note->nearest);
-	free(note->by);
-	free(note);
+	ab_free_all(note->text, note->nearest, note->by, note);
 }
 
 static void free_filter(void *data)
@@ -617,8 +364,7 @@ static int open_inbox(struct ab_proxy *p, struct ab_error *err)
 {
 	if (ab_mailbox_init(&p->in, err) < 0)
 		return -1;
-	p->messages = (struct ab_source){ .fd = p->in.fd, .ready = read_messages, .owner = p };
-	return ab_loop_add(&p->engine.loop, &p->messages, EPOLLIN, err);
+	return ab_loop_watch(&p->engine.loop, &p->messages, p->in.fd, read_messages, p, err);
 }
 
 static void drop_messages(struct ab_proxy *p)
@@ -626,26 +372,258 @@ static void drop_messages(struct ab_proxy *p)
 	struct ab_letter *message;
 
 	while ((message = ab_mailbox_take(&p->in)) != NULL) {
-		if (message->fd >= 0)
-			close(message->fd);
+		ab_closep(&message->fd);
 		free_message_data(message);
 		free(message);
 	}
 }
 
-static void send_message(struct ab_proxy *p, enum message kind, int value, void *data)
+static void send_message(struct ab_proxy *p, enum message kind, int value, int fd, void *data)
 {
-	struct ab_letter now = { .kind = kind, .value = value, .fd = -1, .data = data };
+	struct ab_letter now = { .kind = kind, .value = value, .fd = fd, .data = data };
 
 	if (p->started) {
-		ab_mailbox_post(&p->in, kind, value, -1, data);
+		ab_mailbox_post(&p->in, kind, value, fd, data);
 		return;
 	}
-	/* The loop updates its time only while it runs. */
+	/* The loop updates its time only while it runs. A listener alone is not recorded. */
 	p->engine.loop.now = (uint64_t)ab_now_ms();
-	make_ledger(p);
+	if (fd < 0)
+		make_ledger(p);
 	messages[kind].handle(p, &now);
 	free_message_data(&now);
+}
+
+static void send_note(struct ab_proxy *p, enum message kind, struct note content)
+{
+	struct note *note = ab_alloc(sizeof(*note));
+
+	*note = content;
+	send_message(p, kind, 0, -1, note);
+}
+
+static bool check_address(void *arg, const struct ab_host *addr, uint16_t port,
+			  struct ab_verdict *ret)
+{
+	return ab_conn_reachable(arg, addr, port, ret);
+}
+
+static int prepare_engine(struct ab_proxy *p, struct ab_error *err)
+{
+	struct ab_engine *e = &p->engine;
+	struct ab_dialer_setup dialer = {
+		.loop = &e->loop, .check = check_address, .arg = e, .upstream = p->setup.upstream
+	};
+
+	ab_acceptor_prepare(&p->acceptor);
+	make_ledger(p);
+	if (!p->filter)
+		use_filter(p, ab_filter_new(p->setup.policy));
+	e->synthetic = ab_synthetic_new();
+	e->pipes = ab_pipes_new();
+	if (ab_dialer_new(&dialer, &e->dialer, err) < 0 || open_inbox(p, err) < 0)
+		return -1;
+	p->addresses =
+		(struct ab_source){ .fd = p->setup.own, .ready = update_own_addresses, .owner = p };
+	if (ab_own_read(p->setup.own, &e->own, err) < 0 ||
+	    ab_loop_add(&e->loop, &p->addresses, EPOLLIN, err) < 0)
+		return -1;
+	ab_own_sort(&e->own);
+	return 0;
+}
+
+static void *run_thread(void *arg)
+{
+	struct ab_proxy *p = arg;
+	struct ab_error err;
+
+	if (ab_loop_run(&p->engine.loop, &err) < 0)
+		report_failure(p, &err);
+	ab_acceptor_close(&p->acceptor);
+	while (p->engine.conns) {
+		struct ab_conn *conn = p->engine.conns;
+
+		/* Closing only queues the free; ab_loop_settle does it. */
+		for (; conn; conn = conn->next)
+			ab_conn_close(conn, true);
+		ab_loop_settle(&p->engine.loop);
+	}
+	return NULL;
+}
+
+static void free_proxy(struct ab_proxy *p)
+{
+	struct ab_engine *e = &p->engine;
+
+	if (p->started)
+		drop_messages(p);
+	ab_acceptor_fini(&p->acceptor);
+	ab_dialer_free(e->dialer);
+	ab_synthetic_free(e->synthetic);
+	ab_pipes_free(e->pipes);
+	ab_ledger_free(e->ledger);
+	free(e->own.v);
+	ab_inspection_fini(&e->inspection);
+	ab_waiting_fini(e);
+	ab_open_conns_fini(e);
+	ab_grants_fini(&e->grants);
+	ab_agent_terms_free(e->agent);
+	free(e->cut);
+	ab_filter_free(p->filter);
+	ab_loop_fini(&e->loop);
+	if (p->started) {
+		ab_mailbox_fini(&p->in);
+		ab_mailbox_fini(&p->out);
+	}
+	ab_closep(&p->setup.own);
+	ab_free_all(p->run_id, p->early, p);
+}
+
+int ab_proxy_new(const struct ab_proxy_setup *setup, struct ab_proxy **ret, struct ab_error *err)
+{
+	struct ab_proxy *p = ab_alloc(sizeof(*p));
+
+	p->setup = *setup;
+	p->run_id = ab_strdup(setup->run_id);
+	p->end = (struct ab_timer){ .fire = end_timed_out, .owner = p };
+	p->engine.freed = conn_freed;
+	p->engine.unrecorded = handle_unrecorded;
+	p->engine.upstream = setup->upstream;
+	p->engine.inspection =
+		(struct ab_inspection){ .vault = setup->vault,
+					.site = setup->site,
+					.rules = setup->policy->net.http,
+					.require_sni = setup->policy->net.require_sni,
+					.deny_ech = setup->policy->net.deny_ech,
+					.max_request_body = setup->policy->net.max_request_body,
+					.stale = setup->stale,
+					.tripped = setup->tripped,
+					.arg = setup->arg };
+	ab_inspection_init(&p->engine.inspection, setup->intercepted);
+	p->engine.dial_host = setup->dial_host;
+	p->engine.agent = setup->agent;
+	p->engine.dial_agent = setup->dial_agent;
+	p->engine.arg = setup->arg;
+	ab_waiting_init(&p->engine.waiting, setup);
+	ab_open_conns_init(&p->engine, setup);
+	if (ab_loop_init(&p->engine.loop, err) < 0 ||
+	    ab_acceptor_open(&p->acceptor, &p->engine, &p->setup, err) < 0) {
+		free_proxy(p);
+		return ab_step(err, "proxy");
+	}
+	p->engine.begun = p->engine.loop.now;
+	*ret = p;
+	return 0;
+}
+
+int ab_proxy_ready_fd(const struct ab_proxy *proxy)
+{
+	return proxy->engine.loop.epoll;
+}
+
+int ab_proxy_start(struct ab_proxy *p, struct ab_error *err)
+{
+	pthread_attr_t attr;
+	int r;
+
+	p->tried = true;
+	if (p->early) {
+		*err = *p->early;
+		return ab_step(err, "proxy");
+	}
+	if (ab_mailbox_init(&p->out, err) < 0 || prepare_engine(p, err) < 0)
+		return ab_step(err, "proxy");
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 512 * 1024);
+	r = pthread_create(&p->thread, &attr, run_thread, p);
+	pthread_attr_destroy(&attr);
+	if (r)
+		return ab_fail_step(err, "proxy", r, "create the proxy thread");
+	p->started = true;
+	return 0;
+}
+
+int ab_proxy_failure_fd(const struct ab_proxy *proxy)
+{
+	return proxy->out.fd;
+}
+
+void ab_proxy_failure(struct ab_proxy *proxy, struct ab_error *err)
+{
+	struct ab_letter *message = ab_mailbox_take(&proxy->out);
+
+	ab_fail(err, AB_ESYSTEM, 0, "the proxy failed for an unknown reason");
+	if (message) {
+		*err = *(struct ab_error *)message->data;
+		ab_free_all(message->data, message);
+	}
+	ab_step(err, "proxy");
+}
+
+/* Packets that the kernel dropped; the proxy never saw them. */
+static int record_packets(struct ab_proxy *p, struct ab_error *err)
+{
+	struct ab_counters counters;
+
+	if (p->acceptor.dropped &&
+	    ab_ledger_packets(make_ledger(p), "udp", p->acceptor.dropped, err) < 0)
+		return -1;
+	if (p->acceptor.counters < 0)
+		return 0;
+	if (ab_counters_read(p->acceptor.counters, &counters, err) < 0)
+		return -1;
+	if (counters.udp && ab_ledger_packets(make_ledger(p), "udp", counters.udp, err) < 0)
+		return -1;
+	if (counters.other && ab_ledger_packets(make_ledger(p), "other", counters.other, err) < 0)
+		return -1;
+	return 0;
+}
+
+static int fill_report(struct ab_proxy *p, struct ab_proxy_report *ret, struct ab_error *err)
+{
+	struct ab_ledger_totals totals;
+	int r = ab_ledger_flush(p->engine.ledger, err);
+
+	ab_ledger_totals(p->engine.ledger, &totals);
+	ret->allowed = totals.allowed;
+	ret->denied = totals.denied;
+	ret->unasked = totals.unasked;
+	ret->failed = totals.failed;
+	ret->bytes_up = totals.bytes_up;
+	ret->bytes_down = totals.bytes_down;
+	ab_ledger_summary(p->engine.ledger, &ret->lines);
+	return r;
+}
+
+/* The box may end before the main thread has seen its first connection. */
+static bool has_backlog(const struct ab_proxy *p)
+{
+	return ab_poll(p->engine.loop.epoll, POLLIN, 0) == 1;
+}
+
+int ab_proxy_stop(struct ab_proxy *p, struct ab_proxy_report *ret, struct ab_error *err)
+{
+	struct ab_error late;
+	int r;
+
+	if (!p->tried && has_backlog(p) && ab_proxy_start(p, err) < 0) {
+		free_proxy(p);
+		return -1;
+	}
+	if (p->started) {
+		send_message(p, MESSAGE_STOP, 0, -1, NULL);
+		pthread_join(p->thread, NULL);
+	}
+	*ret = (struct ab_proxy_report){ 0 };
+	r = record_packets(p, err);
+	if (p->early && r == 0) {
+		*err = *p->early;
+		r = -1;
+	}
+	if (p->engine.ledger && fill_report(p, ret, r < 0 ? &late : err) < 0)
+		r = -1;
+	free_proxy(p);
+	return r < 0 ? ab_step(err, "proxy") : 0;
 }
 
 void ab_proxy_dialled(struct ab_proxy *p, int errnum, int fd)
@@ -655,22 +633,12 @@ void ab_proxy_dialled(struct ab_proxy *p, int errnum, int fd)
 
 void ab_proxy_publish(struct ab_proxy *p, int fd, uint16_t port)
 {
-	struct ab_letter now = { .kind = MESSAGE_PUBLISH, .value = port, .fd = fd };
-
-	if (p->started)
-		ab_mailbox_post(&p->in, MESSAGE_PUBLISH, port, fd, NULL);
-	else
-		handle_publish(p, &now);
+	send_message(p, MESSAGE_PUBLISH, port, fd, NULL);
 }
 
 void ab_proxy_serve_agent(struct ab_proxy *p, int fd)
 {
-	struct ab_letter now = { .kind = MESSAGE_SERVE_AGENT, .fd = fd };
-
-	if (p->started)
-		ab_mailbox_post(&p->in, MESSAGE_SERVE_AGENT, 0, fd, NULL);
-	else
-		handle_serve_agent(p, &now);
+	send_message(p, MESSAGE_SERVE_AGENT, 0, fd, NULL);
 }
 
 void ab_proxy_agent_dialled(struct ab_proxy *p, uint32_t ticket, int errnum, int fd)
@@ -684,58 +652,45 @@ void ab_proxy_agent_dialled(struct ab_proxy *p, uint32_t ticket, int errnum, int
 
 void ab_proxy_replace(struct ab_proxy *p, struct ab_filter *filter, bool cut)
 {
-	send_message(p, MESSAGE_FILTER, cut, filter);
+	send_message(p, MESSAGE_FILTER, cut, -1, filter);
 }
 
 void ab_proxy_answer(struct ab_proxy *p, uint32_t number, enum ab_host_answer answer,
 		     const char *by)
 {
-	struct note *note = ab_alloc(sizeof(*note));
-
-	*note = (struct note){ .number = number, .answer = answer, .by = ab_strdup(by) };
-	send_message(p, MESSAGE_ANSWER, 0, note);
+	send_note(p, MESSAGE_ANSWER,
+		  (struct note){ .number = number, .answer = answer, .by = ab_strdup(by) });
 }
 
 void ab_proxy_who(struct ab_proxy *p, uint32_t number, const char *who)
 {
-	struct note *note = ab_alloc(sizeof(*note));
-
-	*note = (struct note){
-		.number = number,
-		.text = who ? ab_processes_line(who) : NULL,
-		.nearest = who ? ab_processes_nearest(who) : NULL,
-	};
-	send_message(p, MESSAGE_WHO, 0, note);
+	send_note(p, MESSAGE_WHO,
+		  (struct note){
+			  .number = number,
+			  .text = who ? ab_processes_line(who) : NULL,
+			  .nearest = who ? ab_processes_nearest(who) : NULL,
+		  });
 }
 
 void ab_proxy_grant(struct ab_proxy *p, const struct ab_grant *grant, const char *by)
 {
-	struct note *note = ab_alloc(sizeof(*note));
-
-	*note = (struct note){ .grant = *grant, .by = ab_strdup(by) };
-	send_message(p, MESSAGE_GRANT, 0, note);
+	send_note(p, MESSAGE_GRANT, (struct note){ .grant = *grant, .by = ab_strdup(by) });
 }
 
 void ab_proxy_hold(struct ab_proxy *p, const char *reason)
 {
-	struct note *note = ab_alloc(sizeof(*note));
-
-	note->text = ab_strdup(reason);
-	send_message(p, MESSAGE_HOLD, 0, note);
+	send_note(p, MESSAGE_HOLD, (struct note){ .text = ab_strdup(reason) });
 }
 
 void ab_proxy_cut(struct ab_proxy *p, const char *reason)
 {
-	struct note *note = ab_alloc(sizeof(*note));
-
-	note->text = ab_strdup(reason);
-	send_message(p, MESSAGE_CUT, 0, note);
+	send_note(p, MESSAGE_CUT, (struct note){ .text = ab_strdup(reason) });
 }
 
 void ab_proxy_survey(struct ab_proxy *p)
 {
 	if (p->setup.surveyed)
-		send_message(p, MESSAGE_SURVEY, 0, NULL);
+		send_message(p, MESSAGE_SURVEY, 0, -1, NULL);
 }
 
 void ab_proxy_secret(struct ab_proxy *p, size_t i, const char *value, size_t len)
@@ -744,15 +699,10 @@ void ab_proxy_secret(struct ab_proxy *p, size_t i, const char *value, size_t len
 
 	s->len = len;
 	memcpy(s->value, value, len);
-	send_message(p, MESSAGE_SECRET, (int)i, s);
+	send_message(p, MESSAGE_SECRET, (int)i, -1, s);
 }
 
 void ab_proxy_secret_failed(struct ab_proxy *p, size_t i, const char *why)
 {
-	send_message(p, MESSAGE_SECRET_FAILED, (int)i, ab_strdup(why));
-}
-
-static void post_stop(struct ab_proxy *p)
-{
-	send_message(p, MESSAGE_STOP, 0, NULL);
+	send_message(p, MESSAGE_SECRET_FAILED, (int)i, -1, ab_strdup(why));
 }

@@ -1,5 +1,4 @@
-#ifndef AB_PROXY_THREAD_PROXY_H
-#define AB_PROXY_THREAD_PROXY_H
+#pragma once
 /*
  * The proxy: one thread that accepts the box's connections, on sockets made in
  * the box's network namespace, and dials out from the host's. The host cannot
@@ -9,14 +8,9 @@
  * has one. The thread inherits the restrictions of the thread that starts it.
  * If its loop fails the listeners are closed: no network, never an open one.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/data/strv.h"
+#include "base/base.h"
 #include "proxy/record/events.h"
 
-struct ab_error;
 struct ab_filter;
 struct ab_proxy;
 
@@ -89,5 +83,3 @@ struct ab_proxy_report {
 /* After the box has ended: close what is still open, write the last records,
  * join the thread, free everything. */
 int ab_proxy_stop(struct ab_proxy *proxy, struct ab_proxy_report *ret, struct ab_error *err);
-
-#endif

@@ -15,14 +15,8 @@
  */
 #include "proxy/traffic/agent.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include "base/data/mem.h"
 #include "policy/model/policy.h"
 #include "proxy/conn/agent_terms.h"
 
@@ -60,9 +54,7 @@ static struct ab_agent_client *client_of(const struct ab_conn *conn)
 
 static void forget_request(struct ab_agent_client *c)
 {
-	free(ab_take(c->user));
-	free(ab_take(c->name_space));
-	free(ab_take(c->process));
+	ab_free_all(ab_take(c->user), ab_take(c->name_space), ab_take(c->process));
 	c->record = (struct ab_agent_record){ 0 };
 	c->key[0] = '\0';
 	c->refusal = NULL;
@@ -477,7 +469,7 @@ static void serve_request(struct ab_conn *conn)
 }
 
 /* Who sent what comes next? Not who connected: that is the judge, in the box's place
- * (session/connect/connect.h). */
+ * (guard/connect/connect.h). */
 static void note_sender(struct ab_conn *conn)
 {
 	union {

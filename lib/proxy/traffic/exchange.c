@@ -17,10 +17,7 @@
  */
 #include "proxy/traffic/exchange.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/data/mem.h"
+#include "proxy/io/tls.h"
 #include "proxy/secrets/vault.h"
 #include "proxy/traffic/exchange_state.h"
 #include "proxy/traffic/tunnel.h"
@@ -126,6 +123,106 @@ void ab_exchange_send(struct ab_conn *conn, const struct ab_http_request *head, 
 	ab_exchange_pass(conn, &head->head, 0);
 }
 
+/* Parse the head in client.in again after a wait; <= 0: it failed. */
+static ssize_t read_again(struct ab_conn *conn, struct ab_http_request *ret)
+{
+	struct ab_http_scan scan = { 0 };
+
+	return ab_http_read_request(&scan, ab_buf_bytes(&conn->client.in), conn->client.in.len,
+				    ret);
+}
+
+void ab_exchange_send_again(struct ab_conn *conn)
+{
+	struct ab_http_request head;
+	ssize_t len = read_again(conn, &head);
+
+	if (len > 0)
+		ab_exchange_send(conn, &head, (size_t)len);
+	else
+		ab_conn_close(conn, true);
+}
+
+static void server_is_late(struct ab_conn *conn)
+{
+	ab_exchange_fail(conn, 504, AB_SERVER_TLS_LATE);
+}
+
+/* The server behind the gateway must prove its name first. */
+static void handshake_with_server(struct ab_conn *conn)
+{
+	if (ab_side_read(&conn->client, AB_HTTP_HEAD_MAX) == AB_IO_FAILED) {
+		ab_conn_close(conn, true);
+		return;
+	}
+	switch (ab_tls_handshake(conn->server.tls)) {
+	case AB_TLS_WAIT:
+		return;
+	case AB_TLS_FAILED:
+		ab_exchange_fail(conn, 502, ab_tls_why(conn->server.tls));
+		return;
+	case AB_TLS_OK:
+		break;
+	}
+	ab_conn_deadline(conn, 0);
+	ab_exchange_send_again(conn);
+}
+
+static void server_dialled(struct ab_conn *conn, const struct ab_dialled *result)
+{
+	struct ab_exchange *x = conn->http;
+	struct ab_exchange_request *rq = x->request;
+	struct ab_dial_failure failure;
+
+	if (result->address.text[0])
+		conn->address = ab_strdup(result->address.text);
+	if (result->result == AB_DIAL_FORBIDDEN) {
+		rq->verdict = result->verdict;
+		ab_verdict_keep(&rq->verdict, &rq->entry);
+		ab_exchange_deny(conn, AB_FAULT_ANSWER);
+		return;
+	}
+	if (result->result != AB_DIAL_OK) {
+		ab_exchange_failure(result, conn->engine->upstream, &failure);
+		ab_exchange_fail(conn, failure.status, failure.why);
+		return;
+	}
+	x->peer = ab_strdup(rq->host.text);
+	x->peer_port = rq->port;
+	x->peer_tls = rq->gateway;
+	if (rq->gateway) {
+		conn->server.tls = ab_tls_connect(conn->engine->inspection.site, &conn->server,
+						  &rq->host, AB_TLS_HTTP1);
+		if (!conn->server.tls) {
+			ab_exchange_fail(conn, 502, "cannot set up TLS");
+			return;
+		}
+		ab_conn_deadline_then(conn, AB_SERVER_TLS_MS, server_is_late);
+		conn->step = handshake_with_server;
+		handshake_with_server(conn);
+		return;
+	}
+	ab_exchange_send_again(conn);
+}
+
+/* Only notice that the client has closed. */
+static void wait_for_dial(struct ab_conn *conn)
+{
+	if (ab_side_read(&conn->client, AB_HTTP_HEAD_MAX) == AB_IO_FAILED)
+		ab_conn_close(conn, true);
+}
+
+void ab_exchange_dial(struct ab_conn *conn)
+{
+	struct ab_exchange_request *rq = conn->http->request;
+
+	ab_exchange_close_server(conn);
+	free(ab_take(conn->address));
+	rq->reused = false;
+	conn->step = wait_for_dial;
+	ab_conn_dial(conn, &rq->host, rq->port, !rq->gateway, server_dialled);
+}
+
 /* Is the open connection one to the server of this request? A kept one may be that of
  * the request before. */
 static bool has_server(const struct ab_conn *conn)
@@ -144,10 +241,23 @@ static bool can_reuse(const struct ab_conn *conn)
 	return has_server(conn) && conn->http->request->repeatable;
 }
 
+/* A length that is declared; chunks are counted as they pass. */
+static bool deny_declared_length(struct ab_conn *conn, const struct ab_http_request *head)
+{
+	uint64_t most = conn->engine->inspection.max_request_body;
+
+	if (!most || head->head.body != AB_HTTP_LENGTH || head->head.length <= most)
+		return false;
+	ab_exchange_deny_length(conn);
+	return true;
+}
+
 static void send_or_dial(struct ab_conn *conn, const struct ab_http_request *head, size_t len)
 {
 	struct ab_swapped swapped;
 
+	if (deny_declared_length(conn, head))
+		return;
 	/* Do not dial for a request that will not be sent. */
 	if (!ab_exchange_inspect(conn, head, NULL, &swapped))
 		return;
@@ -163,7 +273,7 @@ static void send_or_dial(struct ab_conn *conn, const struct ab_http_request *hea
 void ab_exchange_resume(struct ab_conn *conn)
 {
 	struct ab_http_request head;
-	ssize_t len = ab_exchange_read_again(conn, &head);
+	ssize_t len = read_again(conn, &head);
 
 	if (len <= 0)
 		ab_conn_close(conn, true);
@@ -198,7 +308,7 @@ static void resume_request(struct ab_conn *conn, struct ab_request_record *r)
 	}
 	rq->verdict = r->verdict;
 	ab_verdict_keep(&rq->verdict, &rq->entry);
-	len = ab_exchange_read_again(conn, &head);
+	len = read_again(conn, &head);
 	if (len > 0)
 		send_or_dial(conn, &head, (size_t)len);
 	else
@@ -279,7 +389,7 @@ static void handle_tunnel_request(struct ab_conn *conn, const struct ab_http_req
 		ab_exchange_deny(conn, AB_FAULT_AUTHORITY);
 	else if (conn->failure)
 		ab_exchange_fail(conn, 502, conn->failure);
-	else
+	else if (!deny_declared_length(conn, head))
 		ab_exchange_send(conn, head, len);
 }
 
@@ -335,8 +445,11 @@ static bool server_is_quiet(struct ab_conn *conn)
 
 static void refuse_head(struct ab_conn *conn, int status)
 {
+	ab_autobuf struct ab_buf line = { 0 };
+
 	ab_conn_whole(conn);
-	ab_exchange_request_new(conn);
+	ab_http_put_asked(&line, conn->client.in.data, conn->client.in.len);
+	ab_exchange_request_new(conn)->line = ab_buf_take(&line);
 	if (!ab_exchange_trips_unread(conn))
 		ab_exchange_refuse(conn, status, conn->http->scan.why);
 }

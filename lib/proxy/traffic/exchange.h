@@ -1,5 +1,4 @@
-#ifndef AB_PROXY_TRAFFIC_EXCHANGE_H
-#define AB_PROXY_TRAFFIC_EXCHANGE_H
+#pragma once
 /*
  * HTTP/1 between a client in the box and a server: one request after another on
  * a kept connection, each judged. Private to lib/proxy.
@@ -23,11 +22,9 @@
  * Each request is one record. Its byte counts are those of the bodies as sent,
  * with chunk framing; after an upgrade, of everything.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "base/base.h"
 #include "proxy/conn/conn.h"
+#include "proxy/wire/socks.h"
 
 enum ab_exchange_mode {
 	AB_EXCHANGE_PROXY,
@@ -48,10 +45,14 @@ void ab_exchange_free(struct ab_conn *conn);
  * "Connection: close". Status: 403, 400, 431, 502, 504 ... */
 void ab_exchange_reply(struct ab_buf *out, struct ab_ledger *ledger,
 		       const struct ab_request_record *r, int status);
-/* The status and the reason for a failed (not forbidden) dial. */
-int ab_exchange_failure(const struct ab_dialled *result, const char **ret_why);
+/* What the client is told about a failed (not forbidden) dial. */
+struct ab_dial_failure {
+	int status; /* of HTTP */
+	enum ab_socks_reply socks;
+	char why[512]; /* names the upstream proxy if that one failed */
+};
+void ab_exchange_failure(const struct ab_dialled *result, const struct ab_upstream *upstream,
+			 struct ab_dial_failure *ret);
 
 /* A value of this secret has arrived, or could not be got: resume the requests that wait for it. */
 void ab_exchange_wake(struct ab_engine *engine, size_t secret);
-
-#endif

@@ -1,8 +1,5 @@
 #include "proxy/traffic/exchange_state.h"
 
-#include <stdlib.h>
-
-#include "base/data/mem.h"
 #include "proxy/secrets/vault.h"
 
 enum {
@@ -21,6 +18,22 @@ static void begin_body(struct ab_pass *p, enum ab_http_body body, uint64_t lengt
 	p->body = body;
 	p->before = flow->moved + raw;
 	p->left = body == AB_HTTP_CLOSE ? AB_FLOW_ALL : body == AB_HTTP_LENGTH ? raw + length : raw;
+}
+
+/* Add the payload of these bytes of a chunked body, which are well-formed. */
+static void count_payload(struct ab_pass *p, const uint8_t *data, size_t len)
+{
+	bool over = false;
+
+	for (size_t payload; len && !over;) {
+		ssize_t n = ab_http_chunks_next(&p->counted, data, len, &payload, &over);
+
+		if (n <= 0)
+			return;
+		p->payload += payload;
+		data += n;
+		len -= (size_t)n;
+	}
 }
 
 /* Send what has arrived of the body together with a rewritten head. */
@@ -71,6 +84,11 @@ static enum ab_io move_chunked(struct ab_pass *p, struct ab_flow *flow, struct a
 			p->malformed = true;
 			return AB_IO_FAILED;
 		}
+		if (p->most)
+			count_payload(p, ab_buf_bytes(&from->in), (size_t)n);
+		p->too_long = p->most && p->payload > p->most;
+		if (p->too_long)
+			return AB_IO_FAILED;
 		p->left = (uint64_t)n;
 	}
 	return AB_IO_YIELD;
@@ -83,6 +101,7 @@ static enum ab_io move_body(struct ab_pass *p, struct ab_flow *flow, struct ab_p
 		enum ab_io io = ab_body_filter_move(p->filter, flow, from, to);
 
 		p->malformed = ab_body_filter_malformed(p->filter);
+		p->too_long = ab_body_filter_too_long(p->filter);
 		return io;
 	}
 	if (p->body == AB_HTTP_CHUNKED)
@@ -150,6 +169,10 @@ static bool pass_up(struct ab_conn *conn)
 			ab_side_shut(&conn->server);
 			break;
 		case AB_IO_FAILED:
+			if (p->too_long) {
+				ab_exchange_deny_length(conn);
+				return false;
+			}
 			if (p->filter && ab_body_filter_tripped(p->filter)) {
 				ab_exchange_trip(conn);
 				return false;
@@ -250,13 +273,10 @@ static bool switch_protocol(struct ab_conn *conn, const struct ab_http_response 
 	struct ab_exchange_request *rq = conn->http->request;
 	bool tunnel = conn->http->mode == AB_EXCHANGE_TUNNEL;
 	bool frames = ab_http_upgrades_to(&rs->head, "websocket");
+	const char *bad = ab_http_bad_switch(rs, rq->upgrade && rq->up.state == AB_PASS_OVER);
 
-	if (!rq->upgrade || rq->up.state != AB_PASS_OVER)
-		return fail_response(conn, "unrequested protocol switch");
-	/* A client can make some servers return any status. A server that
-	 * continues with HTTP would then get requests that were not judged. */
-	if (!rs->head.upgrade)
-		return fail_response(conn, "protocol switch without an Upgrade field");
+	if (bad)
+		return fail_response(conn, bad);
 	rq->raw = true;
 	rq->status = rs->status;
 	/* It filtered the request's body, which is complete. */
@@ -283,11 +303,32 @@ static bool is_rejected(const struct ab_conn *conn, int status)
 				 ab_vault_at(vault, (size_t)secret)->secret->sign);
 }
 
+/* NULL; or why the response cannot be searched. Whatever this request carried: the server may have kept
+ * a value. */
+static const char *check_searchable(const struct ab_exchange_request *rq,
+				    const struct ab_http_response *rs)
+{
+	enum { REDIRECTS = 300 };
+
+	/* With a key that signs the host may answer as it likes, but one that refuses the request or sends
+	 * the client elsewhere may show its signature. */
+	if (!rq->scrub || rs->head.body == AB_HTTP_NONE ||
+	    !(rq->searched || (rq->injected && rs->status >= REDIRECTS)))
+		return NULL;
+	if (ab_http_encoded(&rs->head))
+		return "its response is compressed against the request, so it cannot be searched "
+		       "for the secret";
+	return ab_http_partial(rs) ? "its response is a part of a document, so it cannot be "
+				     "searched for the secret"
+				   : NULL;
+}
+
 static bool begin_response(struct ab_conn *conn, const struct ab_http_response *rs, size_t len)
 {
 	struct ab_exchange_request *rq = conn->http->request;
 	bool tunnel = conn->http->mode == AB_EXCHANGE_TUNNEL;
 	bool fixed = ab_exchange_fixed(conn->http);
+	const char *why;
 
 	if (rq->head)
 		ab_buf_skip(&conn->client.in, rq->head);
@@ -301,12 +342,9 @@ static bool begin_response(struct ab_conn *conn, const struct ab_http_response *
 	}
 	if (!rq->minor && !tunnel && rs->head.body == AB_HTTP_CHUNKED)
 		return fail_response(conn, "chunked, but the client uses HTTP/1.0");
-	/* Whatever this request carried: the server may have kept a value. */
-	if (rq->scrub && rq->searched && rs->head.body != AB_HTTP_NONE &&
-	    ab_http_encoded(&rs->head)) {
-		ab_exchange_fail(conn, 502,
-				 "its response is compressed against the request, so it "
-				 "cannot be searched for the secret");
+	why = check_searchable(rq, rs);
+	if (why) {
+		ab_exchange_fail(conn, 502, why);
 		return false;
 	}
 	if (is_rejected(conn, rs->status) && rq->injected && rq->secret >= 0)
@@ -439,6 +477,7 @@ void ab_exchange_pass(struct ab_conn *conn, const struct ab_http_head *head, siz
 	struct ab_exchange_request *rq = conn->http->request;
 
 	conn->http->scan = (struct ab_http_scan){ 0 };
+	rq->up.most = conn->engine->inspection.max_request_body;
 	begin_body(&rq->up, head->body, head->length, raw, &conn->up);
 	if (rq->swap) {
 		struct ab_body_filter_setup setup = {
@@ -448,6 +487,7 @@ void ab_exchange_pass(struct ab_conn *conn, const struct ab_http_head *head, siz
 			.messages = head->body == AB_HTTP_CHUNKED && rq->grpc,
 			.out = ab_swap_body_keeps_length(rq->swap) ? head->body : AB_HTTP_CHUNKED,
 			.length = head->length,
+			.most = rq->up.most,
 		};
 
 		rq->up.filter = ab_body_filter_new(&setup);

@@ -1,16 +1,7 @@
 #include "proxy/traffic/exchange_state.h"
 
-#include <stdlib.h>
-
-#include "base/data/mem.h"
+#include "proxy/secrets/vault.h"
 #include "proxy/traffic/tunnel.h"
-
-enum {
-	LINGER_MS = 10000,
-	LINGER_MAX = 64 << 20, /* bytes discarded */
-	LINGER_ROOM = 16 * 1024,
-	LINGER_SHARE = 64, /* reads per turn */
-};
 
 struct ab_exchange_request *ab_exchange_request_new(struct ab_conn *conn)
 {
@@ -37,12 +28,8 @@ static void free_request(struct ab_exchange_request **rq)
 {
 	if (!*rq)
 		return;
-	free((*rq)->entry);
-	free((*rq)->method);
-	free((*rq)->path);
-	free((*rq)->asked);
-	free((*rq)->error);
-	free((*rq)->target);
+	ab_free_all((*rq)->entry, (*rq)->method, (*rq)->path, (*rq)->asked, (*rq)->line,
+		    (*rq)->error, (*rq)->target);
 	ab_body_filter_free((*rq)->up.filter);
 	ab_body_filter_free((*rq)->down.filter);
 	ab_scrub_free((*rq)->scrub);
@@ -61,6 +48,7 @@ static void describe_request(const struct ab_conn *conn, const struct ab_exchang
 		.port = rq->port,
 		.method = rq->method,
 		.path = rq->path,
+		.line = rq->line,
 		.sni = rq->asked ? rq->asked : conn->sni,
 		/* Without a target it would be the previous request's. */
 		.address = rq->port ? conn->address : NULL,
@@ -88,40 +76,10 @@ void ab_exchange_close_server(struct ab_conn *conn)
 	free(ab_take(conn->http->peer));
 }
 
-/*
- * Send client.out and half-close. Closing with unread bytes would reset the
- * connection and the client would lose the response, so read them, up to a
- * limit, until the client has closed too.
- */
-static void linger_until_closed(struct ab_conn *conn)
-{
-	struct ab_exchange *x = conn->http;
-	enum ab_io io = ab_side_flush(&conn->client);
-
-	if (io == AB_IO_WAIT)
-		return;
-	ab_side_shut(&conn->client);
-	for (int i = 0; io == AB_IO_DONE && i < LINGER_SHARE; i++) {
-		io = ab_side_read(&conn->client, LINGER_ROOM);
-		x->discarded += conn->client.in.len;
-		ab_buf_fini(&conn->client.in);
-	}
-	if (x->discarded > LINGER_MAX)
-		io = AB_IO_FAILED;
-	if (io == AB_IO_DONE)
-		ab_conn_again(conn);
-	else if (io != AB_IO_WAIT)
-		ab_conn_close(conn, io == AB_IO_FAILED);
-}
-
 void ab_exchange_end(struct ab_conn *conn)
 {
-	ab_conn_whole(conn);
 	ab_exchange_close_server(conn);
-	ab_buf_fini(&conn->client.in);
-	conn->step = linger_until_closed;
-	ab_conn_deadline(conn, LINGER_MS);
-	ab_conn_again(conn);
+	ab_conn_linger(conn);
 }
 
 /* Record first: without a record there is no response. */
@@ -175,19 +133,38 @@ static void deny_with_record(struct ab_conn *conn, struct ab_request_record *r)
 	record_and_reply(conn, r, rq->denial_status);
 }
 
+/* Another host's placeholder, or that of this host where it is not replaced: in clear? */
+static enum ab_fault find_fault(const struct ab_conn *conn, enum ab_fault fault)
+{
+	const struct ab_exchange_request *rq = conn->http->request;
+
+	return fault == AB_FAULT_TRIPWIRE && !conn->intercepted && !rq->gateway &&
+			       rq->secret >= 0 &&
+			       ab_vault_has_host(conn->engine->inspection.vault, (size_t)rq->secret,
+						 &rq->host)
+		       ? AB_FAULT_CLEAR
+		       : fault;
+}
+
+static void trip(const struct ab_conn *conn, enum ab_fault fault, int secret)
+{
+	if (fault == AB_FAULT_TRIPWIRE || fault == AB_FAULT_CLEAR)
+		ab_inspection_trip(&conn->engine->inspection, secret, fault == AB_FAULT_CLEAR);
+}
+
 static void deny_with_status(struct ab_conn *conn, enum ab_fault fault, int status, const char *why)
 {
 	struct ab_exchange_request *rq = conn->http->request;
 	int secret = rq->secret;
 	struct ab_request_record r;
 
+	fault = find_fault(conn, fault);
 	rq->fault = fault;
 	rq->denial_status = status;
 	describe_request(conn, rq, &r);
 	r.error = why;
 	deny_with_record(conn, &r);
-	if (fault == AB_FAULT_TRIPWIRE)
-		ab_inspection_trip(&conn->engine->inspection, secret);
+	trip(conn, fault, secret);
 }
 
 void ab_exchange_deny_record(struct ab_conn *conn, struct ab_request_record *r)
@@ -207,6 +184,15 @@ bool ab_exchange_describe(const struct ab_conn *conn, struct ab_request_record *
 	return true;
 }
 
+/* The response has begun, or nobody waits for one. */
+static void deny_and_close(struct ab_conn *conn, struct ab_request_record *r)
+{
+	if (ab_conn_deny(conn, r) < 0)
+		return;
+	ab_conn_record(conn, r);
+	ab_conn_close(conn, true);
+}
+
 static void break_exchange(struct ab_conn *conn, enum ab_fault fault,
 			   const struct ab_verdict *verdict)
 {
@@ -220,10 +206,7 @@ static void break_exchange(struct ab_conn *conn, enum ab_fault fault,
 	describe_request(conn, rq, &r);
 	r.fault = fault;
 	r.verdict = *verdict;
-	if (ab_conn_deny(conn, &r) < 0)
-		return;
-	ab_conn_record(conn, &r);
-	ab_conn_close(conn, true);
+	deny_and_close(conn, &r);
 }
 
 void ab_exchange_deny(struct ab_conn *conn, enum ab_fault fault)
@@ -232,32 +215,29 @@ void ab_exchange_deny(struct ab_conn *conn, enum ab_fault fault)
 }
 
 /* Deny a request for its body. */
-static void deny_body(struct ab_conn *conn, enum ab_fault fault, const char *why)
+static void deny_body(struct ab_conn *conn, enum ab_fault fault, int status, const char *why)
 {
 	auto_request struct ab_exchange_request *rq = NULL;
 	struct ab_request_record r;
 
 	if (conn->http->request->down.state == AB_PASS_HEAD) {
-		deny_with_status(conn, fault, 403, why);
+		deny_with_status(conn, fault, status, why);
 		return;
 	}
 	/* The response has begun, so there cannot be another one. */
+	fault = find_fault(conn, fault);
 	rq = ab_take(conn->http->request);
 	rq->fault = fault;
 	describe_request(conn, rq, &r);
 	r.error = why;
-	if (ab_conn_deny(conn, &r) < 0)
-		return;
-	ab_conn_record(conn, &r);
-	ab_conn_close(conn, true);
-	if (fault == AB_FAULT_TRIPWIRE)
-		ab_inspection_trip(&conn->engine->inspection, rq->secret);
+	deny_and_close(conn, &r);
+	trip(conn, fault, rq->secret);
 }
 
 void ab_exchange_trip(struct ab_conn *conn)
 {
 	conn->http->request->secret = ab_swap_body_foreign(conn->http->request->swap);
-	deny_body(conn, AB_FAULT_TRIPWIRE, NULL);
+	deny_body(conn, AB_FAULT_TRIPWIRE, 403, NULL);
 }
 
 void ab_exchange_deny_token(struct ab_conn *conn, const char *why)
@@ -267,7 +247,17 @@ void ab_exchange_deny_token(struct ab_conn *conn, const char *why)
 
 void ab_exchange_unsigned(struct ab_conn *conn, const char *why)
 {
-	deny_body(conn, AB_FAULT_SIGNATURE, why);
+	deny_body(conn, AB_FAULT_SIGNATURE, 403, why);
+}
+
+void ab_exchange_deny_length(struct ab_conn *conn)
+{
+	struct ab_exchange_request *rq = conn->http->request;
+
+	free(rq->error);
+	rq->error = ab_printf("more than %ju bytes (network.maxRequestBody)",
+			      conn->engine->inspection.max_request_body);
+	deny_body(conn, AB_FAULT_BODY, 413, rq->error);
 }
 
 void ab_exchange_refuse(struct ab_conn *conn, int status, const char *why)
@@ -318,8 +308,7 @@ void ab_exchange_free(struct ab_conn *conn)
 	struct ab_request_record r;
 
 	rq = ab_take(x->request);
-	free(x->peer);
-	free(x);
+	ab_free_all(x->peer, x);
 	if (!rq)
 		return;
 	describe_request(conn, rq, &r);

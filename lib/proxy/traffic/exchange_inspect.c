@@ -1,15 +1,442 @@
 /*
- * Inspects the head of a request: judges method and path, and replaces
- * placeholders.
+ * Inspects the head of a request: judges method and path, verifies and replaces
+ * AWS signatures, answers requests for tokens, and replaces placeholders.
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/text/ascii.h"
-#include "base/data/mem.h"
 #include "policy/values/urlpath.h"
 #include "proxy/secrets/vault.h"
+#include "proxy/sign/token_request.h"
 #include "proxy/traffic/exchange_state.h"
+
+static bool is_inspected(const struct ab_conn *conn)
+{
+	return conn->engine->inspection.vault && conn->intercepted;
+}
+
+/* The path. */
+
+/* Fields that override the request line on some servers. */
+static const char *const overrides[] = {
+	"x-http-method",  "x-http-method-override", "x-method-override",
+	"x-original-url", "x-rewrite-url",
+};
+
+/* Some servers read "_" as "-". */
+static bool is_field_name(struct ab_http_text name, const char *word)
+{
+	size_t i = 0;
+
+	for (; i < name.len && word[i]; i++) {
+		char c = name.s[i] == '_' ? '-' : name.s[i];
+
+		if (ab_lower(c) != word[i])
+			return false;
+	}
+	return i == name.len && !word[i];
+}
+
+static bool has_override(const struct ab_http_head *head)
+{
+	for (size_t i = 0; i < head->nfields; i++)
+		for (size_t k = 0; k < AB_COUNT(overrides); k++)
+			if (is_field_name(head->fields[i].name, overrides[k]))
+				return true;
+	return false;
+}
+
+/* May a token URL be on this host? */
+static bool has_token_url(const struct ab_conn *conn)
+{
+	const struct ab_exchange_request *rq = conn->http->request;
+
+	return (is_inspected(conn) || rq->gateway) &&
+	       ab_token_has_url(conn->engine->inspection.vault, &rq->host, rq->port);
+}
+
+/* Do its paths decide what is allowed, or which request is sent? */
+static bool has_judged_paths(const struct ab_conn *conn)
+{
+	const struct ab_exchange_request *rq = conn->http->request;
+
+	return ab_http_rules_bind(&conn->engine->inspection.rules, &rq->host, rq->port) ||
+	       has_token_url(conn);
+}
+
+/* NULL; or why the path is not judged, compared and sent. *ret: its normal form. */
+static const char *normalise_path(const struct ab_conn *conn, const struct ab_http_request *head,
+				  struct ab_http_text given, char **ret)
+{
+	const struct ab_vault *vault = conn->engine->inspection.vault;
+	const struct ab_exchange_request *rq = conn->http->request;
+	const char *why = NULL;
+	size_t len;
+
+	if (has_override(&head->head))
+		return "a header field overrides its method or path";
+	if (!given.len) {
+		*ret = ab_strdup("/");
+		return NULL;
+	}
+	*ret = ab_alloc(given.len + 1);
+	if (!ab_urlpath_normal(given.s, given.len, *ret, &len, &why))
+		return why;
+	if (vault && (len != given.len || memcmp(*ret, given.s, len) != 0) &&
+	    ab_sign_is_for(vault, &rq->host, rq->port) && ab_sigv4_find(head) != AB_SIGV4_NOWHERE)
+		return "it is signed, and its path is not in normal form";
+	return NULL;
+}
+
+/*
+ * Where paths are judged, this one is brought into its normal form, once: that form is judged, compared
+ * and sent, so that no server reads it differently. false: it was denied.
+ */
+static bool settle_path(struct ab_conn *conn, const struct ab_http_request *head)
+{
+	struct ab_exchange_request *rq = conn->http->request;
+	struct ab_http_text given = rq->target ? ab_http_text(rq->target) : head->path, path;
+	struct ab_http_text rest = given;
+	char *normal = NULL;
+	const char *why;
+
+	if (rq->settled || conn->http->mode == AB_EXCHANGE_TUNNEL || !has_judged_paths(conn))
+		return true;
+	path = ab_http_until(&rest, '?');
+	why = normalise_path(conn, head, path, &normal);
+	if (why) {
+		free(normal);
+		ab_exchange_refuse(conn, 400, why);
+		return false;
+	}
+	free(rq->path);
+	rq->path = normal;
+	rq->settled = true;
+	if (path.len) {
+		char *target = ab_printf("%s%.*s", normal, (int)(given.len - path.len),
+					 given.s + path.len);
+
+		free(rq->target);
+		rq->target = target;
+	}
+	return true;
+}
+
+/*
+ * Requests with an AWS signature: it is verified and replaced. A body whose hash
+ * is signed and not named in the head is gathered first, up to a limit; it counts
+ * as bytes of a request that was not sent.
+ */
+
+enum { GATHER_ROOM = 256 * 1024 }; /* read at once */
+
+/* The client waits for our word to send the body. */
+static void call_for_body(struct ab_conn *conn)
+{
+	static const char interim[] = "HTTP/1.1 100 Continue\r\n\r\n";
+	struct ab_exchange_request *rq = conn->http->request;
+
+	if (!rq->expects)
+		return;
+	rq->expects = false;
+	ab_buf_add(&conn->client.out, interim, sizeof(interim) - 1);
+	rq->head_down += sizeof(interim) - 1;
+}
+
+static void gather_body(struct ab_conn *conn)
+{
+	struct ab_exchange_request *rq = conn->http->request;
+	enum ab_io io = ab_side_flush(&conn->client);
+
+	if (io == AB_IO_FAILED) {
+		ab_exchange_cut(conn, "the client's connection failed");
+		return;
+	}
+	while (conn->client.in.len < rq->head + rq->hashed) {
+		size_t room = conn->client.in.len + GATHER_ROOM;
+
+		io = ab_side_read(&conn->client,
+				  room < rq->head + rq->hashed ? room : rq->head + rq->hashed);
+		if (io == AB_IO_WAIT)
+			return;
+		if (io != AB_IO_DONE) {
+			ab_exchange_cut(conn, "the client ended in the middle of its request");
+			return;
+		}
+	}
+	rq->gathered = true;
+	rq->head = 0;
+	ab_conn_whole(conn);
+	ab_conn_deadline(conn, 0);
+	ab_exchange_send_again(conn);
+}
+
+/* Wait for a body with a length. */
+static void gather_whole_body(struct ab_conn *conn, const struct ab_http_request *head, size_t len)
+{
+	struct ab_exchange_request *rq = conn->http->request;
+
+	rq->head = len;
+	rq->hashed = (size_t)head->head.length;
+	call_for_body(conn);
+	ab_conn_half_open(conn);
+	ab_conn_deadline(conn, AB_IDLE_MS);
+	conn->step = gather_body;
+	gather_body(conn);
+}
+
+bool ab_exchange_gather(struct ab_conn *conn, const struct ab_http_request *head, size_t len)
+{
+	struct ab_exchange_request *rq = conn->http->request;
+
+	if (rq->gathered || !is_inspected(conn) ||
+	    !ab_sign_needs_body(conn->engine->inspection.vault, &rq->host, rq->port, head))
+		return false;
+	if (head->head.body != AB_HTTP_LENGTH) {
+		ab_exchange_unsigned(conn, "its body has no Content-Length, and no "
+					   "x-amz-content-sha256 names its hash");
+		return true;
+	}
+	if (head->head.length > AB_SIGN_BODY_MAX) {
+		ab_exchange_unsigned(conn, "its body is larger than 16 MiB, and no "
+					   "x-amz-content-sha256 names its hash");
+		return true;
+	}
+	gather_whole_body(conn, head, len);
+	return true;
+}
+
+/* The body in client.in, after the head; NULL: it was not gathered. */
+static const uint8_t *find_body(const struct ab_conn *conn, const struct ab_http_request *head)
+{
+	const struct ab_buf *in = &conn->client.in;
+	struct ab_http_scan scan = { 0 };
+	struct ab_http_request same;
+	ssize_t len;
+
+	if (!conn->http->request->gathered || head->head.body != AB_HTTP_LENGTH)
+		return NULL;
+	len = ab_http_read_request(&scan, ab_buf_bytes(in), in->len, &same);
+	if (len <= 0 || in->len - (size_t)len < head->head.length)
+		return NULL;
+	return ab_buf_bytes(in) + len;
+}
+
+/* Take the signature out of `asked`. false: it was denied. Free `ret` with ab_sign_fini(). */
+static bool verify_signature(struct ab_conn *conn, const struct ab_http_request *head,
+			     struct ab_http_request *asked, struct ab_sign *ret)
+{
+	struct ab_exchange_request *rq = conn->http->request;
+	struct ab_sign_setup setup = {
+		.vault = conn->engine->inspection.vault,
+		.host = &rq->host,
+		.port = rq->port,
+		.now = (int64_t)time(NULL),
+	};
+
+	*ret = (struct ab_sign){ .secret = -1 };
+	if (!is_inspected(conn))
+		return true;
+	setup.body = find_body(conn, head);
+	setup.body_len = setup.body ? (size_t)head->head.length : 0;
+	ab_sign_verify(&setup, head, asked, ret);
+	switch (ret->result) {
+	case AB_SIGN_NONE:
+	case AB_SIGN_DONE:
+		return true;
+	case AB_SIGN_REFUSED:
+	case AB_SIGN_MISSING:
+	case AB_SIGN_ABSENT:
+		break;
+	}
+	rq->secret = ret->secret;
+	if (ret->result == AB_SIGN_REFUSED)
+		ab_exchange_unsigned(conn, ret->why);
+	else
+		ab_exchange_deny(conn, ret->result == AB_SIGN_MISSING ? AB_FAULT_MISSING
+								      : AB_FAULT_ABSENT);
+	return false;
+}
+
+/* Sign it anew. false: it was denied. */
+static bool renew_signature(struct ab_conn *conn, const struct ab_sign *sign,
+			    const struct ab_http_hop *hop, struct ab_swapped *swapped)
+{
+	const struct ab_vault *vault = conn->engine->inspection.vault;
+	struct ab_exchange_request *rq = conn->http->request;
+	ab_autobuf struct ab_buf host = { 0 };
+	char signature[65];
+
+	rq->secret = sign->secret;
+	/* The client has sent its body already. */
+	if (rq->gathered)
+		ab_http_remove(&swapped->request.head, "expect");
+	if (swapped->request.head.body != AB_HTTP_NONE &&
+	    ab_swap_wants_body(vault, &rq->host, rq->port)) {
+		ab_swapped_fini(swapped);
+		ab_exchange_unsigned(conn, "another secret of this host may change its body");
+		return false;
+	}
+	ab_http_write_authority(&host, hop);
+	if (!ab_sign_renew(vault, sign, (struct ab_http_text){ host.data, host.len }, swapped,
+			   signature)) {
+		ab_swapped_fini(swapped);
+		ab_exchange_refuse(conn, 431, "its head is too long with its new signature");
+		return false;
+	}
+	ab_inspection_made(&conn->engine->inspection, (size_t)rq->secret, signature);
+	ab_sign_chunks_free(rq->chunks);
+	rq->chunks = ab_sign_chunks_of(vault, sign, signature);
+	rq->injected = true;
+	return true;
+}
+
+/*
+ * Requests for OAuth tokens, which are answered with placeholders, and requests that need an access
+ * token which is not there yet. The host gets it, outside of this process; the request waits.
+ */
+
+/* Longer than the host tries to get it, with the command of a source and other runs: it always tells
+ * how that ended. */
+enum { AWAIT_MS = 200000 };
+
+/* false: it waits, or has failed. */
+static bool has_value(struct ab_conn *conn)
+{
+	struct ab_inspection *inspection = &conn->engine->inspection;
+	struct ab_exchange_request *rq = conn->http->request;
+	size_t secret = (size_t)rq->secret;
+	const char *why;
+
+	if (ab_vault_at(inspection->vault, secret)->value)
+		return true;
+	why = ab_inspection_failure(inspection, secret, conn->engine->loop.now);
+	if (why) {
+		ab_autofree char *text = ab_printf("no access token: %s", why);
+
+		ab_conn_deadline(conn, 0);
+		ab_exchange_fail(conn, 502, text);
+	}
+	return false;
+}
+
+static void wait_for_value(struct ab_conn *conn)
+{
+	struct ab_exchange_request *rq = conn->http->request;
+
+	if (!has_value(conn))
+		return;
+	rq->awaits = false;
+	ab_conn_deadline(conn, 0);
+	ab_exchange_resume(conn);
+}
+
+/* Wait for the access token of this secret, and resume the request then. */
+static void await_value(struct ab_conn *conn, size_t secret)
+{
+	struct ab_inspection *inspection = &conn->engine->inspection;
+	struct ab_exchange_request *rq = conn->http->request;
+
+	/* A kept server, which may be another one, must not send anything meanwhile. */
+	if (!ab_exchange_fixed(conn->http))
+		ab_exchange_close_server(conn);
+	rq->secret = (int)secret;
+	rq->awaits = true;
+	conn->step = wait_for_value;
+	ab_conn_deadline(conn, AWAIT_MS);
+	if (!ab_inspection_failure(inspection, secret, conn->engine->loop.now))
+		inspection->stale(inspection->arg, secret);
+	ab_conn_again(conn);
+}
+
+void ab_exchange_wake(struct ab_engine *engine, size_t secret)
+{
+	for (struct ab_conn *conn = engine->conns; conn; conn = conn->next)
+		if (!conn->closed && conn->http && conn->http->request &&
+		    conn->http->request->awaits && conn->http->request->secret == (int)secret)
+			ab_conn_again(conn);
+}
+
+/* NULL; or why its body cannot be read. */
+static const char *check_head(const struct ab_http_request *head)
+{
+	if (!ab_http_is_exactly(head->method, "POST"))
+		return "only POST requests are";
+	if (memchr(head->path.s, '?', head->path.len))
+		return "its URL has a query";
+	if (ab_http_encoded(&head->head))
+		return "its body is compressed";
+	if (head->head.body != AB_HTTP_LENGTH)
+		return "its body has no Content-Length";
+	return head->head.length > AB_TOKEN_BODY_MAX ? "its body is larger than 64 KiB" : NULL;
+}
+
+/* The body is there. Which secret does it ask for? -1: it was denied. */
+static int judge_token(struct ab_conn *conn, const struct ab_http_request *head)
+{
+	const struct ab_vault *vault = conn->engine->inspection.vault;
+	struct ab_exchange_request *rq = conn->http->request;
+	const uint8_t *body = find_body(conn, head);
+	struct ab_token_request asked;
+	const char *why =
+		body ? ab_token_request_read(&head->head, body, (size_t)head->head.length, &asked)
+		     : "its body is not there";
+	int secret = -1;
+
+	if (!why) {
+		secret = ab_token_find(vault, &rq->host, rq->port, rq->path, &asked,
+				       (int64_t)time(NULL), &why);
+		ab_token_request_fini(&asked);
+	}
+	if (secret < 0)
+		ab_exchange_deny_token(conn, why);
+	return secret;
+}
+
+/* NULL; or why it is not answered. */
+static const char *check_token_path(enum ab_token_path path, const struct ab_http_request *head)
+{
+	return path == AB_TOKEN_URL ? check_head(head)
+				    : "a server may take its path for the token URL";
+}
+
+bool ab_exchange_token(struct ab_conn *conn, const struct ab_http_request *head, size_t len)
+{
+	const struct ab_vault *vault = conn->engine->inspection.vault;
+	struct ab_exchange_request *rq = conn->http->request;
+	struct ab_buf answer = { 0 };
+	enum ab_token_path path;
+	const char *why;
+	int secret;
+
+	if (!settle_path(conn, head))
+		return true;
+	path = rq->settled && has_token_url(conn)
+		       ? ab_token_path(vault, &rq->host, rq->port, rq->path)
+		       : AB_TOKEN_OTHER;
+	if (path == AB_TOKEN_OTHER)
+		return false;
+	why = check_token_path(path, head);
+	if (why) {
+		ab_exchange_deny_token(conn, why);
+		return true;
+	}
+	if (!rq->gathered) {
+		gather_whole_body(conn, head, len);
+		return true;
+	}
+	secret = judge_token(conn, head);
+	if (secret < 0)
+		return true;
+	if (!ab_vault_at(vault, (size_t)secret)->value) {
+		await_value(conn, (size_t)secret);
+		return true;
+	}
+	rq->secret = secret;
+	ab_token_answer(&answer, vault, (size_t)secret);
+	ab_exchange_answer(conn, 200, &answer);
+	ab_buf_fini(&answer);
+	return true;
+}
+
+/* Gateway, path and placeholders. */
 
 /* Accept only the gateway's own address as host: a web page that reaches it by
  * another name (DNS rebinding) must not use it. */
@@ -36,11 +463,6 @@ bool ab_exchange_route(struct ab_conn *conn, const struct ab_http_request *head)
 	free(rq->path);
 	rq->path = ab_strndup(rq->target, strcspn(rq->target, "?"));
 	return true;
-}
-
-static struct ab_http_text make_text(const char *s)
-{
-	return (struct ab_http_text){ s, strlen(s) };
 }
 
 static bool trip(struct ab_conn *conn, int secret)
@@ -87,80 +509,19 @@ bool ab_exchange_trips_unread(struct ab_conn *conn)
 	return trip(conn, secret);
 }
 
-/* Fields that override the request line on some servers. */
-static const char *const overrides[] = {
-	"x-http-method",  "x-http-method-override", "x-method-override",
-	"x-original-url", "x-rewrite-url",
-};
-
-/* Some servers read "_" as "-". */
-static bool is_field_name(struct ab_http_text name, const char *word)
-{
-	size_t i = 0;
-
-	for (; i < name.len && word[i]; i++) {
-		char c = name.s[i] == '_' ? '-' : name.s[i];
-
-		if (ab_lower(c) != word[i])
-			return false;
-	}
-	return i == name.len && !word[i];
-}
-
-static bool has_override(const struct ab_http_head *head)
-{
-	for (size_t i = 0; i < head->nfields; i++)
-		for (size_t k = 0; k < AB_COUNT(overrides); k++)
-			if (is_field_name(head->fields[i].name, overrides[k]))
-				return true;
-	return false;
-}
-
-/*
- * Judge the path in its normal form and send that form, so that no server reads
- * it differently. false: it was denied.
- */
+/* The path is settled. false: it was denied. */
 static bool judge_path(struct ab_conn *conn, const struct ab_http_request *head)
 {
 	const struct ab_http_rules *rules = &conn->engine->inspection.rules;
 	struct ab_exchange_request *rq = conn->http->request;
 	const struct ab_http_rule *rule;
-	struct ab_http_text given = rq->target ? make_text(rq->target) : head->path;
-	ab_autofree char *path = NULL;
-	size_t end = 0, len;
-	const char *why;
 
-	if (!ab_http_rules_bind(rules, &rq->host, rq->port))
+	if (!ab_http_rules_bind(rules, &rq->host, rq->port) ||
+	    ab_http_rules_judge(rules, &rq->host, rq->port, head->method.s, head->method.len,
+				rq->path, strlen(rq->path), &rule))
 		return true;
-	if (has_override(&head->head)) {
-		ab_exchange_refuse(conn, 400, "a header field overrides its method or path");
-		return false;
-	}
-	while (end < given.len && given.s[end] != '?')
-		end++;
-	path = ab_alloc(end + 2);
-	if (end == 0) {
-		memcpy(path, "/", 2);
-		len = 1;
-	} else if (!ab_urlpath_normal(given.s, end, path, &len, &why)) {
-		ab_exchange_refuse(conn, 400, why);
-		return false;
-	}
-	path[len] = '\0';
-	free(rq->path);
-	rq->path = ab_strdup(path);
-	if (!ab_http_rules_judge(rules, &rq->host, rq->port, head->method.s, head->method.len, path,
-				 len, &rule)) {
-		ab_exchange_deny(conn, AB_FAULT_RULE);
-		return false;
-	}
-	if (end) {
-		char *target = ab_printf("%s%.*s", path, (int)(given.len - end), given.s + end);
-
-		free(rq->target);
-		rq->target = target;
-	}
-	return true;
+	ab_exchange_deny(conn, AB_FAULT_RULE);
+	return false;
 }
 
 static enum ab_fault fault_of(enum ab_swap_result result)
@@ -201,7 +562,7 @@ static bool check_swapped(struct ab_conn *conn, const struct ab_swapped *swapped
 		if (!ab_vault_at(conn->engine->inspection.vault, (size_t)swapped->secret)
 			     ->secret->oauth)
 			break;
-		ab_exchange_await(conn, (size_t)swapped->secret);
+		await_value(conn, (size_t)swapped->secret);
 		return false;
 	case AB_SWAP_TRIPWIRE:
 	case AB_SWAP_MISPLACED:
@@ -219,7 +580,7 @@ static bool inject_secrets(struct ab_conn *conn, const struct ab_http_request *h
 {
 	struct ab_exchange_request *rq = conn->http->request;
 	struct ab_sign sign;
-	bool good = ab_exchange_verify(conn, head, asked, &sign);
+	bool good = verify_signature(conn, head, asked, &sign);
 
 	if (good) {
 		ab_swap_request(conn->engine->inspection.vault, &rq->host, rq->port, rq->inspected,
@@ -227,7 +588,7 @@ static bool inject_secrets(struct ab_conn *conn, const struct ab_http_request *h
 		good = check_swapped(conn, ret);
 	}
 	if (good && sign.result == AB_SIGN_DONE)
-		good = ab_exchange_sign(conn, &sign, hop, ret);
+		good = renew_signature(conn, &sign, hop, ret);
 	ab_sign_fini(&sign);
 	return good;
 }
@@ -240,11 +601,12 @@ bool ab_exchange_inspect(struct ab_conn *conn, const struct ab_http_request *hea
 	struct ab_http_request asked;
 
 	*ret = (struct ab_swapped){ .secret = -1 };
-	if (conn->http->mode != AB_EXCHANGE_TUNNEL && !judge_path(conn, head))
+	if (!settle_path(conn, head) ||
+	    (conn->http->mode != AB_EXCHANGE_TUNNEL && !judge_path(conn, head)))
 		return false;
 	asked = *head;
 	if (rq->target)
-		asked.path = asked.target = make_text(rq->target);
+		asked.path = asked.target = ab_http_text(rq->target);
 	if (!vault) {
 		ret->request = asked;
 		return true;
@@ -266,8 +628,8 @@ static bool make_chunked(struct ab_http_request *rq)
 		if (head->fields[i].id == AB_HTTP_CONTENT_LENGTH)
 			head->fields[i] = (struct ab_http_field){
 				.id = AB_HTTP_TRANSFER_ENCODING,
-				.name = make_text("Transfer-Encoding"),
-				.value = make_text("chunked"),
+				.name = ab_http_text("Transfer-Encoding"),
+				.value = ab_http_text("chunked"),
 			};
 	return true;
 }

@@ -1,13 +1,9 @@
-#ifndef AB_PROXY_TRAFFIC_EXCHANGE_STATE_H
-#define AB_PROXY_TRAFFIC_EXCHANGE_STATE_H
+#pragma once
 /*
  * Shared state of the exchange. Private to exchange*.c.
  *
- *	exchange.c		reads, judges and sends a request
- *	exchange_dial.c		dials its server
- *	exchange_inspect.c	inspects its head: path, placeholders
- *	exchange_sign.c		verifies and replaces its AWS signature
- *	exchange_token.c	answers requests for tokens, and waits for tokens
+ *	exchange.c		reads, judges and sends a request, and dials its server
+ *	exchange_inspect.c	inspects its head: path, placeholders, signatures, tokens
  *	exchange_bodies.c	passes the response and both bodies
  *	exchange_end.c		records, denials, and the end of a connection
  */
@@ -30,11 +26,14 @@ struct ab_pass { /* one direction of one request */
 	enum ab_pass_state state;
 	enum ab_http_body body;
 	bool last; /* the end of a chunked body was seen */
-	bool malformed;
+	bool malformed, too_long;
+	uint64_t most;	 /* bytes of the body; 0: any number */
 	uint64_t left;	 /* bytes that may pass */
 	uint64_t before; /* flow->moved when the body began */
 	uint64_t ahead;	 /* body bytes sent with the head */
 	struct ab_http_chunks chunks;
+	struct ab_http_chunks counted; /* with `most`: a second reader, which finds `payload` */
+	uint64_t payload;
 	struct ab_body_filter *filter; /* or NULL */
 };
 
@@ -43,6 +42,7 @@ struct ab_exchange_request {
 	uint16_t port;
 	char *method, *path;
 	char *asked; /* the requested host, if it is not the tunnel's */
+	char *line;  /* of a malformed request: what it asked for */
 	char *error;
 	struct ab_verdict verdict;
 	char *entry; /* the verdict's, unless it is the tunnel's */
@@ -67,6 +67,7 @@ struct ab_exchange_request {
 	bool searched;		       /* the response must be searchable for values */
 	bool gathered;		       /* the whole body is in client.in, or it has none */
 	bool awaits;		       /* a value of `secret` */
+	bool settled;		       /* path and target are in normal form */
 	int secret;		       /* that was injected or caused a denial; -1 */
 	char *target;		       /* path and query to send; NULL: as received */
 	struct ab_scrub *scrub;	       /* of the response, or NULL */
@@ -84,7 +85,6 @@ struct ab_exchange {
 	char *peer;  /* proxy mode: the host of conn->server */
 	uint16_t peer_port;
 	bool peer_tls;
-	size_t discarded;
 	struct ab_exchange_request *request; /* in progress, or NULL */
 };
 
@@ -95,16 +95,19 @@ void ab_exchange_send(struct ab_conn *conn, const struct ab_http_request *head, 
 /* Continue with the head in client.in after a wait. */
 void ab_exchange_resume(struct ab_conn *conn);
 
-/* exchange_dial.c: dial, then send */
+/* Continue with it, once conn->server is there and the body if it must be. */
+void ab_exchange_send_again(struct ab_conn *conn);
+/* Dial, then send. */
 void ab_exchange_dial(struct ab_conn *conn);
-/* Parse the head in client.in again after a wait; <= 0: it failed. */
-ssize_t ab_exchange_read_again(struct ab_conn *conn, struct ab_http_request *ret);
 
 /* conn->server belongs to a tunnel and cannot be dialled again. */
 static inline bool ab_exchange_fixed(const struct ab_exchange *x)
 {
 	return x->mode != AB_EXCHANGE_PROXY;
 }
+
+/* Deny a body that is longer than network.maxRequestBody. */
+void ab_exchange_deny_length(struct ab_conn *conn);
 
 /* exchange_inspect.c */
 /* Set host and path of a request to the gateway; false: it is not one. */
@@ -124,28 +127,12 @@ bool ab_exchange_inspect(struct ab_conn *conn, const struct ab_http_request *hea
 bool ab_exchange_write(struct ab_conn *conn, struct ab_swapped *swapped,
 		       const struct ab_http_hop *hop);
 
-/* exchange_sign.c */
 /* Wait for a body that must be hashed. true: ab_exchange_send() is called again later, or the
  * request was denied. */
 bool ab_exchange_gather(struct ab_conn *conn, const struct ab_http_request *head, size_t len);
-/* The same for any body with a length. */
-void ab_exchange_gather_body(struct ab_conn *conn, const struct ab_http_request *head, size_t len);
-/* The body in client.in, after the head; NULL: it was not gathered. */
-const uint8_t *ab_exchange_body(const struct ab_conn *conn, const struct ab_http_request *head);
-/* Verify the signature, and take it out of `asked`. false: it was denied. Free `ret` with
- * ab_sign_fini(). */
-bool ab_exchange_verify(struct ab_conn *conn, const struct ab_http_request *head,
-			struct ab_http_request *asked, struct ab_sign *ret);
-/* Sign it anew. false: it was denied. */
-bool ab_exchange_sign(struct ab_conn *conn, const struct ab_sign *sign,
-		      const struct ab_http_hop *hop, struct ab_swapped *swapped);
-
-/* exchange_token.c */
 /* Answer a request to a token URL of a secret. true: it is one, and was answered, denied, or
  * ab_exchange_send() is called again later. */
 bool ab_exchange_token(struct ab_conn *conn, const struct ab_http_request *head, size_t len);
-/* Wait for the access token of this secret, and resume the request then. */
-void ab_exchange_await(struct ab_conn *conn, size_t secret);
 
 /* exchange_bodies.c: the head is in server.out, or is the first `raw` bytes of
  * client.in. The texts of its fields may be gone. */
@@ -176,5 +163,3 @@ void ab_exchange_end(struct ab_conn *conn);
 void ab_exchange_close_server(struct ab_conn *conn);
 /* The request in progress, or its tunnel; false: neither. */
 bool ab_exchange_describe(const struct ab_conn *conn, struct ab_request_record *ret);
-
-#endif

@@ -20,9 +20,6 @@
  */
 #include "proxy/traffic/multiplex.h"
 
-#include <stdlib.h>
-
-#include "base/data/mem.h"
 #include "proxy/h2/session.h"
 #include "proxy/traffic/exchange.h"
 #include "proxy/traffic/tunnel.h"

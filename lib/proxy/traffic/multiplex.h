@@ -1,5 +1,4 @@
-#ifndef AB_PROXY_TRAFFIC_MULTIPLEX_H
-#define AB_PROXY_TRAFFIC_MULTIPLEX_H
+#pragma once
 /*
  * HTTP/2 between a client in the box and an inspected host, with TLS on both sides
  * or on none. Each stream becomes a connection of its own (conn->carrier), and its
@@ -13,5 +12,3 @@
 /* Creates conn->multiplex and sets conn->step; begins with conn->client.in. With
  * conn->failure there is no server, and every request gets that reply. */
 void ab_multiplex_start(struct ab_conn *conn);
-
-#endif

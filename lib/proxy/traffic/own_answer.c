@@ -1,12 +1,6 @@
 #include "proxy/traffic/exchange.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "audit/read/words.h"
-#include "base/data/buf.h"
-#include "base/data/mem.h"
 
 static const struct {
 	int status;
@@ -14,6 +8,7 @@ static const struct {
 	const char *begin; /* of the text */
 } kinds[] = {
 	{ 400, "Bad Request", "agentbox denied this request" },
+	{ 413, "Content Too Large", "agentbox denied this request" },
 	{ 414, "URI Too Long", "agentbox denied this request" },
 	{ 431, "Request Header Fields Too Large", "agentbox denied this request" },
 	{ 501, "Not Implemented", "agentbox denied this request" },
@@ -92,34 +87,67 @@ void ab_exchange_reply(struct ab_buf *out, struct ab_ledger *ledger,
 		ab_buf_add(out, text.data, text.len);
 }
 
-int ab_exchange_failure(const struct ab_dialled *result, const char **ret_why)
+struct cause {
+	int status;
+	enum ab_socks_reply socks;
+	const char *why;
+};
+
+static const struct cause *find_cause(const struct ab_dialled *result)
 {
-	static const struct {
-		int status;
-		const char *why;
-	} failures[] = {
-		[AB_DIAL_NO_NAME] = { 502, "the name does not exist" },
-		[AB_DIAL_NO_ANSWER] = { 504, "no name server answered" },
-		[AB_DIAL_FAILED] = { 502, "the connection failed" },
-		[AB_DIAL_TIMEOUT] = { 504, "the connection timed out" },
-		[AB_DIAL_UPSTREAM] = { 502, "the upstream proxy refused the request" },
+	static const struct cause failures[] = {
+		[AB_DIAL_NO_NAME] = { 502, AB_SOCKS_HOST_UNREACHABLE, "the name does not exist" },
+		[AB_DIAL_NO_ANSWER] = { 504, AB_SOCKS_HOST_UNREACHABLE, "no name server answered" },
+		[AB_DIAL_FAILED] = { 502, AB_SOCKS_FAILURE, "the connection failed" },
+		[AB_DIAL_TIMEOUT] = { 504, AB_SOCKS_TTL, "the connection timed out" },
+		[AB_DIAL_UPSTREAM] = { 502, AB_SOCKS_FAILURE,
+				       "the upstream proxy refused the request" },
 	};
 	static const struct {
 		int errnum;
-		const char *why;
+		struct cause cause;
 	} causes[] = {
-		{ ECONNREFUSED, "connection refused" },
-		{ ECONNRESET, "connection reset" },
-		{ EHOSTUNREACH, "no route to its address" },
-		{ ENETUNREACH, "no route to its network" },
-		{ ETIMEDOUT, "the connection timed out" },
+		{ ECONNREFUSED, { 502, AB_SOCKS_REFUSED, "connection refused" } },
+		{ ECONNRESET, { 502, AB_SOCKS_FAILURE, "connection reset" } },
+		{ EHOSTUNREACH, { 502, AB_SOCKS_HOST_UNREACHABLE, "no route to its address" } },
+		{ ENETUNREACH, { 502, AB_SOCKS_NET_UNREACHABLE, "no route to its network" } },
+		{ ETIMEDOUT, { 504, AB_SOCKS_TTL, "the connection timed out" } },
 	};
 
-	*ret_why = failures[result->result].why;
-	if (result->result != AB_DIAL_FAILED)
-		return failures[result->result].status;
-	for (size_t i = 0; i < AB_COUNT(causes); i++)
+	for (size_t i = 0; result->result == AB_DIAL_FAILED && i < AB_COUNT(causes); i++)
 		if (causes[i].errnum == result->errnum)
-			*ret_why = causes[i].why;
-	return result->errnum == ETIMEDOUT ? 504 : 502;
+			return &causes[i].cause;
+	return &failures[result->result];
+}
+
+/* It is not the target that failed: say which proxy, and what names it. */
+static void explain_upstream(const struct ab_dialled *result, const struct ab_upstream *upstream,
+			     struct ab_dial_failure *ret)
+{
+	ab_autobuf struct ab_buf text = { 0 };
+
+	ab_buf_puts(&text, "the upstream proxy ");
+	ab_words_target(&text, upstream->host.text, upstream->port);
+	ab_buf_printf(&text, " (from %s) ", upstream->from);
+	if (result->result == AB_DIAL_TIMEOUT)
+		ab_buf_puts(&text, "did not open the connection in time");
+	else if (result->result != AB_DIAL_UPSTREAM)
+		ab_buf_printf(&text, "could not be reached: %s", find_cause(result)->why);
+	else if (result->status)
+		ab_buf_printf(&text, "refused the request with status %d", result->status);
+	else
+		ab_buf_puts(&text, "did not answer as a proxy");
+	snprintf(ret->why, sizeof(ret->why), "%s", text.data);
+}
+
+void ab_exchange_failure(const struct ab_dialled *result, const struct ab_upstream *upstream,
+			 struct ab_dial_failure *ret)
+{
+	const struct cause *cause = find_cause(result);
+
+	ret->status = cause->status;
+	ret->socks = cause->socks;
+	snprintf(ret->why, sizeof(ret->why), "%s", cause->why);
+	if (result->upstream && upstream)
+		explain_upstream(result, upstream, ret);
 }

@@ -11,20 +11,14 @@
  */
 #include "proxy/traffic/tunnel.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/data/mem.h"
+#include "proxy/conn/agent_terms.h"
 #include "proxy/secrets/vault.h"
 #include "proxy/traffic/exchange.h"
 #include "proxy/wire/hello.h"
-#include "proxy/wire/socks.h"
+#include "proxy/wire/ssh_kex.h"
 
 enum {
 	WAITING_ROOM = 16 * 1024, /* bytes buffered during the dial */
-	FINISH_ROOM = 16 * 1024,
-	FINISH_SHARE = 64, /* reads per turn */
 };
 
 void ab_tunnel_describe(const struct ab_conn *conn, struct ab_request_record *ret)
@@ -139,62 +133,34 @@ void ab_tunnel_adopt(struct ab_conn *conn, const struct ab_host *host, uint16_t 
 	conn->port = port;
 }
 
-static void flush_and_close(struct ab_conn *conn)
-{
-	enum ab_io io = ab_side_flush(&conn->client);
-
-	if (io == AB_IO_WAIT)
-		return;
-	ab_side_shut(&conn->client);
-	/* Closing with unread bytes would reset the connection, and the client
-	 * would lose the reply. */
-	for (int i = 0; io == AB_IO_DONE && i < FINISH_SHARE; i++) {
-		io = ab_side_read(&conn->client, FINISH_ROOM);
-		ab_buf_fini(&conn->client.in);
-	}
-	if (io == AB_IO_DONE)
-		ab_conn_again(conn);
-	else if (io != AB_IO_WAIT)
-		ab_conn_close(conn, false);
-}
-
 void ab_tunnel_finish(struct ab_conn *conn)
 {
-	ab_conn_whole(conn);
-	ab_buf_fini(&conn->client.in);
 	ab_side_close(&conn->server, true);
-	conn->step = flush_and_close;
-	ab_conn_deadline(conn, AB_HANDSHAKE_MS);
-	ab_conn_again(conn);
+	ab_conn_linger(conn);
+}
+
+static void put_socks_answer(struct ab_conn *conn, enum ab_socks_reply reply)
+{
+	uint8_t answer[10];
+
+	ab_socks_answer(reply, answer);
+	ab_buf_add(&conn->client.out, answer, sizeof(answer));
 }
 
 /* The reply depends on the door: HTTP, SOCKS or a reset. */
 static void record_and_reply(struct ab_conn *conn, struct ab_request_record *r,
 			     enum ab_socks_reply reply)
 {
-	uint8_t answer[10];
-
 	conn->unrecorded = true;
 	r->ms = conn->engine->loop.now - conn->begun;
 	ab_conn_record(conn, r);
 	if (conn->closed)
 		return;
-	switch ((enum ab_door)conn->door) {
-	case AB_DOOR_CONNECT:
+	if (conn->door == AB_DOOR_CONNECT) {
 		ab_exchange_reply(&conn->client.out, conn->engine->ledger, r, r->status);
-		break;
-	case AB_DOOR_SOCKS:
-		ab_socks_answer(reply, answer);
-		ab_buf_add(&conn->client.out, answer, sizeof(answer));
-		break;
-	case AB_DOOR_HTTP:
-	case AB_DOOR_TRANSPARENT:
-	case AB_DOOR_DNS:
-	case AB_DOOR_PUBLISH:
-	case AB_DOOR_HOST_PORT:
-	case AB_DOOR_GATEWAY:
-	case AB_DOOR_AGENT:
-	case AB_DOOR_COUNT:
+	} else if (conn->door == AB_DOOR_SOCKS) {
+		put_socks_answer(conn, reply);
+	} else {
 		ab_conn_close(conn, true);
 		return;
 	}
@@ -245,14 +211,8 @@ static void relay_bytes(struct ab_conn *conn)
 		io = ways[i].flow == &conn->down
 			     ? ab_tunnel_move_down(conn)
 			     : ab_flow_move(ways[i].flow, pipes, ways[i].from, ways[i].to, &all);
-		if (io == AB_IO_FAILED) {
-			ab_conn_close(conn, true);
+		if (!ab_conn_moved(conn, io, ways[i].to))
 			return;
-		}
-		if (io == AB_IO_YIELD)
-			ab_conn_again(conn);
-		if (io == AB_IO_EOF)
-			ab_side_shut(ways[i].to);
 	}
 	if (is_finished(conn))
 		ab_conn_close(conn, false);
@@ -269,49 +229,17 @@ void ab_tunnel_relay(struct ab_conn *conn)
 static void confirm_tunnel(struct ab_conn *conn)
 {
 	static const char established[] = "HTTP/1.1 200 Connection established\r\n\r\n";
-	uint8_t answer[10];
 
-	if (conn->door == AB_DOOR_CONNECT) {
+	if (conn->door == AB_DOOR_CONNECT)
 		ab_buf_add(&conn->client.out, established, sizeof(established) - 1);
-	} else if (conn->door == AB_DOOR_SOCKS) {
-		ab_socks_answer(AB_SOCKS_OK, answer);
-		ab_buf_add(&conn->client.out, answer, sizeof(answer));
-	}
+	else if (conn->door == AB_DOOR_SOCKS)
+		put_socks_answer(conn, AB_SOCKS_OK);
 	ab_tunnel_read_first(conn);
-}
-
-static enum ab_socks_reply socks_reply_to(const struct ab_dialled *result)
-{
-	switch (result->result) {
-	case AB_DIAL_NO_NAME:
-	case AB_DIAL_NO_ANSWER:
-		return AB_SOCKS_HOST_UNREACHABLE;
-	case AB_DIAL_TIMEOUT:
-		return AB_SOCKS_TTL;
-	case AB_DIAL_FORBIDDEN:
-		return AB_SOCKS_NOT_ALLOWED;
-	case AB_DIAL_OK:
-	case AB_DIAL_UPSTREAM:
-		return AB_SOCKS_FAILURE;
-	case AB_DIAL_FAILED:
-		break;
-	}
-	switch (result->errnum) {
-	case ECONNREFUSED:
-		return AB_SOCKS_REFUSED;
-	case ENETUNREACH:
-		return AB_SOCKS_NET_UNREACHABLE;
-	case EHOSTUNREACH:
-		return AB_SOCKS_HOST_UNREACHABLE;
-	case ETIMEDOUT:
-		return AB_SOCKS_TTL;
-	default:
-		return AB_SOCKS_FAILURE;
-	}
 }
 
 static void server_dialled(struct ab_conn *conn, const struct ab_dialled *result)
 {
+	struct ab_dial_failure failure;
 	struct ab_request_record r;
 
 	if (result->address.text[0])
@@ -327,10 +255,11 @@ static void server_dialled(struct ab_conn *conn, const struct ab_dialled *result
 		deny_tunnel(conn, &r);
 		return;
 	}
-	r.status = ab_exchange_failure(result, &r.error);
-	if (conn->door != AB_DOOR_CONNECT)
-		r.status = 0; /* this door does not use HTTP */
-	record_and_reply(conn, &r, socks_reply_to(result));
+	ab_exchange_failure(result, conn->engine->upstream, &failure);
+	r.error = failure.why;
+	/* Other doors do not use HTTP. */
+	r.status = conn->door == AB_DOOR_CONNECT ? failure.status : 0;
+	record_and_reply(conn, &r, failure.socks);
 }
 
 /* Buffer the client's bytes, and notice that it failed. */
@@ -358,7 +287,7 @@ static bool deny_placeholder(struct ab_conn *conn)
 	r.fault = AB_FAULT_TRIPWIRE;
 	r.secret = ab_inspection_secret(inspection, secret);
 	deny_tunnel(conn, &r);
-	ab_inspection_trip(inspection, secret);
+	ab_inspection_trip(inspection, secret, false);
 	return true;
 }
 
@@ -400,4 +329,67 @@ bool ab_tunnel_remains(const struct ab_conn *conn)
 	if (conn->closed || conn->http || conn->multiplex || !conn->host || conn->denial)
 		return false;
 	return conn->dial ? conn->client.in.len > 0 : conn->server.source.fd >= 0;
+}
+
+/* The beginning of an SSH server's stream, on its way to the client: it says which key exchanges
+ * pass here (proxy/conn/agent_terms.h). Everything after it is spliced as usual. */
+
+enum { ROOM = 16 * 1024 };
+
+static void note_exchange(void *arg, struct ab_ssh_text host_key, struct ab_ssh_text signature)
+{
+	const struct ab_conn *conn = arg;
+
+	ab_agent_terms_saw(conn->engine->agent, conn->host->text, conn->port, host_key, signature);
+}
+
+void ab_tunnel_watch_kex(struct ab_conn *conn)
+{
+	if (!conn->engine->agent || conn->kex)
+		return;
+	conn->kex = ab_alloc(sizeof(*conn->kex));
+	conn->kex->signed_by = note_exchange;
+	conn->kex->arg = conn;
+}
+
+/* Move what was read and looked at, and nothing else. */
+static enum ab_io move_seen(struct ab_conn *conn)
+{
+	struct ab_side *server = &conn->server;
+	enum ab_io io, moved;
+	uint64_t left;
+
+	do {
+		size_t before = server->in.len;
+
+		io = ab_side_read(server, ROOM);
+		if (server->in.len > before)
+			ab_ssh_kex_feed(conn->kex, ab_buf_bytes(&server->in) + before,
+					server->in.len - before);
+	} while (io == AB_IO_DONE);
+	if (io == AB_IO_FAILED)
+		return io;
+	left = server->in.len;
+	moved = ab_flow_move(&conn->down, conn->engine->pipes, server, &conn->client, &left);
+	if (moved != AB_IO_DONE || io == AB_IO_EOF)
+		return moved == AB_IO_DONE ? AB_IO_EOF : moved;
+	return server->readable || conn->kex->done ? AB_IO_YIELD : AB_IO_WAIT;
+}
+
+static void forget_kex(struct ab_conn *conn)
+{
+	if (!conn->kex)
+		return;
+	ab_ssh_kex_fini(conn->kex);
+	free(ab_take(conn->kex));
+}
+
+enum ab_io ab_tunnel_move_down(struct ab_conn *conn)
+{
+	uint64_t all = AB_FLOW_ALL;
+
+	if (conn->kex && !conn->kex->done && !conn->server.tls)
+		return move_seen(conn);
+	forget_kex(conn);
+	return ab_flow_move(&conn->down, conn->engine->pipes, &conn->server, &conn->client, &all);
 }

@@ -1,14 +1,11 @@
-#ifndef AB_PROXY_TRAFFIC_TUNNEL_H
-#define AB_PROXY_TRAFFIC_TUNNEL_H
+#pragma once
 /*
  * Tunnels: the host is judged and dialled, and the client's first bytes are
  * judged before they are forwarded. The door determines the reply to the
  * client: 200 or 403 (CONNECT), a SOCKS reply, nothing or a reset
  * (transparent). Private to lib/proxy.
  */
-#include <stdbool.h>
-#include <stdint.h>
-
+#include "base/base.h"
 #include "proxy/conn/conn.h"
 
 struct ab_hello;
@@ -41,13 +38,18 @@ bool ab_tunnel_remains(const struct ab_conn *conn);
 /* Send client.out to the client, then close. */
 void ab_tunnel_finish(struct ab_conn *conn);
 
-/* tunnel_kex.c: look for a key exchange of SSH, if the box may use keys. */
+/* Look for a key exchange of SSH, if the box may use keys. */
 void ab_tunnel_watch_kex(struct ab_conn *conn);
-void ab_tunnel_forget_kex(struct ab_conn *conn);
 /* Move bytes from the server to the client. */
 enum ab_io ab_tunnel_move_down(struct ab_conn *conn);
 
 /* tunnel_first_bytes.c: the server is connected; judge the first bytes. */
 void ab_tunnel_read_first(struct ab_conn *conn);
 
-#endif
+/*
+ * tunnel_tls.c, instead of that: a tunnel to an inspected host (proxy/conn/inspected.h). The
+ * proxy terminates the client's TLS with a certificate of the run's authority, opens its own TLS
+ * to the server and verifies it, and passes the requests to proxy/traffic/exchange.h.
+ * Unreadable traffic is denied.
+ */
+void ab_tunnel_tls_start(struct ab_conn *conn);

@@ -20,13 +20,9 @@
  */
 #include "proxy/traffic/tunnel.h"
 
-#include <ctype.h>
-#include <string.h>
-
-#include "base/data/mem.h"
 #include "proxy/traffic/exchange.h"
-#include "proxy/traffic/tunnel_tls.h"
 #include "proxy/wire/hello.h"
+#include "proxy/wire/http.h"
 
 enum {
 	REPLY_ROOM = 16 * 1024, /* for the server's first bytes */
@@ -84,23 +80,7 @@ static bool check_hello(struct ab_conn *conn, const struct ab_hello *hello)
 /* false: the connection was closed. */
 static bool pass_down(struct ab_conn *conn)
 {
-	if (conn->client.shut)
-		return true;
-	switch (ab_tunnel_move_down(conn)) {
-	case AB_IO_FAILED:
-		ab_conn_close(conn, true);
-		return false;
-	case AB_IO_YIELD:
-		ab_conn_again(conn);
-		break;
-	case AB_IO_EOF:
-		ab_side_shut(&conn->client);
-		break;
-	case AB_IO_DONE:
-	case AB_IO_WAIT:
-		break;
-	}
-	return true;
+	return conn->client.shut || ab_conn_moved(conn, ab_tunnel_move_down(conn), &conn->client);
 }
 
 /* Read up to the size of a hello. false: the connection was closed. */
@@ -121,25 +101,15 @@ static bool read_client(struct ab_conn *conn)
 static void judge_second_hello(struct ab_conn *conn)
 {
 	struct ab_hello hello;
+	enum ab_first first;
 
 	if (!pass_down(conn) || !read_client(conn))
 		return;
-	switch (ab_hello_again(ab_buf_bytes(&conn->client.in), conn->client.in.len, &hello)) {
-	case AB_FIRST_TLS:
-		if (check_hello(conn, &hello))
-			ab_tunnel_relay(conn);
-		return;
-	case AB_FIRST_MORE:
-		if (conn->client.eof)
-			ab_tunnel_cut(conn, AB_FAULT_MALFORMED, NULL);
-		return;
-	case AB_FIRST_HTTP:
-	case AB_FIRST_HTTP2:
-	case AB_FIRST_OTHER:
-	case AB_FIRST_BAD:
+	first = ab_hello_again(ab_buf_bytes(&conn->client.in), conn->client.in.len, &hello);
+	if (first == AB_FIRST_TLS && check_hello(conn, &hello))
+		ab_tunnel_relay(conn);
+	else if (first != AB_FIRST_TLS && (first != AB_FIRST_MORE || conn->client.eof))
 		ab_tunnel_cut(conn, AB_FAULT_MALFORMED, NULL);
-		return;
-	}
 }
 
 /* Send the first hello and wait for the server's reply. */
@@ -147,6 +117,7 @@ static void wait_for_server_hello(struct ab_conn *conn)
 {
 	enum ab_io io = ab_flow_move(&conn->up, conn->engine->pipes, &conn->client, &conn->server,
 				     &conn->hello_left);
+	enum ab_retry retry;
 
 	if (io == AB_IO_FAILED) {
 		ab_conn_close(conn, true);
@@ -159,20 +130,13 @@ static void wait_for_server_hello(struct ab_conn *conn)
 		ab_conn_close(conn, true);
 		return;
 	}
-	switch (ab_hello_retry(ab_buf_bytes(&conn->server.in), conn->server.in.len)) {
-	case AB_RETRY_MORE:
-		if (io != AB_IO_EOF && conn->server.in.len < REPLY_ROOM)
-			return;
-		/* It cannot ask for another hello any more. */
-		ab_tunnel_relay(conn);
-		return;
-	case AB_RETRY_NO:
-		ab_tunnel_relay(conn);
-		return;
-	case AB_RETRY_YES:
+	retry = ab_hello_retry(ab_buf_bytes(&conn->server.in), conn->server.in.len);
+	if (retry == AB_RETRY_YES) {
 		conn->step = judge_second_hello;
 		judge_second_hello(conn);
-		return;
+	} else if (retry == AB_RETRY_NO || io == AB_IO_EOF || conn->server.in.len >= REPLY_ROOM) {
+		/* It cannot ask for another hello any more. */
+		ab_tunnel_relay(conn);
 	}
 }
 
@@ -192,7 +156,7 @@ static size_t token_length(const uint8_t *data, size_t len)
 {
 	size_t i = 0;
 
-	while (i < len && (isalnum(data[i]) || (data[i] && strchr("!#$%&'*+-.^_`|~", data[i]))))
+	while (i < len && ab_http_tchar(data[i]))
 		i++;
 	return i;
 }
@@ -202,20 +166,13 @@ static bool is_token(const uint8_t *data, size_t len)
 	return token_length(data, len) == len;
 }
 
-/* As the parsers of some servers see it (proxy/wire/hello.c). */
-static bool is_blank(uint8_t c)
-{
-	return c == ' ' || c == '\t' || (c >= '\v' && c <= '\r') || (c >= 0x1c && c <= 0x1f) ||
-	       c == 0x85 || c == 0xa0;
-}
-
 /* A blank and more after the word: that may be a request. A line may end there. */
 static void judge_after_word(struct ab_conn *conn, size_t word)
 {
 	const uint8_t *data = ab_buf_bytes(&conn->client.in);
 	size_t len = conn->client.in.len, i = word;
 
-	while (i < len && is_blank(data[i]))
+	while (i < len && ab_hello_blank(data[i]))
 		i++;
 	if (i > word && i < len && data[i] != '\n')
 		ab_tunnel_cut(conn, AB_FAULT_MALFORMED, NULL);
@@ -227,6 +184,7 @@ static void pass_long_word(struct ab_conn *conn)
 {
 	struct ab_buf *in = &conn->client.in;
 	uint64_t word;
+	enum ab_io io;
 
 	if (!pass_down(conn) || !read_client(conn))
 		return;
@@ -235,21 +193,11 @@ static void pass_long_word(struct ab_conn *conn)
 		judge_after_word(conn, (size_t)word);
 		return;
 	}
-	switch (ab_flow_move(&conn->up, conn->engine->pipes, &conn->client, &conn->server, &word)) {
-	case AB_IO_FAILED:
+	io = ab_flow_move(&conn->up, conn->engine->pipes, &conn->client, &conn->server, &word);
+	if (io == AB_IO_FAILED)
 		ab_conn_close(conn, true);
-		break;
-	case AB_IO_YIELD:
+	else if (io == AB_IO_YIELD || (io == AB_IO_DONE && conn->client.readable))
 		ab_conn_again(conn);
-		break;
-	case AB_IO_DONE:
-		if (conn->client.readable)
-			ab_conn_again(conn);
-		break;
-	case AB_IO_WAIT:
-	case AB_IO_EOF:
-		break;
-	}
 }
 
 /* Undecided: hold the bytes, unless they are a token. */
@@ -349,7 +297,7 @@ static void read_first_bytes(struct ab_conn *conn)
 
 void ab_tunnel_read_first(struct ab_conn *conn)
 {
-	if (ab_tunnel_tls_applies(conn)) {
+	if (ab_inspection_covers(&conn->engine->inspection, conn->host, conn->port)) {
 		ab_tunnel_tls_start(conn);
 		return;
 	}

@@ -11,21 +11,12 @@
  *
  * Mustn't: send a byte of a request to a server that has not proved its name.
  */
-#include "proxy/traffic/tunnel_tls.h"
 
-#include <string.h>
-
-#include "base/data/mem.h"
 #include "proxy/io/tls.h"
 #include "proxy/traffic/exchange.h"
 #include "proxy/traffic/multiplex.h"
 #include "proxy/traffic/tunnel.h"
 #include "proxy/wire/hello.h"
-
-bool ab_tunnel_tls_applies(const struct ab_conn *conn)
-{
-	return ab_inspection_covers(&conn->engine->inspection, conn->host, conn->port);
-}
 
 /* It was allowed and failed. */
 static void record_failure(struct ab_conn *conn, const char *why)

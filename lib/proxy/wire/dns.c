@@ -1,9 +1,6 @@
 #include "proxy/wire/dns.h"
 
 #include <assert.h>
-#include <string.h>
-
-#include "base/text/ascii.h"
 
 /*
  * A query has one question, no answers, and in its additional section at most
@@ -35,11 +32,6 @@ static uint16_t get16(const uint8_t *p)
 	return (uint16_t)(p[0] << 8 | p[1]);
 }
 
-static bool is_ldh(uint8_t c)
-{
-	return ab_is_alnum(c) || c == '-';
-}
-
 /*
  * Read a name with dots into *ret_text. *ret_len is 0 for the root and for a
  * name with a byte that is invalid in host names. A dot inside a label is such a
@@ -64,7 +56,7 @@ static bool read_name(struct reader *r, char ret_text[NAME_MAX_WIRE], size_t *re
 		if (n > 0)
 			ret_text[n++] = '.';
 		for (size_t i = 0; i < label; i++) {
-			clean = clean && is_ldh(r->data[r->at]);
+			clean = clean && ab_host_char(r->data[r->at]);
 			ret_text[n++] = (char)r->data[r->at++];
 		}
 	}
@@ -81,7 +73,7 @@ static bool read_question(struct reader *r, struct ab_dns_query *q)
 	if (!read_name(r, text, &n) || r->len - r->at < 4)
 		return false;
 	q->type = get16(r->data + r->at);
-	q->class = get16(r->data + r->at + 2);
+	q->rrclass = get16(r->data + r->at + 2);
 	r->at += 4;
 	q->question = begin;
 	q->question_len = (size_t)(r->data + r->at - begin);

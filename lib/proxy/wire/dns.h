@@ -1,13 +1,9 @@
-#ifndef AB_PROXY_WIRE_DNS_H
-#define AB_PROXY_WIRE_DNS_H
+#pragma once
 /*
  * DNS messages of the box: parses a query, writes an answer. Pure. Queries are
  * never forwarded, so a query has one question and an answer at most one record.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "base/base.h"
 #include "policy/values/host.h"
 
 enum { AB_DNS_MAX = 4096 }; /* a longer message is not a query */
@@ -32,7 +28,7 @@ enum ab_dns_code {
 struct ab_dns_query {
 	uint16_t id;
 	uint16_t flags; /* as received: opcode, RD */
-	uint16_t type, class;
+	uint16_t type, rrclass;
 	bool edns;
 	uint16_t udp_size;	 /* the client's maximum; 512 without EDNS */
 	const uint8_t *question; /* as received: the answer keeps its case */
@@ -60,5 +56,3 @@ int ab_dns_parse(const uint8_t *msg, size_t len, struct ab_dns_query *ret,
 enum { AB_DNS_ANSWER_MAX = 512 };
 size_t ab_dns_answer(const struct ab_dns_query *query, enum ab_dns_code code, const uint8_t *addr,
 		     size_t addr_len, uint8_t ret[AB_DNS_ANSWER_MAX]);
-
-#endif

@@ -1,9 +1,7 @@
 #include "proxy/wire/hello.h"
 
-#include <string.h>
-
-#include "base/text/ascii.h"
-#include "base/data/mem.h"
+#include "proxy/io/ssh_text.h"
+#include "proxy/wire/http.h"
 
 /*
  * Theory of operation.
@@ -86,16 +84,10 @@ static enum ab_first detect_odd_record(const uint8_t *data, size_t len)
 	return data[RECORD_HEADER] == 1 ? AB_FIRST_BAD : AB_FIRST_OTHER;
 }
 
-/* Some server accepts it as a space; within a line also a carriage return. */
-static bool is_blank(uint8_t c)
+bool ab_hello_blank(uint8_t c)
 {
 	return c == ' ' || c == '\t' || (c >= '\v' && c <= '\r') || (c >= 0x1c && c <= 0x1f) ||
 	       c == 0x85 || c == 0xa0;
-}
-
-static bool is_token(uint8_t c)
-{
-	return ab_is_alnum(c) || (c && strchr("!#$%&'*+-.^_`|~", c));
 }
 
 /* Does the word look like a method name? */
@@ -112,7 +104,7 @@ static bool is_target(const uint8_t *data, size_t len)
 {
 	size_t n = 0;
 
-	while (n < len && !is_blank(data[n]))
+	while (n < len && !ab_hello_blank(data[n]))
 		n++;
 	return n > 0 && (data[0] == '/' || memmem(data, n, "://", 3));
 }
@@ -140,29 +132,29 @@ static enum ab_first detect_line(const uint8_t *data, size_t len)
 	bool method;
 
 	len = len < LONGEST ? len : LONGEST;
-	while (i < len && (is_blank(data[i]) || data[i] == '\n'))
+	while (i < len && (ab_hello_blank(data[i]) || data[i] == '\n'))
 		i++;
 	word = i;
-	while (i < len && is_token(data[i]))
+	while (i < len && ab_http_tchar(data[i]))
 		i++;
 	if (i == len)
 		return undecided;
-	if (i == word || !is_blank(data[i]))
+	if (i == word || !ab_hello_blank(data[i]))
 		return AB_FIRST_OTHER;
 	if (i - word == 5 && memcmp(data + word, "PROXY", 5) == 0)
 		return AB_FIRST_BAD;
 	method = is_method(data + word, i - word);
-	while (i < len && is_blank(data[i]))
+	while (i < len && ab_hello_blank(data[i]))
 		i++;
 	target = i;
 	for (; i < len; i++) {
 		if (data[i] == '\n')
 			return method && is_target(data + target, i - target) ? AB_FIRST_HTTP
 									      : AB_FIRST_OTHER;
-		if (is_blank(data[i - 1]) && is_version(data + i, len - i))
+		if (ab_hello_blank(data[i - 1]) && is_version(data + i, len - i))
 			return AB_FIRST_HTTP;
 		/* Some servers accept any byte in a path. */
-		if ((data[i] < ' ' || data[i] == 0x7f) && !is_blank(data[i]))
+		if ((data[i] < ' ' || data[i] == 0x7f) && !ab_hello_blank(data[i]))
 			return method ? AB_FIRST_HTTP : AB_FIRST_OTHER;
 	}
 	return undecided;
@@ -220,39 +212,26 @@ enum {
 	NAME_TYPE_HOST = 0,
 };
 
-struct view {
-	const uint8_t *data;
-	size_t len;
-};
-
-static bool take_bytes(struct view *v, size_t len, struct view *ret)
-{
-	if (v->len < len)
-		return false;
-	*ret = (struct view){ v->data, len };
-	v->data += len;
-	v->len -= len;
-	return true;
-}
-
 /* A block after its length of one or two bytes. */
-static bool take_block(struct view *v, size_t length_bytes, struct view *ret)
+static struct ab_ssh_reader read_block(struct ab_ssh_reader *r, size_t length_bytes)
 {
-	struct view n;
+	struct ab_ssh_reader block =
+		ab_ssh_read(ab_ssh_bytes(r, ab_ssh_number_of(r, length_bytes)));
 
-	return take_bytes(v, length_bytes, &n) &&
-	       take_bytes(v, length_bytes == 1 ? n.data[0] : get16(n.data), ret);
+	block.bad = r->bad;
+	return block;
 }
 
 /* Exactly one name, of type host. */
-static bool read_server_name(struct view v, struct ab_hello *hello)
+static bool read_server_name(struct ab_ssh_reader r, struct ab_hello *hello)
 {
-	struct view list, type, name;
+	struct ab_ssh_reader list = read_block(&r, 2), name;
+	uint8_t type = ab_ssh_byte(&list);
 
-	if (hello->has_name || !take_block(&v, 2, &list) || v.len != 0 ||
-	    !take_bytes(&list, 1, &type) || type.data[0] != NAME_TYPE_HOST ||
-	    !take_block(&list, 2, &name) || list.len != 0 ||
-	    ab_host_parse((const char *)name.data, name.len, &hello->name, NULL) < 0 ||
+	name = read_block(&list, 2);
+	if (hello->has_name || !ab_ssh_ended(&r) || type != NAME_TYPE_HOST ||
+	    !ab_ssh_ended(&list) ||
+	    ab_host_parse((const char *)name.at, name.left, &hello->name, NULL) < 0 ||
 	    hello->name.kind != AB_HOST_NAME)
 		return false;
 	hello->has_name = true;
@@ -260,26 +239,28 @@ static bool read_server_name(struct view v, struct ab_hello *hello)
 }
 
 /* A malformed list offers nothing; the TLS library refuses it later. */
-static bool offers_h2(struct view v)
+static bool offers_h2(struct ab_ssh_reader r)
 {
-	struct view list, name;
+	struct ab_ssh_reader list = read_block(&r, 2);
 
-	if (!take_block(&v, 2, &list))
-		return false;
-	while (take_block(&list, 1, &name))
-		if (name.len == 2 && memcmp(name.data, "h2", 2) == 0)
+	while (list.left && !list.bad) {
+		struct ab_ssh_reader name = read_block(&list, 1);
+
+		if (!name.bad && name.left == 2 && memcmp(name.at, "h2", 2) == 0)
 			return true;
+	}
 	return false;
 }
 
-static bool read_extensions(struct view v, struct ab_hello *hello)
+static bool read_extensions(struct ab_ssh_reader r, struct ab_hello *hello)
 {
-	while (v.len > 0) {
-		struct view type, body;
+	while (r.left > 0) {
+		uint32_t type = ab_ssh_number_of(&r, 2);
+		struct ab_ssh_reader body = read_block(&r, 2);
 
-		if (!take_bytes(&v, 2, &type) || !take_block(&v, 2, &body))
+		if (r.bad)
 			return false;
-		switch (get16(type.data)) {
+		switch (type) {
 		case EXT_SERVER_NAME:
 			if (!read_server_name(body, hello))
 				return false;
@@ -299,17 +280,21 @@ static bool read_extensions(struct view v, struct ab_hello *hello)
 /* A whole message with its header. */
 static bool read_message(const uint8_t *data, size_t len, struct ab_hello *hello)
 {
-	struct view v = { data + MESSAGE_HEADER, len - MESSAGE_HEADER };
-	struct view version, random, session, suites, compression, extensions;
+	struct ab_ssh_reader r = { .at = data + MESSAGE_HEADER, .left = len - MESSAGE_HEADER };
+	struct ab_ssh_reader session, suites, compression, extensions;
+	uint32_t version = ab_ssh_number_of(&r, 2);
 
-	if (!take_bytes(&v, 2, &version) || version.data[0] != MAJOR ||
-	    !take_bytes(&v, RANDOM, &random) || !take_block(&v, 1, &session) ||
-	    session.len > SESSION_MAX || !take_block(&v, 2, &suites) || suites.len == 0 ||
-	    suites.len % 2 != 0 || !take_block(&v, 1, &compression) || compression.len == 0)
+	ab_ssh_bytes(&r, RANDOM);
+	session = read_block(&r, 1);
+	suites = read_block(&r, 2);
+	compression = read_block(&r, 1);
+	if (r.bad || version >> 8 != MAJOR || session.left > SESSION_MAX || suites.left == 0 ||
+	    suites.left % 2 != 0 || compression.left == 0)
 		return false;
-	if (v.len == 0)
+	if (r.left == 0)
 		return true; /* before TLS 1.3 extensions are optional */
-	return take_block(&v, 2, &extensions) && v.len == 0 && read_extensions(extensions, hello);
+	extensions = read_block(&r, 2);
+	return ab_ssh_ended(&r) && read_extensions(extensions, hello);
 }
 
 /* Join a message from several records, then read it. */

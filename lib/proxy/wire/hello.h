@@ -1,14 +1,10 @@
-#ifndef AB_PROXY_WIRE_HELLO_H
-#define AB_PROXY_WIRE_HELLO_H
+#pragma once
 /*
  * Detects the protocol of a client's first bytes, and reads the name in a TLS
  * ClientHello. Pure. The hello may be split over any number of TLS records and
  * reads; pass all bytes received so far each time.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "base/base.h"
 #include "policy/values/host.h"
 
 enum { AB_HELLO_MAX = 32 * 1024 }; /* no client sends a longer hello */
@@ -36,6 +32,9 @@ enum ab_first ab_hello_detect(const uint8_t *data, size_t len, struct ab_hello *
 /* The same if only a hello is valid: TLS, MORE or BAD. */
 enum ab_first ab_hello_read(const uint8_t *data, size_t len, struct ab_hello *ret);
 
+/* Does some server accept it as a space? Within a line also a carriage return. */
+bool ab_hello_blank(uint8_t c);
+
 /*
  * A TLS 1.3 server may ask for a second hello (HelloRetryRequest), and some
  * (nginx) then use the name in that one. So after the `used` bytes of the first
@@ -47,5 +46,3 @@ enum ab_first ab_hello_read(const uint8_t *data, size_t len, struct ab_hello *re
 enum ab_retry { AB_RETRY_MORE, AB_RETRY_NO, AB_RETRY_YES };
 enum ab_retry ab_hello_retry(const uint8_t *data, size_t len);
 enum ab_first ab_hello_again(const uint8_t *data, size_t len, struct ab_hello *ret);
-
-#endif

@@ -1,9 +1,5 @@
 #include "proxy/wire/http.h"
 
-#include <string.h>
-
-#include "base/text/ascii.h"
-#include "base/data/mem.h"
 #include "base/text/units.h"
 
 enum {
@@ -36,7 +32,7 @@ static const struct {
  * prefix). */
 static const char *const unjudged[] = { "h2", "http", "tls" };
 
-static bool begins_with(struct ab_http_text s, const char *word)
+bool ab_http_begins(struct ab_http_text s, const char *word)
 {
 	size_t i = 0;
 
@@ -52,10 +48,10 @@ bool ab_http_is_exactly(struct ab_http_text s, const char *word)
 
 bool ab_http_is(struct ab_http_text s, const char *word)
 {
-	return s.len == strlen(word) && begins_with(s, word);
+	return s.len == strlen(word) && ab_http_begins(s, word);
 }
 
-static bool is_tchar(char c)
+bool ab_http_tchar(int c)
 {
 	return ab_is_alnum(c) || (c && strchr("!#$%&'*+-.^_`|~", c));
 }
@@ -63,7 +59,7 @@ static bool is_tchar(char c)
 bool ab_http_token(struct ab_http_text s)
 {
 	for (size_t i = 0; i < s.len; i++)
-		if (!is_tchar(s.s[i]))
+		if (!ab_http_tchar(s.s[i]))
 			return false;
 	return s.len > 0;
 }
@@ -139,20 +135,13 @@ static struct ab_http_text take_line(struct ab_http_text *rest)
 	return line;
 }
 
-/* Remove and return the text up to `c`, or all of it; also remove `c`. */
-static struct ab_http_text take_until(struct ab_http_text *rest, char c)
+struct ab_http_text ab_http_until(struct ab_http_text *rest, char c)
 {
 	const char *end = rest->len ? memchr(rest->s, c, rest->len) : NULL;
-	struct ab_http_text part = *rest;
+	struct ab_http_text part = { rest->s, end ? (size_t)(end - rest->s) : rest->len };
 
-	if (!end) {
-		rest->s += rest->len;
-		rest->len = 0;
-		return part;
-	}
-	part.len = (size_t)(end - part.s);
-	rest->s += part.len + 1;
-	rest->len -= part.len + 1;
+	rest->s += part.len + (end != NULL);
+	rest->len -= part.len + (end != NULL);
 	return part;
 }
 
@@ -179,7 +168,7 @@ static bool take_version(struct ab_http_text s, int *ret_minor)
 static const char *add_options(struct ab_http_head *head, struct ab_http_text value)
 {
 	while (value.len) {
-		struct ab_http_text word = trim_blanks(take_until(&value, ','));
+		struct ab_http_text word = trim_blanks(ab_http_until(&value, ','));
 		int i = find_known(word);
 
 		if (!word.len)
@@ -202,7 +191,7 @@ static const char *add_field(struct ab_http_head *head, struct ab_http_text line
 
 	if (!memchr(line.s, ':', line.len))
 		return "header field without a colon";
-	f->name = take_until(&line, ':');
+	f->name = ab_http_until(&line, ':');
 	f->value = trim_blanks(line);
 	if (!ab_http_token(f->name))
 		return "malformed header field name";
@@ -238,20 +227,77 @@ bool ab_http_encoded(const struct ab_http_head *head)
 	return false;
 }
 
-bool ab_http_grpc(const struct ab_http_head *head)
+/* "bytes 0-3/10". With an asterisk for the first part it says that there is no such part. Without a unit
+ * ("0-24/319") it counts rows of a table, as PostgREST does in every answer. */
+static bool names_part(struct ab_http_text value)
+{
+	struct ab_http_text unit = ab_http_until(&value, ' ');
+
+	if (!value.len && memchr(unit.s, '/', unit.len))
+		return unit.s[0] != '*' && !ab_is_digit(unit.s[0]);
+	while (value.len && ab_is_blank(value.s[0]))
+		value = (struct ab_http_text){ value.s + 1, value.len - 1 };
+	return !value.len || value.s[0] != '*';
+}
+
+bool ab_http_partial(const struct ab_http_response *rs)
+{
+	enum { PARTIAL = 206, DIFFERENCE = 226 };
+
+	if (rs->status == PARTIAL || rs->status == DIFFERENCE)
+		return true;
+	for (size_t i = 0; i < rs->head.nfields; i++) {
+		const struct ab_http_field *f = &rs->head.fields[i];
+
+		if ((ab_http_is(f->name, "content-range") && names_part(f->value)) ||
+		    ab_http_is(f->name, "im") ||
+		    (ab_http_is(f->name, "content-type") &&
+		     (ab_http_begins(f->value, "multipart/byteranges") ||
+		      ab_http_begins(f->value, "multipart/x-byteranges"))))
+			return true;
+	}
+	return false;
+}
+
+const struct ab_http_field *ab_http_find(const struct ab_http_head *head, const char *name)
 {
 	for (size_t i = 0; i < head->nfields; i++)
-		if (ab_http_is(head->fields[i].name, "content-type"))
-			return begins_with(head->fields[i].value, "application/grpc");
-	return false;
+		if (ab_http_is(head->fields[i].name, name))
+			return &head->fields[i];
+	return NULL;
+}
+
+void ab_http_remove(struct ab_http_head *head, const char *name)
+{
+	for (size_t k = head->nfields; k-- > 0;)
+		if (ab_http_is(head->fields[k].name, name))
+			memmove(&head->fields[k], &head->fields[k + 1],
+				(--head->nfields - k) * sizeof(head->fields[0]));
+}
+
+bool ab_http_grpc(const struct ab_http_head *head)
+{
+	const struct ab_http_field *type = ab_http_find(head, "content-type");
+
+	return type && ab_http_begins(type->value, "application/grpc");
 }
 
 bool ab_http_upgrades_to(const struct ab_http_head *head, const char *protocol)
 {
-	for (size_t i = 0; i < head->nfields; i++)
-		if (head->fields[i].id == AB_HTTP_UPGRADE)
-			return ab_http_is(head->fields[i].value, protocol);
-	return false;
+	const struct ab_http_field *upgrade = ab_http_find(head, "upgrade");
+
+	return upgrade && ab_http_is(upgrade->value, protocol);
+}
+
+const char *ab_http_bad_switch(const struct ab_http_response *rs, bool asked)
+{
+	if (!asked)
+		return "unrequested protocol switch";
+	if (!rs->head.minor)
+		return "protocol switch in HTTP/1.0";
+	/* A client can make some servers return any status. A server that
+	 * continues with HTTP would then get requests that were not judged. */
+	return rs->head.upgrade ? NULL : "protocol switch without an Upgrade field";
 }
 
 bool ab_http_option(const struct ab_http_head *head, struct ab_http_text word)
@@ -264,16 +310,16 @@ bool ab_http_option(const struct ab_http_head *head, struct ab_http_text word)
 
 static bool has_option(const struct ab_http_head *head, const char *word)
 {
-	return ab_http_option(head, (struct ab_http_text){ word, strlen(word) });
+	return ab_http_option(head, ab_http_text(word));
 }
 
 static bool is_unjudged(struct ab_http_text protocols)
 {
 	while (protocols.len) {
-		struct ab_http_text word = trim_blanks(take_until(&protocols, ','));
+		struct ab_http_text word = trim_blanks(ab_http_until(&protocols, ','));
 
 		for (size_t i = 0; i < AB_COUNT(unjudged); i++)
-			if (begins_with(word, unjudged[i]))
+			if (ab_http_begins(word, unjudged[i]))
 				return true;
 	}
 	return false;
@@ -339,8 +385,8 @@ ssize_t ab_http_read_request(struct ab_http_scan *scan, const void *data, size_t
 	memset(ret, 0, offsetof(struct ab_http_request, head.fields));
 	rest = (struct ab_http_text){ data, (size_t)end };
 	line = take_line(&rest);
-	ret->method = take_until(&line, ' ');
-	ret->target = take_until(&line, ' ');
+	ret->method = ab_http_until(&line, ' ');
+	ret->target = ab_http_until(&line, ' ');
 	if (!ab_http_token(ret->method) || !ret->target.len || !line.len)
 		return reject_head(scan, 400, "invalid request line");
 	if (!take_version(line, &ret->head.minor))
@@ -370,9 +416,9 @@ ssize_t ab_http_read_response(struct ab_http_scan *scan, const void *data, size_
 	memset(ret, 0, offsetof(struct ab_http_response, head.fields));
 	rest = (struct ab_http_text){ data, (size_t)end };
 	line = take_line(&rest);
-	if (!take_version(take_until(&line, ' '), &head->minor))
+	if (!take_version(ab_http_until(&line, ' '), &head->minor))
 		return reject_head(scan, 502, "not HTTP/1.0 or 1.1");
-	status = take_until(&line, ' ');
+	status = ab_http_until(&line, ' ');
 	if (status.len != 3 || status.s[0] < '1' || status.s[0] > '9' ||
 	    !ab_is_digit(status.s[1]) || !ab_is_digit(status.s[2]))
 		return reject_head(scan, 502, "invalid status line");
@@ -391,4 +437,129 @@ ssize_t ab_http_read_response(struct ab_http_scan *scan, const void *data, size_
 	if (head->body == AB_HTTP_CLOSE)
 		head->keep = false;
 	return end;
+}
+
+static bool read_port(struct ab_http_text s, uint16_t *ret)
+{
+	return s.len && s.s[0] != '0' && ab_port_parse(s.s, s.len, ret);
+}
+
+bool ab_http_authority(struct ab_http_text s, struct ab_host *ret_host, uint16_t *ret_port)
+{
+	bool bracket = s.len && s.s[0] == '[';
+	const char *colon = memrchr(s.s, ':', s.len);
+	const char *close = bracket ? memrchr(s.s, ']', s.len) : NULL;
+	size_t n = s.len;
+	uint16_t port = 0;
+
+	/* Ignore colons inside brackets: they belong to an IPv6 address. */
+	if (colon && (!bracket || (close && colon > close))) {
+		n = (size_t)(colon - s.s);
+		if (memchr(s.s, ':', n) && !bracket)
+			return false;
+		if (!read_port((struct ab_http_text){ colon + 1, s.len - n - 1 }, &port))
+			return false;
+	}
+	if (bracket && (n < 2 || s.s[n - 1] != ']'))
+		return false;
+	if (ab_host_parse(s.s, n, ret_host, NULL) < 0)
+		return false;
+	*ret_port = port;
+	return true;
+}
+
+/* http://host:port/path?query */
+static const char *read_absolute(struct ab_http_request *rq)
+{
+	struct ab_http_text rest = { rq->target.s + 7, rq->target.len - 7 };
+	struct ab_http_text authority = { rest.s, 0 };
+
+	while (authority.len < rest.len && rest.s[authority.len] != '/' &&
+	       rest.s[authority.len] != '?')
+		authority.len++;
+	if (memchr(authority.s, '@', authority.len))
+		return "user name in the target";
+	if (!ab_http_authority(authority, &rq->host, &rq->port))
+		return "malformed host in the target";
+	rq->form = AB_HTTP_ABSOLUTE;
+	rq->has_host = true;
+	rq->path = (struct ab_http_text){ rest.s + authority.len, rest.len - authority.len };
+	return NULL;
+}
+
+static const char *read_connect(struct ab_http_request *rq)
+{
+	if (!ab_http_authority(rq->target, &rq->host, &rq->port) || !rq->port)
+		return "CONNECT needs host:port";
+	if (rq->head.body != AB_HTTP_NONE)
+		return "CONNECT with a body";
+	rq->form = AB_HTTP_AUTHORITY;
+	rq->path = (struct ab_http_text){ rq->target.s, 0 };
+	rq->has_host = true;
+	return NULL;
+}
+
+static const char *read_target(struct ab_http_request *rq)
+{
+	struct ab_http_text t = rq->target;
+
+	for (size_t i = 0; i < t.len; i++)
+		if (t.s[i] == '\t' || t.s[i] == '#')
+			return "invalid character in the target";
+	if (ab_http_is_exactly(rq->method, "CONNECT"))
+		return read_connect(rq);
+	rq->path = t;
+	if (t.s[0] == '/') {
+		rq->form = AB_HTTP_ORIGIN;
+		return NULL;
+	}
+	if (ab_http_is_exactly(t, "*")) {
+		rq->form = AB_HTTP_ASTERISK;
+		return ab_http_is_exactly(rq->method, "OPTIONS")
+			       ? NULL
+			       : "target * is valid with OPTIONS only";
+	}
+	if (ab_http_begins(t, "http://"))
+		return read_absolute(rq);
+	if (ab_http_begins(t, "https://"))
+		return "use CONNECT for https://; only http:// URLs can be requested";
+	if (ab_http_begins(t, "ftp://"))
+		return "ftp:// URLs cannot be requested: the proxy has no FTP; use the site's http:// or "
+		       "https:// URL";
+	if (memmem(t.s, t.len, "://", 3))
+		return "only http:// URLs can be requested; use CONNECT for other protocols";
+	return "malformed target";
+}
+
+/* Is it the same authority? A missing port means the default. */
+static bool is_same_authority(const struct ab_http_request *rq, const struct ab_host *host,
+			      uint16_t port)
+{
+	uint16_t usual = rq->form == AB_HTTP_AUTHORITY ? rq->port : 80;
+
+	return strcmp(rq->host.text, host->text) == 0 &&
+	       (rq->port ? rq->port : usual) == (port ? port : usual);
+}
+
+const char *ab_http_target(struct ab_http_request *rq, bool local)
+{
+	const struct ab_http_field *f = ab_http_find(&rq->head, "host");
+	const char *why = read_target(rq);
+	struct ab_host host;
+	uint16_t port;
+
+	if (why)
+		return why;
+	/* CONNECT is not forwarded and needs only its target; from 1.1 on every
+	 * other request needs a Host. */
+	if (!f)
+		return rq->head.minor && rq->form != AB_HTTP_AUTHORITY ? "no Host field" : NULL;
+	if (!ab_http_authority(f->value, &host, &port))
+		return local ? NULL : "malformed Host field";
+	if (rq->has_host)
+		return is_same_authority(rq, &host, port) ? NULL : "Host differs from the target";
+	rq->has_host = true;
+	rq->host = host;
+	rq->port = port;
+	return NULL;
 }

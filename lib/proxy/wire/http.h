@@ -1,5 +1,4 @@
-#ifndef AB_PROXY_WIRE_HTTP_H
-#define AB_PROXY_WIRE_HTTP_H
+#pragma once
 /*
  * HTTP/1 heads: bytes in, views of them out. Pure: no I/O, no allocation.
  *
@@ -10,14 +9,8 @@
  * Every parser reads an accepted head the same way, so it may be forwarded
  * unchanged.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
-
+#include "base/base.h"
 #include "policy/values/host.h"
-
-struct ab_buf;
 
 enum {
 	AB_HTTP_HEAD_MAX = 64 * 1024,
@@ -31,6 +24,11 @@ struct ab_http_text { /* a view, not terminated */
 	const char *s;
 	size_t len;
 };
+
+static inline struct ab_http_text ab_http_text(const char *s)
+{
+	return (struct ab_http_text){ s, strlen(s) };
+}
 
 /* Fields that the proxy handles. */
 enum ab_http_name {
@@ -128,16 +126,36 @@ const char *ab_http_target(struct ab_http_request *rq, bool local);
 
 bool ab_http_is(struct ab_http_text s, const char *word); /* any case */
 bool ab_http_is_exactly(struct ab_http_text s, const char *word);
+bool ab_http_begins(struct ab_http_text s, const char *word); /* any case */
+/* Remove and return the text up to `c`, or all of it; also remove `c`. */
+struct ab_http_text ab_http_until(struct ab_http_text *rest, char c);
+bool ab_http_tchar(int c); /* may it be in a token? */
 bool ab_http_token(struct ab_http_text s);
 enum ab_http_name ab_http_name(struct ab_http_text name);
+/* The first field of that name, or NULL. */
+const struct ab_http_field *ab_http_find(const struct ab_http_head *head, const char *name);
+/* Remove all fields of that name. */
+void ab_http_remove(struct ab_http_head *head, const char *name);
 /* Is its body compressed or otherwise encoded? */
 bool ab_http_encoded(const struct ab_http_head *head);
+/* Is the body of this response a part of a document, or a difference to another one? */
+bool ab_http_partial(const struct ab_http_response *rs);
 /* Does its body consist of gRPC messages? */
 bool ab_http_grpc(const struct ab_http_head *head);
 /* Does its Upgrade field name this protocol? */
 bool ab_http_upgrades_to(const struct ab_http_head *head, const char *protocol);
+/* NULL, or why this 101 is not the peer's yes to an upgrade; `asked`: there was a request for one,
+ * and all of it was sent. */
+const char *ab_http_bad_switch(const struct ab_http_response *rs, bool asked);
 /* Is the word an option in Connection? */
 bool ab_http_option(const struct ab_http_head *head, struct ab_http_text word);
+
+/* Add what a malformed request asked for: the beginning of its first line without a query, safe on
+ * a terminal. */
+void ab_http_put_asked(struct ab_buf *out, const void *data, size_t len);
+
+/* Add the bytes with all but letters, digits and those in `plain` as %NN. */
+void ab_http_escape(struct ab_buf *out, const void *data, size_t len, const char *plain);
 
 /* The next hop of a request. */
 struct ab_http_hop {
@@ -158,5 +176,3 @@ void ab_http_write_without_upgrade(struct ab_buf *out, const struct ab_http_requ
 /* keep: keep the client's connection; minor: its HTTP version. */
 void ab_http_write_response(struct ab_buf *out, const struct ab_http_response *rs, bool keep,
 			    int minor);
-
-#endif

@@ -1,6 +1,5 @@
 #include "proxy/wire/http_chunks.h"
 
-#include "base/text/ascii.h"
 #include "proxy/wire/http.h"
 
 enum state {

@@ -1,15 +1,11 @@
-#ifndef AB_PROXY_WIRE_HTTP_CHUNKS_H
-#define AB_PROXY_WIRE_HTTP_CHUNKS_H
+#pragma once
 /*
  * Follows the chunked framing of a body while its bytes pass. Pure. As strict as
  * for heads (proxy/wire/http.h): every parser finds the same end. Sizes are
  * plain hexadecimal, extensions and trailers are limited, and a trailer must not
  * be a field about framing, target or hop.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include "base/base.h"
 
 enum {
 	AB_HTTP_EXTENSION_MAX = 1024,	  /* per chunk */
@@ -39,5 +35,3 @@ ssize_t ab_http_chunks_next(struct ab_http_chunks *c, const void *data, size_t l
 /* How many bytes of trailers were taken, with the empty line that ends them. If that
  * grew, they are the last ones of those taken. */
 uint32_t ab_http_chunks_trailers(const struct ab_http_chunks *c);
-
-#endif

@@ -1,11 +1,5 @@
 #include "proxy/wire/http.h"
 
-#include <stdio.h>
-#include <string.h>
-
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-
 static void put_text(struct ab_buf *out, struct ab_http_text s)
 {
 	ab_buf_add(out, s.s, s.len);
@@ -17,6 +11,34 @@ static void put_field(struct ab_buf *out, const struct ab_http_field *f)
 	ab_buf_puts(out, ": ");
 	put_text(out, f->value);
 	ab_buf_puts(out, "\r\n");
+}
+
+void ab_http_escape(struct ab_buf *out, const void *data, size_t len, const char *plain)
+{
+	static const char digits[] = "0123456789ABCDEF";
+	const unsigned char *s = data;
+
+	for (size_t i = 0; i < len; i++) {
+		char escape[3] = { '%', digits[s[i] >> 4], digits[s[i] & 15] };
+
+		if (ab_is_alnum(s[i]) || (s[i] && strchr(plain, s[i])))
+			ab_buf_add(out, s + i, 1);
+		else
+			ab_buf_add(out, escape, sizeof(escape));
+	}
+}
+
+void ab_http_put_asked(struct ab_buf *out, const void *data, size_t len)
+{
+	enum { SHOWN = 200 };
+	const char *s = data;
+	size_t n = 0;
+
+	while (n < len && n < SHOWN && s[n] != '\r' && s[n] != '\n' && s[n] != '?')
+		n++;
+	ab_buf_puts(out, "");
+	if (n)
+		ab_buf_escape_n(out, s, n);
 }
 
 /* "Connection: a, b", unless n is 0. */
@@ -51,16 +73,10 @@ void ab_http_write_authority(struct ab_buf *out, const struct ab_http_hop *hop)
 	}
 }
 
-static bool has_method(const struct ab_http_request *rq, const char *method)
-{
-	return rq->method.len == strlen(method) &&
-	       memcmp(rq->method.s, method, rq->method.len) == 0;
-}
-
 static void put_request_line(struct ab_buf *out, const struct ab_http_request *rq,
 			     const struct ab_http_hop *hop)
 {
-	bool star = !rq->path.len && has_method(rq, "OPTIONS");
+	bool star = !rq->path.len && ab_http_is_exactly(rq->method, "OPTIONS");
 
 	put_text(out, rq->method);
 	ab_buf_puts(out, " ");
@@ -118,7 +134,7 @@ void ab_http_write_request(struct ab_buf *out, const struct ab_http_request *rq,
 	ab_buf_puts(out, "\r\n");
 	/* The response to TRACE returns the request, and with Max-Forwards the
 	 * upstream itself sends it: keep the credentials out of it. */
-	if (hop->upstream && hop->credentials && !has_method(rq, "TRACE")) {
+	if (hop->upstream && hop->credentials && !ab_http_is_exactly(rq->method, "TRACE")) {
 		ab_buf_puts(out, "Proxy-Authorization: ");
 		ab_buf_puts(out, hop->credentials);
 		ab_buf_puts(out, "\r\n");

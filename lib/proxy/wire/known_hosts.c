@@ -1,8 +1,6 @@
 #include "proxy/wire/known_hosts.h"
 
-#include <stdlib.h>
-
-#include "base/data/mem.h"
+#include "base/data/glob.h"
 #include "base/text/base64.h"
 
 enum { USUAL_PORT = 22, FIELD_MAX = 32 * 1024, SALT_MAX = 64 };
@@ -20,36 +18,6 @@ static struct ab_ssh_text take_field(struct ab_ssh_text *line)
 	return field;
 }
 
-static char lower(uint8_t c)
-{
-	return (char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
-}
-
-/* "*" and "?", in linear time per "*". */
-static bool matches_pattern(const uint8_t *p, size_t plen, const char *name)
-{
-	size_t i = 0, star = SIZE_MAX;
-	const char *from = NULL;
-
-	while (*name) {
-		if (i < plen && p[i] == '*') {
-			star = ++i;
-			from = name;
-		} else if (i < plen && (p[i] == '?' || lower(p[i]) == lower((uint8_t)*name))) {
-			i++;
-			name++;
-		} else if (star != SIZE_MAX) {
-			i = star;
-			name = ++from;
-		} else {
-			return false;
-		}
-	}
-	while (i < plen && p[i] == '*')
-		i++;
-	return i == plen;
-}
-
 /* A pattern with "!" that matches excludes the host, whatever else does. */
 static bool matches_names(struct ab_ssh_text names, const char *name)
 {
@@ -60,7 +28,8 @@ static bool matches_names(struct ab_ssh_text names, const char *name)
 		size_t n = comma ? (size_t)(comma - names.at) : names.len;
 		bool no = n && names.at[0] == '!';
 
-		if (matches_pattern(names.at + no, n - no, name)) {
+		if (ab_glob_matches((const char *)names.at + no, n - no, name, strlen(name),
+				    true)) {
 			if (no)
 				return false;
 			found = true;

@@ -1,14 +1,10 @@
-#ifndef AB_PROXY_WIRE_KNOWN_HOSTS_H
-#define AB_PROXY_WIRE_KNOWN_HOSTS_H
+#pragma once
 /*
  * A known_hosts file of OpenSSH (sshd(8)): which keys has it for a host? Names with
  * patterns, "!" and ports, and hashed names; @revoked lines. The keys of
  * @cert-authority lines are not host keys, and only counted. Pure.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "base/base.h"
 #include "proxy/io/ssh_text.h"
 
 enum { AB_KNOWN_HOSTS_HASH = 20 };
@@ -26,5 +22,3 @@ struct ab_known_hosts {
 /* `host`: a name or an address as in the settings, without brackets. */
 void ab_known_hosts_find(struct ab_known_hosts *known, const char *text, size_t len,
 			 const char *host, uint16_t port);
-
-#endif

@@ -1,7 +1,5 @@
 #include "proxy/wire/socks.h"
 
-#include <string.h>
-
 enum { VERSION = 5, CONNECT = 1, NO_AUTH = 0, NO_METHOD = 0xff };
 enum { TYPE_IPV4 = 1, TYPE_NAME = 3, TYPE_IPV6 = 4 };
 

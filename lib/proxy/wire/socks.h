@@ -1,13 +1,9 @@
-#ifndef AB_PROXY_WIRE_SOCKS_H
-#define AB_PROXY_WIRE_SOCKS_H
+#pragma once
 /*
  * SOCKS5 (RFC 1928) messages of the client. Pure: bytes in, consumed /
  * incomplete / malformed out.
  */
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
-
+#include "base/base.h"
 #include "policy/values/host.h"
 
 enum ab_socks_reply {
@@ -34,5 +30,3 @@ ssize_t ab_socks_request(const uint8_t *data, size_t len, struct ab_socks_reques
 
 /* The reply: 10 bytes, bound address all zero. */
 void ab_socks_answer(enum ab_socks_reply reply, uint8_t ret[10]);
-
-#endif

@@ -1,15 +1,10 @@
-#ifndef AB_PROXY_WIRE_SSH_AGENT_H
-#define AB_PROXY_WIRE_SSH_AGENT_H
+#pragma once
 /*
  * The messages of an ssh agent: what a client asks for, what is to be signed, and
  * what the agent answers (draft-ietf-sshm-ssh-agent, and PROTOCOL.agent and
  * PROTOCOL.sshsig of OpenSSH). Pure: bytes in, views out.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
-
+#include "base/base.h"
 #include "proxy/io/ssh_text.h"
 
 enum {
@@ -84,5 +79,3 @@ void ab_agent_put_signature(struct ab_buf *b, struct ab_ssh_text signature);
 void ab_agent_put_keys(struct ab_buf *b, uint32_t n, const struct ab_buf *list);
 /* The same message again, made of its parts. */
 void ab_agent_put_request(struct ab_buf *b, const struct ab_agent_request *request);
-
-#endif

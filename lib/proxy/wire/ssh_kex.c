@@ -5,7 +5,7 @@
 enum { NEWKEYS = 21, KEX_REPLY = 31, KEX_GEX_REPLY = 33 };
 
 enum {
-	LINE_MAX_LEN = 1024, /* before and with the version */
+	LINE_MAX_LEN = 1024, /* before and with the version, with its end */
 	PACKET_MAX = 35000,  /* RFC 4253, 6.1 */
 };
 
@@ -13,12 +13,12 @@ enum {
 static bool take_line(struct ab_ssh_kex *kex)
 {
 	const char *end = memchr(kex->pending.data, '\n', kex->pending.len);
-	size_t len = end ? (size_t)(end - kex->pending.data) + 1 : 0;
+	size_t len = end ? (size_t)(end - kex->pending.data) + 1 : kex->pending.len + 1;
 
-	if (!end) {
-		kex->done = kex->pending.len > LINE_MAX_LEN;
+	/* The same line is too long, whether or not its end has arrived. */
+	kex->done = len > LINE_MAX_LEN;
+	if (!end || kex->done)
 		return false;
-	}
 	kex->versioned = len > 8 && memcmp(kex->pending.data, "SSH-2.0-", 8) == 0;
 	ab_buf_skip(&kex->pending, len);
 	return true;
@@ -63,8 +63,10 @@ void ab_ssh_kex_feed(struct ab_ssh_kex *kex, const uint8_t *data, size_t len)
 {
 	if (kex->done || !len)
 		return;
+	/* What comes after the limit is not read, however the stream is cut. */
+	ab_buf_add(&kex->pending, data,
+		   len < AB_SSH_KEX_MAX - kex->seen ? len : AB_SSH_KEX_MAX - kex->seen);
 	kex->seen += len;
-	ab_buf_add(&kex->pending, data, len);
 	while (!kex->done && kex->pending.len &&
 	       (kex->versioned ? take_packet(kex) : take_line(kex)))
 		;

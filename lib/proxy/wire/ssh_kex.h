@@ -1,5 +1,4 @@
-#ifndef AB_PROXY_WIRE_SSH_KEX_H
-#define AB_PROXY_WIRE_SSH_KEX_H
+#pragma once
 /*
  * The part of an SSH server's stream that is not encrypted: its version, and the
  * packets of the first key exchange (RFC 4253). The server's signature in there is
@@ -9,11 +8,7 @@
  * Pure: feed it the stream in pieces of any size. It keeps one packet at most, and
  * gives up on anything unexpected, and after AB_SSH_KEX_MAX bytes.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/data/buf.h"
+#include "base/base.h"
 #include "proxy/io/ssh_text.h"
 
 enum { AB_SSH_KEX_MAX = 256 * 1024 };
@@ -30,5 +25,3 @@ struct ab_ssh_kex {
 
 void ab_ssh_kex_feed(struct ab_ssh_kex *kex, const uint8_t *data, size_t len);
 void ab_ssh_kex_fini(struct ab_ssh_kex *kex);
-
-#endif

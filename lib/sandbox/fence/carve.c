@@ -1,18 +1,7 @@
 #include "sandbox/fence/carve.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdbool.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/data/strv.h"
-#include "base/system/fd.h"
-#include "base/system/path.h"
 #include "landlock/landlock.h"
 #include "sandbox/plan/spec.h"
 

@@ -1,5 +1,4 @@
-#ifndef AB_SANDBOX_FENCE_CARVE_H
-#define AB_SANDBOX_FENCE_CARVE_H
+#pragma once
 /*
  * What a box without mounts may read: everything that the plan shows, around what it hides.
  *
@@ -11,9 +10,8 @@
  * A writable folder is never carved, because new entries could neither be created in it nor read.
  * What is hidden in one stays readable; the proof sees that.
  */
-struct ab_error;
+#include "base/base.h"
+
 struct ab_spec;
 
 int ab_carve(const struct ab_spec *spec, int ruleset, struct ab_error *err);
-
-#endif

@@ -2,19 +2,11 @@
 
 #include <ctype.h>
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/data/mem.h"
-#include "base/system/fd.h"
+#include "base/system/folder.h"
 #include "landlock/landlock.h"
 
 enum { UNKNOWN, OURS, OTHERS, ASKING };
@@ -135,17 +127,12 @@ static void sort_list(struct list *list)
 static size_t list_descendants(struct list *list)
 {
 	ab_autoclose int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	_Alignas(struct dirent64) char raw[8192];
-	ssize_t n;
+	struct ab_entries entries = { .fd = proc };
+	const struct dirent64 *d;
 
 	list->len = 0;
-	while (proc >= 0 && (n = getdents64(proc, raw, sizeof(raw))) > 0)
-		for (ssize_t at = 0; at < n;) {
-			const struct dirent64 *d = (const void *)(raw + at);
-
-			at += d->d_reclen;
-			add_process(proc, d->d_name, list);
-		}
+	while ((d = ab_entries_next(&entries)))
+		add_process(proc, d->d_name, list);
 	sort_list(list);
 	return ab_descendants_mark(list->v, list->len, getpid());
 }

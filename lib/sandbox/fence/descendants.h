@@ -1,5 +1,4 @@
-#ifndef AB_SANDBOX_FENCE_DESCENDANTS_H
-#define AB_SANDBOX_FENCE_DESCENDANTS_H
+#pragma once
 /*
  * The processes of a box without a pid namespace: those that descend from its init.
  *
@@ -11,10 +10,7 @@
  * forks no more, and what was forked meanwhile is seen by the next round. A large fork bomb can
  * make that take long.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include "base/base.h"
 
 struct ab_process {
 	pid_t pid, parent;
@@ -36,5 +32,3 @@ uint64_t ab_descendants_count(uint64_t enough);
 bool ab_descendants_fence(pid_t outside);
 /* Kill them all, and return when none is left. `fenced`: ab_descendants_fence() was true. */
 void ab_descendants_end(bool fenced);
-
-#endif

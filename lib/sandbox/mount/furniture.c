@@ -1,20 +1,13 @@
 #include "sandbox/mount/furniture.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mount.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
 #include "base/system/folder.h"
+#include "base/process/own_program.h"
 #include "sandbox/mount/tree.h"
 #include "sandbox/plan/engine.h"
+#include "sandbox/plan/spec.h"
 #include "sandbox/seccomp/seccomp.h"
 
 const char *const ab_furniture_devices[AB_DEVICES] = {
@@ -79,6 +72,22 @@ static int clone_devices(struct ab_furniture *f, int host, struct ab_error *err)
 	return 0;
 }
 
+/* The host's file, before any layer is mounted. */
+static int clone_program(struct ab_furniture *f, int host, struct ab_error *err)
+{
+	ab_autofree char *path = ab_own_program();
+	ab_autoclose int fd = path ? ab_tree_lookup(host, path) : -1;
+
+	if (fd < 0)
+		return 0;
+	f->program = ab_tree_clone(fd, path, err);
+	return f->program < 0
+		       ? -1
+		       : ab_tree_setattr(f->program,
+					 MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV,
+					 0, 1, path, err);
+}
+
 int ab_furniture_collect_readonly(struct ab_furniture *f, int host, struct ab_error *err)
 {
 	for (size_t i = 0; i < AB_SYS_PARTS; i++) {
@@ -105,6 +114,8 @@ static int fill_stage(int stage, struct ab_error *err)
 		if (mknodat(stage, name, S_IFREG | 0444, 0) < 0)
 			return ab_fail(err, AB_ESYSTEM, errno, "create %s", name);
 	}
+	if (mknodat(stage, &AB_OWN_PROGRAM[1], S_IFREG | 0444, 0) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "create %s", AB_OWN_PROGRAM);
 	for (size_t i = 0; i < AB_COUNT(dev_links); i++)
 		if (symlinkat(dev_links[i].target, stage, dev_links[i].name) < 0)
 			return ab_fail(err, AB_ESYSTEM, errno, "link %s", dev_links[i].name);
@@ -114,12 +125,13 @@ static int fill_stage(int stage, struct ab_error *err)
 int ab_furniture_ready(struct ab_furniture *f, int host, int stage, struct ab_error *err)
 {
 	static const char *const pts_options[] = {
-		"newinstance", NULL, "ptmxmode", "0666", "mode", "0620", NULL,
+		"newinstance", NULL, "ptmxmode", "0666", "mode", "0620", "max", "256", NULL,
 	};
 
 	memset(f, -1, sizeof(*f)); /* every descriptor is -1 */
 	f->shares_proc = false;
-	if (clone_devices(f, host, err) < 0 || fill_stage(stage, err) < 0)
+	if (clone_devices(f, host, err) < 0 || clone_program(f, host, err) < 0 ||
+	    fill_stage(stage, err) < 0)
 		return -1;
 	f->pts = ab_tree_new("devpts", pts_options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
 	if (f->pts < 0)
@@ -223,6 +235,8 @@ static int place_dev(struct ab_furniture *f, int root, int stage, struct ab_erro
 		if (f->devices[i] >= 0 && mount_tree(root, f->devices[i], path, err) < 0)
 			return -1;
 	}
+	if (f->program >= 0 && mount_tree(root, f->program, AB_OWN_PROGRAM, err) < 0)
+		return -1;
 	return mount_tree(root, f->pts, "/dev/pts", err);
 }
 
@@ -305,9 +319,7 @@ void ab_furniture_fini(struct ab_furniture *f)
 		ab_closep(&f->devices[i]);
 	for (size_t i = 0; i < AB_SYS_PARTS; i++)
 		ab_closep(&f->sys_parts[i]);
-	ab_closep(&f->shm);
-	ab_closep(&f->proc);
-	ab_closep(&f->pts);
+	ab_close_all(&f->program, &f->shm, &f->proc, &f->pts);
 }
 
 bool ab_furniture_boxed(void)

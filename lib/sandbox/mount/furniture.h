@@ -1,5 +1,4 @@
-#ifndef AB_SANDBOX_MOUNT_FURNITURE_H
-#define AB_SANDBOX_MOUNT_FURNITURE_H
+#pragma once
 /*
  * What every box has in addition to the plan: a small /dev, a /proc whose system
  * parts are read-only, a masked /sys.
@@ -15,10 +14,7 @@
  * /proc/self, /proc/cpuinfo and the rest, and nobody takes a number of the host for
  * one of the box.
  */
-#include <stdbool.h>
-#include <stddef.h>
-
-struct ab_error;
+#include "base/base.h"
 
 #define AB_DEVICES 6
 #define AB_SYS_PARTS 2
@@ -28,6 +24,7 @@ extern const char *const ab_furniture_devices[AB_DEVICES]; /* names in /dev */
 struct ab_furniture {
 	int devices[AB_DEVICES]; /* trees; -1: the host has none */
 	int sys_parts[AB_SYS_PARTS];
+	int program; /* our own, in front of which no layer is; -1: its file is out of reach */
 	int shm;
 	int proc, pts; /* detached trees */
 	bool shares_proc;
@@ -49,5 +46,3 @@ int ab_furniture_finish(struct ab_furniture *f, int stage, const char *run_id,
 			struct ab_error *err);
 int ab_furniture_place(struct ab_furniture *f, int root, int stage, struct ab_error *err);
 void ab_furniture_fini(struct ab_furniture *f);
-
-#endif

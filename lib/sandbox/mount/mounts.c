@@ -29,20 +29,9 @@
  */
 #include "sandbox/mount/mounts.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mount.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
-#include "base/system/path.h"
-#include "sandbox/mount/furniture.h"
 #include "sandbox/mount/overlays.h"
 #include "sandbox/mount/staged.h"
 #include "sandbox/mount/tree.h"
@@ -209,10 +198,8 @@ static int make_target(struct build *b, const char *path, enum ab_as as)
 	if (dir < 0 || fstat(dir, &st) < 0)
 		return -1;
 	if (st.st_dev != b->stage_dev &&
-	    (as != AB_AS_DIR || !ab_overlays_have(&b->overlays, st.st_dev))) {
-		errno = ENOENT;
-		return -1;
-	}
+	    (as != AB_AS_DIR || !ab_overlays_have(&b->overlays, st.st_dev)))
+		return ab_errno(ENOENT);
 	if (as == AB_AS_DIR ? mkdirat(dir, ab_path_name(path), 0755) < 0
 			    : mknodat(dir, ab_path_name(path), S_IFREG | 0444, 0) < 0)
 		return -1;
@@ -364,10 +351,15 @@ static int try_mount_entry(struct build *b, size_t i, struct ab_error *err)
 			return copy_link(b, m, b->taken[i], err);
 		target = make_target(b, m->path, m->as);
 	}
+	/* A box has removed it, and a file cannot be created in a layer. */
+	if (target < 0 && errno == ENOENT && m->op == AB_MOUNT_SHOW && is_in_layer(b, m->path))
+		return leave_out(b, m, errno, err);
 	if (target < 0 || fstat(target, &st) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "find %s", m->path);
-	/* It became a link after the plan was made. */
-	if (S_ISLNK(st.st_mode) && m->as != AB_AS_LINK && is_in_layer(b, m->path))
+	/* It became a link after the plan was made, or a box has made a folder of it. */
+	if (((S_ISLNK(st.st_mode) && m->as != AB_AS_LINK) ||
+	     (S_ISDIR(st.st_mode) && m->as == AB_AS_FILE && m->op == AB_MOUNT_SHOW)) &&
+	    is_in_layer(b, m->path))
 		return leave_out(b, m, ELOOP, err);
 	if (S_ISLNK(st.st_mode) && m->as != AB_AS_LINK)
 		return ab_fail(err, AB_ESYSTEM, ELOOP, "mount on %s", m->path);

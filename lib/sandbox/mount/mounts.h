@@ -1,18 +1,13 @@
-#ifndef AB_SANDBOX_MOUNT_MOUNTS_H
-#define AB_SANDBOX_MOUNT_MOUNTS_H
+#pragma once
 /*
  * Applies the mount plan in the box's own mount namespace, in init with
  * CAP_SYS_ADMIN. Nothing is ever created on a file system of the host, except folders in
  * a kept layer.
  */
-#include <stdbool.h>
-#include <stdint.h>
-
+#include "base/base.h"
 #include "sandbox/mount/furniture.h"
 
 struct ab_spec;
-struct ab_error;
-struct ab_fds;
 
 /* What every box needs, independent of the plan. */
 struct ab_ground {
@@ -34,5 +29,3 @@ int ab_mounts_prepare_proc(struct ab_ground *ground, bool new_proc, struct ab_er
  */
 int ab_mounts_apply(struct ab_spec *spec, struct ab_ground *ground, struct ab_fds *ret_walls,
 		    struct ab_error *err);
-
-#endif

@@ -1,19 +1,8 @@
 #include "sandbox/mount/overlays.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mount.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
-#include "base/system/path.h"
 #include "sandbox/mount/tree.h"
 #include "sandbox/plan/spec.h"
 
@@ -398,12 +387,8 @@ void ab_overlays_upper(size_t i, char ret[AB_OVERLAY_NAME])
 
 void ab_overlays_fini(struct ab_overlays *o)
 {
-	for (size_t i = 0; i < o->len; i++) {
-		ab_closep(&o->v[i].lower);
-		ab_closep(&o->v[i].below);
-		ab_closep(&o->v[i].place);
-		ab_closep(&o->v[i].tree);
-	}
+	for (size_t i = 0; i < o->len; i++)
+		ab_close_all(&o->v[i].lower, &o->v[i].below, &o->v[i].place, &o->v[i].tree);
 	if (o->len)
 		ab_closep(&o->hidden);
 	free(o->v);

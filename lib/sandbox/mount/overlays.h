@@ -1,5 +1,4 @@
-#ifndef AB_SANDBOX_MOUNT_OVERLAYS_H
-#define AB_SANDBOX_MOUNT_OVERLAYS_H
+#pragma once
 /*
  * The layers of a box: overlays, made in init and not attached anywhere yet.
  *
@@ -14,10 +13,8 @@
  * A kept upper folder was filled by another box, so it is hostile. Nothing here looks into it;
  * whatever is mounted in the finished overlay is looked up without following links (tree.h).
  */
-#include <stdbool.h>
-#include <sys/types.h>
+#include "base/base.h"
 
-struct ab_error;
 struct ab_spec;
 
 struct ab_overlays {
@@ -55,5 +52,3 @@ int ab_overlays_hide(const struct ab_spec *spec, int hidden);
  * none. */
 enum { AB_OVERLAY_NAME = 32 };
 void ab_overlays_upper(size_t i, char ret[AB_OVERLAY_NAME]);
-
-#endif

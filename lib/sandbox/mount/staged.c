@@ -1,16 +1,5 @@
 #include "sandbox/mount/staged.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
-#include "base/system/path.h"
 #include "sandbox/plan/spec.h"
 
 void ab_staged_name(const struct ab_spec *spec, size_t i, char ret[AB_STAGED_NAME])
@@ -116,7 +105,7 @@ static int make_tools(const struct ab_spec *spec, int stage)
 	for (size_t i = 0; i < spec->tools.len; i++) {
 		ab_autofree char *path = ab_printf("%s/%s", folder + 1, spec->tools.v[i]);
 
-		if (symlinkat(spec->tools_program, stage, path) < 0)
+		if (symlinkat(AB_OWN_PROGRAM, stage, path) < 0)
 			return -1;
 	}
 	return 0;

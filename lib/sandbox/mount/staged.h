@@ -1,14 +1,11 @@
-#ifndef AB_SANDBOX_MOUNT_STAGED_H
-#define AB_SANDBOX_MOUNT_STAGED_H
+#pragma once
 /*
  * The box's own files in the staging tmpfs, each content once. A file below /dev or
  * below a masked folder is linked into the folder that replaces it; every other
  * one is mounted over its path (mounts.c).
  */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/base.h"
 
-struct ab_error;
 struct ab_spec;
 
 enum { AB_STAGED_NAME = 24 };
@@ -25,5 +22,3 @@ bool ab_staged_in_place(const struct ab_spec *spec, size_t i);
 /* The mask for entry i of the plan: the shared empty file or folder, or its own
  * equally closed folder with files to show. */
 void ab_staged_mask(const struct ab_spec *spec, size_t i, char ret[AB_STAGED_NAME]);
-
-#endif

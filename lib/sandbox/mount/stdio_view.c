@@ -1,16 +1,8 @@
 #include "sandbox/mount/stdio_view.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <sys/mount.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
 #include "sandbox/mount/mounts.h"
 #include "sandbox/mount/tree.h"
 

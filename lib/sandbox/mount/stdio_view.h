@@ -1,15 +1,13 @@
-#ifndef AB_SANDBOX_MOUNT_STDIO_VIEW_H
-#define AB_SANDBOX_MOUNT_STDIO_VIEW_H
+#pragma once
 /*
  * The caller's descriptors 0-2 bypass the box's mounts: their owner could change the mode, times,
  * attributes and flags of a file, or of a device node, on the host. So a regular file is opened
  * again through a read-only clone of its own mount, at the same position, and a device through the
  * box's read-only node. Files that are open for writing never come here: the supervisor relays them
- * (session/terminal/streams.h).
+ * (terminal/streams.h).
  */
-#include <sys/types.h>
+#include "base/base.h"
 
-struct ab_error;
 struct ab_ground;
 
 /* Is it a device of every box? */
@@ -18,5 +16,3 @@ const char *ab_stdio_view_device(dev_t rdev);
 /* Replace the files and devices on 0-2. *ret_input: the new standard input, if it is a file, so
  * that the supervisor can move the caller's position; else -1. */
 int ab_stdio_view_open(const struct ab_ground *ground, int *ret_input, struct ab_error *err);
-
-#endif

@@ -1,14 +1,8 @@
 #include "sandbox/mount/tree.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/openat2.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
-#include <unistd.h>
-
-#include "base/data/error.h"
-#include "base/system/fd.h"
 
 int ab_tree_lookup(int root, const char *path)
 {

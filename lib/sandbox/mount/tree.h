@@ -1,14 +1,11 @@
-#ifndef AB_SANDBOX_MOUNT_TREE_H
-#define AB_SANDBOX_MOUNT_TREE_H
+#pragma once
 /*
  * Mount trees by file descriptor: look up a path, clone its tree, mount a clone
  * elsewhere. Paths are resolved once and never through a symbolic link: the
  * workspace is untrusted even before the start, and another box may be running in
  * it.
  */
-#include <stdint.h>
-
-struct ab_error;
+#include "base/base.h"
 
 /* O_PATH fd of a clean absolute path below `root`; -1 with errno (ELOOP: a parent
  * is a symbolic link). The last name may be a link: then the fd is the link
@@ -30,5 +27,3 @@ int ab_tree_new(const char *type, const char *const *options, unsigned int attr)
  * mounts below it and makes their propagation private. */
 int ab_tree_setattr(int fd, uint64_t set, uint64_t clear, int recursive, const char *what,
 		    struct ab_error *err);
-
-#endif

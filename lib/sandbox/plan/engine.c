@@ -1,7 +1,5 @@
 #include "sandbox/plan/engine.h"
 
-#include <string.h>
-
 const struct ab_box_engine_traits ab_box_engines[AB_ENGINE_COUNT] = {
 	[AB_ENGINE_FULL] = {
 		.name = "full",
@@ -30,7 +28,7 @@ const struct ab_box_engine_traits ab_box_engines[AB_ENGINE_COUNT] = {
 	/*
 	 * The machine creates no namespaces at all, as in a container with Docker's default filter.
 	 * Landlock says which files can be read and written, the filter which calls can be made, and
-	 * the judge makes what neither can judge. What needs a mount is not there.
+	 * the guard makes what neither can judge. What needs a mount is not there.
 	 */
 	[AB_ENGINE_NO_NAMESPACES] = {
 		.name = "no-namespaces",

@@ -1,5 +1,4 @@
-#ifndef AB_SANDBOX_PLAN_ENGINE_H
-#define AB_SANDBOX_PLAN_ENGINE_H
+#pragma once
 /*
  * The engines: what a box is built of where the machine does not allow everything. One table, which
  * the launch, the proof, the messages and the doctor read.
@@ -8,15 +7,12 @@
  * steps down when the machine refuses what it needs (sandbox/start/init.c). The proof then tries
  * every guarantee, whatever the table says.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "base/base.h"
 #include "policy/model/policy.h"
 
 struct ab_box_engine_traits {
 	const char *name;
-	bool namespaces;    /* and mounts; else Landlock, the filter and the judge alone */
+	bool namespaces;    /* and mounts; else Landlock, the filter and the guard alone */
 	bool new_proc;	    /* /proc is new; else the one outside is shared, read-only */
 	bool seals_user_ns; /* the kernel forbids more user namespaces; else only the filter does */
 	uint32_t lacks;	    /* guarantees that it cannot give: AB_PROP_BIT()s */
@@ -81,5 +77,3 @@ extern const struct ab_container_remedy ab_container_remedies[AB_NEED_COUNT];
 #define AB_ENGINE_SETFCAP                                                 \
 	"start the container with it (Docker, Podman: " AB_SETFCAP_OPTION \
 	"; Kubernetes: " AB_SETFCAP_KUBERNETES "), or as another user than root"
-
-#endif

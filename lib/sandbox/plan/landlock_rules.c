@@ -1,8 +1,5 @@
 #include "sandbox/plan/landlock_rules.h"
 
-#include <stdint.h>
-
-#include "base/data/mem.h"
 #include "landlock/landlock.h"
 #include "sandbox/plan/spec.h"
 
@@ -20,6 +17,7 @@ static const struct {
 	uint32_t rights;
 } always[] = {
 	{ "/dev", AB_LL_READ | AB_LL_WRITE | AB_LL_DEVICE },
+	{ AB_OWN_PROGRAM, AB_LL_READ | AB_LL_EXEC },
 	{ "/dev/shm", AB_LL_ALL & ~AB_LL_DEVICE },
 	{ "/proc", AB_LL_READ | AB_LL_WRITE },
 };

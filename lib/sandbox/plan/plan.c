@@ -1,17 +1,17 @@
 #include "sandbox/plan/plan.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/types.h>
-
-#include "base/data/mem.h"
-#include "base/system/path.h"
-
 void ab_objects_add(struct ab_objects *list, const char *path, enum ab_as as)
 {
 	list->v = ab_realloc(list->v, (list->len + 1) * sizeof(list->v[0]));
 	list->v[list->len++] = (struct ab_object){ .path = ab_strdup(path), .as = as };
+}
+
+const struct ab_object *ab_objects_around(const struct ab_objects *list, const char *path)
+{
+	for (size_t i = 0; i < list->len; i++)
+		if (ab_path_within(path, list->v[i].path))
+			return &list->v[i];
+	return NULL;
 }
 
 void ab_objects_fini(struct ab_objects *list)
@@ -31,10 +31,7 @@ struct ab_layer_mount *ab_layer_mounts_add(struct ab_layer_mounts *list, const c
 
 struct ab_layer_mount *ab_layer_mounts_find(const struct ab_layer_mounts *list, const char *path)
 {
-	for (size_t i = 0; i < list->len; i++)
-		if (strcmp(list->v[i].path, path) == 0)
-			return &list->v[i];
-	return NULL;
+	return ab_find_row(list->v, list->len, path, path);
 }
 
 static void free_layer(struct ab_layer_mount *l)
@@ -60,13 +57,8 @@ void ab_layer_mounts_drop(struct ab_layer_mounts *list, const char *path)
 void ab_layer_mounts_fini(struct ab_layer_mounts *list)
 {
 	for (size_t i = 0; i < list->len; i++) {
-		free(list->v[i].path);
-		free(list->v[i].upper);
-		free(list->v[i].below);
-		free(list->v[i].work);
-		ab_strv_fini(&list->v[i].hidden);
-		ab_strv_fini(&list->v[i].parents);
-		ab_strv_fini(&list->v[i].instead);
+		ab_free_all(list->v[i].path, list->v[i].upper, list->v[i].below, list->v[i].work);
+		ab_strv_fini_all(&list->v[i].hidden, &list->v[i].parents, &list->v[i].instead);
 	}
 	free(list->v);
 	*list = (struct ab_layer_mounts){ 0 };
@@ -108,12 +100,16 @@ const struct ab_mount *ab_plan_find(const struct ab_plan *plan, const char *path
 	return deepest;
 }
 
+bool ab_plan_shows(const struct ab_plan *plan, bool hidden_root, const char *path)
+{
+	const struct ab_mount *m = ab_plan_find(plan, path);
+
+	return m ? m->op != AB_MOUNT_MASK && m->op != AB_MOUNT_PRIVATE : !hidden_root;
+}
+
 static const struct ab_mount *find_exact(const struct ab_plan *plan, const char *path)
 {
-	for (size_t i = 0; i < plan->len; i++)
-		if (strcmp(plan->v[i].path, path) == 0)
-			return &plan->v[i];
-	return NULL;
+	return ab_find_row(plan->v, plan->len, path, path);
 }
 
 static bool is_closed_as(const struct ab_plan *plan, const char *dir, const char *name,

@@ -1,5 +1,4 @@
-#ifndef AB_SANDBOX_PLAN_PLAN_H
-#define AB_SANDBOX_PLAN_PLAN_H
+#pragma once
 /*
  * The mount plan: what each folder of the box is. Pure: facts in, a sorted list of
  * operations out. It looks up nothing, so every case can be tested with a table.
@@ -9,11 +8,7 @@
  * writable one over a layer over nothing. Paths are real: no component is a symbolic
  * link (except the last one for AB_AS_LINK).
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/data/strv.h"
+#include "base/base.h"
 
 enum ab_mount_op {		     /* in order of precedence for one path */
 		   AB_MOUNT_PIN,     /* a mount point, so that it cannot be renamed */
@@ -46,6 +41,8 @@ struct ab_objects {
 
 void ab_objects_add(struct ab_objects *list, const char *path, enum ab_as as);
 void ab_objects_fini(struct ab_objects *list);
+/* The one that contains this path, or NULL. */
+const struct ab_object *ab_objects_around(const struct ab_objects *list, const char *path);
 
 /*
  * A folder whose writes go to a layer: an overlay, with the host's folder below it. Programs outside
@@ -121,10 +118,12 @@ void ab_plan_take_layers(const struct ab_plan *plan, struct ab_facts *facts,
 /* The operation that applies to `path`: the deepest one at or above it; NULL if
  * that is only the read-only root. */
 const struct ab_mount *ab_plan_find(const struct ab_plan *plan, const char *path);
+/* Does the box see the host's file at this path? */
+bool ab_plan_shows(const struct ab_plan *plan, bool hidden_root, const char *path);
 
 /*
  * A repository whose configuration and hooks are closed: a new configuration file is prepared in
- * hooks, where the box cannot reach it (session/walls/git_files.h). Is entry i one of its folders?
+ * hooks, where the box cannot reach it (guard/walls/git_files.h). Is entry i one of its folders?
  */
 enum ab_stage {
 	AB_STAGE_NONE,
@@ -132,5 +131,3 @@ enum ab_stage {
 	AB_STAGE_HOOKS, /* hooks; it follows its TOP, if there is one */
 };
 enum ab_stage ab_plan_stage(const struct ab_plan *plan, size_t i);
-
-#endif

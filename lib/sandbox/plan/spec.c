@@ -1,15 +1,6 @@
 #include "sandbox/plan/spec.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
 
 /* One function walks over the struct in both directions. */
 struct codec {
@@ -224,9 +215,9 @@ static void code_spec(struct codec *c, struct ab_spec *s)
 	code(c, s->started_ns);
 	code_str(c, &s->run_id);
 	code_str(c, &s->cwd);
+	code_str(c, &s->readable);
 	code_str(c, &s->listen);
 	code_strv(c, &s->tools);
-	code_str(c, &s->tools_program);
 	code(c, s->cwd_ino);
 	code_strv(c, &s->argv);
 	code_strv(c, &s->env);
@@ -249,6 +240,14 @@ struct ab_file *ab_spec_add_file(struct ab_spec *spec, char *path, char *data, s
 
 	*f = (struct ab_file){ .path = path, .data = data, .len = len };
 	return f;
+}
+
+bool ab_spec_has_file(const struct ab_spec *spec, const char *path)
+{
+	for (size_t i = 0; i < spec->nfiles; i++)
+		if (strcmp(spec->files[i].path, path) == 0)
+			return true;
+	return false;
 }
 
 struct ab_file *ab_spec_share_file(struct ab_spec *spec, char *path, size_t of)
@@ -321,25 +320,13 @@ void ab_spec_fini(struct ab_spec *spec)
 	for (size_t i = 0; i < spec->nrules; i++)
 		free(spec->rules[i].path);
 	free(spec->rules);
-	for (size_t i = 0; i < spec->nfiles; i++) {
-		free(spec->files[i].path);
-		free(spec->files[i].data);
-	}
-	free(spec->files);
-	free(spec->run_id);
-	free(spec->cwd);
-	free(spec->listen);
-	free(spec->tools_program);
+	for (size_t i = 0; i < spec->nfiles; i++)
+		ab_free_all(spec->files[i].path, spec->files[i].data);
+	ab_free_all(spec->files, spec->run_id, spec->cwd, spec->readable, spec->listen);
 	ab_strv_fini(&spec->tools);
 	ab_plan_fini(&spec->plan);
 	ab_layer_mounts_fini(&spec->layers);
-	ab_strv_fini(&spec->argv);
-	ab_strv_fini(&spec->env);
-	ab_strv_fini(&spec->env_uncaptured);
-	ab_strv_fini(&spec->sockets);
-	ab_strv_fini(&spec->unwritable);
-	ab_strv_fini(&spec->keep_fds);
-	ab_strv_fini(&spec->blocked);
-	ab_strv_fini(&spec->streams);
+	ab_strv_fini_all(&spec->argv, &spec->env, &spec->env_uncaptured, &spec->sockets,
+			 &spec->unwritable, &spec->keep_fds, &spec->blocked, &spec->streams);
 	*spec = (struct ab_spec){ 0 };
 }

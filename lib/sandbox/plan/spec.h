@@ -1,20 +1,13 @@
-#ifndef AB_SANDBOX_PLAN_SPEC_H
-#define AB_SANDBOX_PLAN_SPEC_H
+#pragma once
 /*
  * The specification of one box: everything that its init needs to know, as plain
  * data. The supervisor encodes it into a sealed memfd, init decodes it. One
  * function (spec.c) does both, so they cannot disagree.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <termios.h>
 
-#include "base/data/strv.h"
+#include "base/base.h"
 #include "sandbox/plan/plan.h"
-
-struct ab_buf;
-struct ab_error;
 
 /* Namespaces of the caller that the proof compares with those of the box. The
  * others are proved by their effect. */
@@ -48,8 +41,11 @@ struct ab_limits { /* 0: none */
 /* The box's ssh agent, in its private /run. */
 #define AB_AGENT_SOCKET "/run/agentbox-ssh-agent.sock"
 
-/* Commands for programs of the host: links to our own binary, in a read-only folder; and the socket by
- * which they are asked for, in the private /run. */
+/* Our own program, as the host has it, on a read-only mount: whatever a layer has under its name. */
+#define AB_OWN_PROGRAM "/dev/agentbox-program"
+
+/* Commands for programs of the host: links to our own program, in a read-only folder; and the socket
+ * by which they are asked for, in the private /run. */
 #define AB_TOOLS_FOLDER "/dev/agentbox-tools"
 #define AB_TOOLS_SOCKET "/run/agentbox-tools.sock"
 
@@ -84,7 +80,7 @@ struct ab_spec {
 	bool uncounted;		 /* the kernel does not count this user's processes */
 	bool count_processes;	 /* during the run: the limit was set on purpose */
 	bool children;		 /* judge each program before it is executed */
-	bool connects;		 /* the judge makes the box's connections */
+	bool connects;		 /* the guard makes the box's connections */
 	bool datagrams;		 /* Unix datagram sockets are allowed */
 	bool userns;		 /* the command may create user namespaces */
 	bool traced;		 /* report calls that are or may be denied */
@@ -97,9 +93,9 @@ struct ab_spec {
 	uint64_t started_ns;	 /* CLOCK_MONOTONIC of the supervisor's start */
 	char *run_id;
 	char *cwd;
-	char *listen; /* a stream socket that init makes here for the supervisor; "": none */
+	char *readable; /* a hidden file that can be read under another name; "": none */
+	char *listen;	/* a stream socket that init makes here for the supervisor; "": none */
 	struct ab_strv tools; /* names of commands in AB_TOOLS_FOLDER */
-	char *tools_program;  /* our own binary, in the box; "": there are none */
 	uint64_t cwd_ino;     /* of the folder `cwd`; 0: any */
 	struct ab_strv argv;
 	struct ab_strv env;
@@ -124,6 +120,7 @@ void ab_spec_fini(struct ab_spec *spec);
 /* Add a file; takes ownership of path and bytes. The pointer is valid until the
  * next file is added. */
 struct ab_file *ab_spec_add_file(struct ab_spec *spec, char *path, char *data, size_t len);
+bool ab_spec_has_file(const struct ab_spec *spec, const char *path);
 /* Show the bytes of file `of` at another path, too. */
 struct ab_file *ab_spec_share_file(struct ab_spec *spec, char *path, size_t of);
 
@@ -134,5 +131,3 @@ int ab_spec_parse(const char *text, size_t len, struct ab_spec *ret, struct ab_e
 int ab_spec_seal(struct ab_spec *spec, struct ab_error *err);
 int ab_spec_seal_text(const char *text, size_t len, struct ab_error *err);
 int ab_spec_read(int fd, struct ab_spec *ret, struct ab_error *err);
-
-#endif

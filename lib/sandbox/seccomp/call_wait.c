@@ -12,13 +12,8 @@
  */
 #include "sandbox/seccomp/call_wait.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/seccomp.h>
-#include <signal.h>
-#include <string.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 /* A handler of signals has no argument of its own. */
 static volatile sig_atomic_t stopped;

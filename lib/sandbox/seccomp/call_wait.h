@@ -1,15 +1,14 @@
-#ifndef AB_SANDBOX_SECCOMP_CALL_WAIT_H
-#define AB_SANDBOX_SECCOMP_CALL_WAIT_H
+#pragma once
 /*
  * Receive the next call that a listener holds, and stop waiting for it when a socket has something.
  *
  * poll() could wait for both, but would be a second system call for each call of the box. Between
  * two of them the box's programs use the caches of the processor, so it would take a quarter of the
- * judge's time. A signal tells about the socket instead.
+ * guard's time. A signal tells about the socket instead.
  *
  * For one thread of a process, because signals are.
  */
-#include <stdbool.h>
+#include "base/base.h"
 
 struct seccomp_notif;
 
@@ -21,5 +20,3 @@ bool ab_call_wait_open(int sock);
 const struct seccomp_notif *ab_call_wait(int listener);
 /* Then look at the socket. */
 void ab_call_wait_again(void);
-
-#endif

@@ -3,10 +3,6 @@
 #include <linux/audit.h>
 #include <seccomp.h>
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MAX_CALLS 1024 /* far beyond any number in use */
 #define MAX_RANGES 300

@@ -1,5 +1,4 @@
-#ifndef AB_SANDBOX_SECCOMP_COMPILE_H
-#define AB_SANDBOX_SECCOMP_COMPILE_H
+#pragma once
 /*
  * From a table to a BPF program. Runs when agentbox is built.
  *
@@ -18,10 +17,9 @@
  * Measured on Linux 6.18 in one interleaved run; docs/decisions/
  * seccomp-compiler.md has the figures and the method.
  */
-#include <stddef.h>
-#include <stdint.h>
 #include <linux/filter.h>
 
+#include "base/base.h"
 #include "sandbox/seccomp/table.h"
 
 struct ab_program {
@@ -45,5 +43,3 @@ void ab_seccomp_compile(const struct ab_call_table *table, enum ab_arch arch,
 
 /* Print what is wrong with a table, and exit. */
 _Noreturn void ab_seccomp_reject(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
-#endif

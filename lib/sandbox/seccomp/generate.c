@@ -5,9 +5,6 @@
  *     generate SANITIZED OUTPUT		SANITIZED: 0 or 1
  */
 #include <seccomp.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "sandbox/seccomp/compile.h"
 

@@ -6,6 +6,15 @@
 
 #define LEN(a) (sizeof(a) / sizeof((a)[0]))
 
+/* clang-format off */
+/* abort(), what the sanitizers add, malloc: after the lock nothing new becomes executable. */
+#define RUNTIME_RULES \
+	{ AB_ALLOWED, "getpid gettid tgkill rt_sigaction rt_sigprocmask " \
+		"rt_sigreturn sigaltstack sched_yield" }, \
+	{ AB_ALLOWED, "brk munmap mremap madvise futex" }, \
+	{ .check = &ab_check_no_exec, .calls = "mmap mprotect" }
+/* clang-format on */
+
 /*
  * pid 1: reaps, forwards signals, talks to the supervisor over one socket,
  * dials a port of the box and sends the socket up, reads /proc/net/tcp,
@@ -122,8 +131,8 @@ static const struct ab_call_rule nonet_rules[] = {
  * as npm unpacks it. openat2 has its flags in memory, so all of its calls are.
  *
  * Not asked about, because unpacking, cloning and deleting trees make one such
- * call for each file, and each would cost 5 microseconds: unlink*, rmdir,
- * utime*, *xattr.
+ * call for each file, and each would cost 5 microseconds: utime*, *xattr, and
+ * unlinkat in a folder that the caller holds open.
  */
 /* clang-format off */
 #define OPEN_RULES \
@@ -136,8 +145,11 @@ static const struct ab_call_rule nonet_rules[] = {
 	/* So that the listener may remember where a caller is. */ \
 	{ AB_ASKED, "chdir fchdir" }, \
 	{ AB_ASKED, "fchmodat2", .number = 452 }
+#define REMOVE_RULES \
+	{ AB_ASKED, "unlink rmdir" }, \
+	{ .check = &ab_check_unlinkat_named, .calls = "unlinkat" }
 #define SOCKET_RULES \
-	/* Connections are made by the listener (session/connect). */ \
+	/* Connections are made by the listener (guard/connect). */ \
 	{ AB_ASKED, "connect" }, \
 	{ .check = &ab_check_datagrams, .calls = "socket socketpair" }
 /* With commands.enforce "children": and about each program before it is executed. */
@@ -146,6 +158,7 @@ static const struct ab_call_rule nonet_rules[] = {
 static const struct ab_call_rule write_rules[] = {
 	OPEN_RULES,
 	FILE_RULES,
+	REMOVE_RULES,
 	SOCKET_RULES,
 	/* The listener answers as AB_FILTER_TARGET or AB_FILTER_USERNS does, and tells. */
 	{ .check = &ab_check_namespaces_asked, .calls = "clone unshare" },
@@ -188,7 +201,7 @@ static const struct ab_call_rule exec_rules[] = {
 
 /*
  * On the host's network, which the box may use: the listener makes Unix streams
- * only, so that it can connect them (session/sockets).
+ * only, so that it can connect them (guard/sockets).
  */
 #define UNIX_RULES \
 	{ AB_ASKED, "connect listen" }, \
@@ -197,7 +210,7 @@ static const struct ab_call_rule exec_rules[] = {
 
 /*
  * Without the network of the host: the listener makes every socket and sends
- * every datagram (session/sockets). A datagram socket that it makes cannot send: it
+ * every datagram (guard/sockets). A datagram socket that it makes cannot send: it
  * is corked, and here nobody can take the cork out. So the listener may let the
  * kernel carry out any call that sends.
  */
@@ -255,20 +268,15 @@ static const struct ab_call_rule alone_rules[] = {
  * whether it writes is not in a register.
  */
 /* clang-format off */
-static const struct ab_call_rule judge_rules[] = {
+static const struct ab_call_rule guard_rules[] = {
 	{ AB_ALLOWED, "process_vm_readv readlink readlinkat faccessat2 "
 		"statx" },
 	{ .check = &ab_check_openat_read, .calls = "openat" },
 	{ AB_ALLOWED, "read write close lseek fstat newfstatat fstatfs "
 		"fcntl poll ppoll sendto recvfrom sendmsg recvmsg exit "
 		"pidfd_open pidfd_getfd connect getsockopt timerfd_settime "
-		"rt_sigprocmask exit_group restart_syscall" },
-	/* abort(), and what the sanitizers add */
-	{ AB_ALLOWED, "getpid gettid tgkill rt_sigaction "
-		"rt_sigreturn sigaltstack sched_yield" },
-	{ AB_ALLOWED, "brk munmap mremap madvise futex getrandom "
-		"clock_gettime" },
-	{ .check = &ab_check_no_exec, .calls = "mmap mprotect" },
+		"getrandom clock_gettime exit_group restart_syscall" },
+	RUNTIME_RULES,
 };
 /* clang-format on */
 
@@ -288,28 +296,24 @@ static const struct ab_call_rule fetcher_rules[] = {
 		"statx fcntl" },
 	{ AB_ALLOWED, "clock_gettime gettimeofday time getrandom uname sysinfo getuid "
 		"geteuid getgid getegid exit exit_group restart_syscall" },
-	/* abort(), and what the sanitizers add */
-	{ AB_ALLOWED, "getpid gettid tgkill rt_sigaction rt_sigprocmask "
-		"rt_sigreturn sigaltstack sched_yield" },
-	{ AB_ALLOWED, "brk munmap mremap madvise futex" },
-	{ .check = &ab_check_no_exec, .calls = "mmap mprotect" },
+	RUNTIME_RULES,
 };
 /* clang-format on */
 
-static const struct ab_call_rule judge_plain[] = {
-	{ .check = &ab_check_ioctl_judge, .calls = "ioctl" },
+static const struct ab_call_rule guard_plain[] = {
+	{ .check = &ab_check_ioctl_guard, .calls = "ioctl" },
 };
 
 /*
- * The judge of a box without namespaces: changes attributes of files that the box
+ * The guard of a box without namespaces: changes attributes of files that the box
  * may change, makes sockets, hands them in, looks for those that nobody has any
  * more, and writes who sent a datagram into the caller's memory.
  */
 /* clang-format off */
-static const struct ab_call_rule judge_shared[] = {
+static const struct ab_call_rule guard_shared[] = {
 	{ AB_ALLOWED, "chmod fchmodat fchownat utimensat" },
-	{ .check = &ab_check_ioctl_judge_sockets, .calls = "ioctl" },
-	{ .check = &ab_check_socket_judge, .calls = "socket" },
+	{ .check = &ab_check_ioctl_guard_sockets, .calls = "ioctl" },
+	{ .check = &ab_check_socket_guard, .calls = "socket" },
 	{ AB_ALLOWED, "bind listen accept4 getsockname getpeername setsockopt "
 		"getdents64 process_vm_writev" },
 };
@@ -329,67 +333,47 @@ static const struct ab_call_rule containers_rules[] = {
 	{ AB_ALLOWED, "read write close lseek fcntl openat2 fstat newfstatat statx "
 		"epoll_ctl epoll_wait epoll_pwait poll ppoll" },
 	{ AB_ALLOWED, "exit exit_group restart_syscall clock_gettime getrandom" },
-	/* abort(), and what the sanitizers add */
-	{ AB_ALLOWED, "getpid gettid tgkill rt_sigaction rt_sigprocmask "
-		"rt_sigreturn sigaltstack sched_yield" },
-	{ AB_ALLOWED, "brk munmap mremap madvise futex" },
-	{ .check = &ab_check_no_exec, .calls = "mmap mprotect" },
+	RUNTIME_RULES,
 };
 /* clang-format on */
 
-#define TABLE(n, rest, ...)                                                  \
-	static const struct ab_call_table n##_table = { .name = #n,          \
-							.otherwise = (rest), \
-							__VA_ARGS__ }
+/* clang-format off: a table is a row. */
 #define RULES(r) .rules = (r), .len = LEN(r)
 #define MORE(r) .more = (r), .more_len = LEN(r)
+#define TABLE(n, rest, ...)                                  \
+	{                                                    \
+		.name = #n, .otherwise = (rest), __VA_ARGS__ \
+	}
+#define ROW(...) &(const struct ab_call_table)TABLE(__VA_ARGS__)
 #define UNKNOWN AB_ERRNO(ENOSYS)
 
-TABLE(init, UNKNOWN, RULES(init_rules));
-TABLE(supervisor, UNKNOWN, RULES(supervisor_rules));
-TABLE(nonet, AB_ALLOWED, RULES(nonet_rules));
-TABLE(init_sanitized, UNKNOWN, RULES(init_rules), MORE(init_sanitized));
-TABLE(judge, UNKNOWN, RULES(judge_rules), MORE(judge_plain));
-TABLE(fetcher, UNKNOWN, RULES(fetcher_rules));
-TABLE(judge_shared, UNKNOWN, RULES(judge_rules), MORE(judge_shared));
-TABLE(shared, AB_ALLOWED, RULES(shared_rules));
-TABLE(shared_writes, AB_ALLOWED, RULES(shared_writes));
-TABLE(shared_children, AB_ALLOWED, RULES(shared_writes), MORE(exec_rules));
-TABLE(unasked, AB_ALLOWED, RULES(unasked_rules));
-TABLE(alone, AB_ALLOWED, RULES(alone_rules));
-TABLE(containers, UNKNOWN, RULES(containers_rules));
-TABLE(sockets, AB_ALLOWED, RULES(sockets_rules));
-TABLE(sockets_children, AB_ALLOWED, RULES(sockets_rules), MORE(exec_rules));
-
-const struct ab_call_table ab_table_writes = { .name = "writes",
-					       .otherwise = AB_ALLOWED,
-					       RULES(write_rules) };
-const struct ab_call_table ab_table_children = {
-	.name = "children", .otherwise = AB_ALLOWED, RULES(write_rules), MORE(exec_rules)
-};
+const struct ab_call_table ab_table_writes = TABLE(writes, AB_ALLOWED, RULES(write_rules));
+const struct ab_call_table ab_table_children =
+	TABLE(children, AB_ALLOWED, RULES(write_rules), MORE(exec_rules));
 
 const struct ab_call_table *const ab_seccomp_tables[AB_TABLE_COUNT] = {
 	&ab_table_target,
-	&init_table,
-	&supervisor_table,
-	&nonet_table,
-	&init_sanitized_table,
+	ROW(init, UNKNOWN, RULES(init_rules)),
+	ROW(supervisor, UNKNOWN, RULES(supervisor_rules)),
+	ROW(nonet, AB_ALLOWED, RULES(nonet_rules)),
+	ROW(init_sanitized, UNKNOWN, RULES(init_rules), MORE(init_sanitized)),
 	&ab_table_writes,
 	&ab_table_children,
-	&judge_table,
+	ROW(guard, UNKNOWN, RULES(guard_rules), MORE(guard_plain)),
 	&ab_table_traced,
 	&ab_table_userns,
 	&ab_table_asking,
-	&fetcher_table,
-	&shared_table,
-	&shared_writes_table,
-	&shared_children_table,
-	&unasked_table,
-	&alone_table,
-	&judge_shared_table,
-	&containers_table,
-	&sockets_table,
-	&sockets_children_table,
+	ROW(fetcher, UNKNOWN, RULES(fetcher_rules)),
+	ROW(shared, AB_ALLOWED, RULES(shared_rules)),
+	ROW(shared_writes, AB_ALLOWED, RULES(shared_writes)),
+	ROW(shared_children, AB_ALLOWED, RULES(shared_writes), MORE(exec_rules)),
+	ROW(unasked, AB_ALLOWED, RULES(unasked_rules)),
+	ROW(alone, AB_ALLOWED, RULES(alone_rules)),
+	ROW(guard_shared, UNKNOWN, RULES(guard_rules), MORE(guard_shared)),
+	ROW(containers, UNKNOWN, RULES(containers_rules)),
+	ROW(sockets, AB_ALLOWED, RULES(sockets_rules)),
+	ROW(sockets_children, AB_ALLOWED, RULES(sockets_rules), MORE(exec_rules)),
 	&ab_table_asking_writes,
 	&ab_table_asking_children,
 };
+/* clang-format on */

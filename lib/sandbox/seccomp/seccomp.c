@@ -1,12 +1,8 @@
 #include "sandbox/seccomp/seccomp.h"
 
-#include <errno.h>
 #include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "sandbox/seccomp/filters.h"
 #include "sandbox/seccomp/table.h"
@@ -49,7 +45,7 @@ static const struct {
 	[AB_FILTER_NONET] = FILTER(nonet),
 	[AB_FILTER_WRITES] = FILTER(writes),
 	[AB_FILTER_CHILDREN] = FILTER(children),
-	[AB_FILTER_JUDGE] = FILTER(judge),
+	[AB_FILTER_GUARD] = FILTER(guard),
 	[AB_FILTER_TRACED] = FILTER(traced),
 	[AB_FILTER_USERNS] = FILTER(userns),
 	[AB_FILTER_ASKING] = FILTER(asking),
@@ -59,7 +55,7 @@ static const struct {
 	[AB_FILTER_SHARED_CHILDREN] = FILTER(shared_children),
 	[AB_FILTER_UNASKED] = FILTER(unasked),
 	[AB_FILTER_ALONE] = FILTER(alone),
-	[AB_FILTER_JUDGE_SHARED] = FILTER(judge_shared),
+	[AB_FILTER_GUARD_SHARED] = FILTER(guard_shared),
 	[AB_FILTER_CONTAINERS] = FILTER(containers),
 	[AB_FILTER_SOCKETS] = FILTER(sockets),
 	[AB_FILTER_SOCKETS_CHILDREN] = FILTER(sockets_children),

@@ -1,5 +1,4 @@
-#ifndef AB_SANDBOX_SECCOMP_H
-#define AB_SANDBOX_SECCOMP_H
+#pragma once
 /*
  * The system call filters.
  *
@@ -10,9 +9,7 @@
  * judged by register value only, never by memory that another thread could
  * change, and only by the 32 bits that the kernel itself looks at.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/base.h"
 
 struct seccomp_data;
 struct sock_fprog;
@@ -25,7 +22,7 @@ enum ab_filter {
 	AB_FILTER_WRITES,     /* on top of TARGET: creating, renaming, opening
 				 * for writing is asked about */
 	AB_FILTER_CHILDREN,   /* the same, and programs */
-	AB_FILTER_JUDGE,      /* who answers that */
+	AB_FILTER_GUARD,      /* who answers that */
 	AB_FILTER_TRACED,     /* instead of TARGET: what is refused, and what
 				 * may be, is asked about */
 	AB_FILTER_USERNS,     /* instead of TARGET: user namespaces are allowed */
@@ -40,7 +37,7 @@ enum ab_filter {
 	AB_FILTER_SHARED_CHILDREN, /* the same, and programs */
 	AB_FILTER_UNASKED,	   /* instead of these, if there is no listener */
 	AB_FILTER_ALONE,	   /* no network */
-	AB_FILTER_JUDGE_SHARED,	   /* instead of JUDGE, who makes some of these changes */
+	AB_FILTER_GUARD_SHARED,	   /* instead of GUARD, who makes some of these changes */
 	/* Instead of SHARED_WRITES and SHARED_CHILDREN, if the network is not the host's: */
 	AB_FILTER_SOCKETS,
 	AB_FILTER_SOCKETS_CHILDREN,
@@ -80,5 +77,3 @@ const struct sock_fprog *ab_seccomp_program(enum ab_filter which);
 
 /* How many calls of this architecture it lets through, in full or in part. */
 size_t ab_seccomp_allowed_count(enum ab_filter which);
-
-#endif

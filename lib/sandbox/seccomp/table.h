@@ -1,5 +1,4 @@
-#ifndef AB_SANDBOX_SECCOMP_TABLE_H
-#define AB_SANDBOX_SECCOMP_TABLE_H
+#pragma once
 /*
  * What the filters say, as plain data. Read by the generator when agentbox
  * is built, and by the tests; the program itself holds only the result.
@@ -11,10 +10,9 @@
  * Order decides nothing: a call is named once in a table, a value once in a
  * switch. The generator refuses anything else.
  */
-#include <errno.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <linux/seccomp.h>
+
+#include "base/base.h"
 
 #define AB_ALLOWED SECCOMP_RET_ALLOW
 #define AB_ASKED SECCOMP_RET_USER_NOTIF
@@ -78,9 +76,9 @@ struct ab_call_table {
 	const struct ab_call_table *top;
 };
 
-/* target, init, supervisor, nonet, init_sanitized, writes, children, judge, traced, userns, asking,
+/* target, init, supervisor, nonet, init_sanitized, writes, children, guard, traced, userns, asking,
  * fetcher, shared, shared_writes, shared_children, unasked, alone,
- * judge_shared, containers, sockets, sockets_children, asking_writes, asking_children */
+ * guard_shared, containers, sockets, sockets_children, asking_writes, asking_children */
 #define AB_TABLE_COUNT 23
 extern const struct ab_call_table *const ab_seccomp_tables[AB_TABLE_COUNT];
 
@@ -96,13 +94,12 @@ extern const struct ab_switch ab_check_socket, ab_check_socket_tcp, ab_check_soc
 	ab_check_socket_unix, ab_check_socket_nonet, ab_check_socketpair, ab_check_namespaces,
 	ab_check_clone_thread, ab_check_personality, ab_check_mknod, ab_check_mknodat,
 	ab_check_ioctl, ab_check_fcntl, ab_check_ioctl_init, ab_check_ioctl_supervisor,
-	ab_check_ioctl_judge, ab_check_prctl, ab_check_prctl_own, ab_check_no_exec,
+	ab_check_ioctl_guard, ab_check_prctl, ab_check_prctl_own, ab_check_no_exec,
 	ab_check_openat_read, ab_check_open_writes, ab_check_openat_writes, ab_check_datagrams,
 	ab_check_namespaces_asked, ab_check_namespaces_inner, ab_check_ioctl_shared,
 	ab_check_prctl_marked, ab_check_peer, ab_check_peer_asked, ab_check_priority,
 	ab_check_priority_asked, ab_check_ioprio, ab_check_ioprio_asked, ab_check_socket_alone,
 	ab_check_open_any_write, ab_check_openat_any_write, ab_check_sockets, ab_check_unix_streams,
 	ab_check_sendto, ab_check_sendmsg, ab_check_sendmmsg, ab_check_recvfrom,
-	ab_check_setsockopt, ab_check_socket_judge, ab_check_ioctl_judge_sockets;
-
-#endif
+	ab_check_unlinkat_named, ab_check_setsockopt, ab_check_socket_guard,
+	ab_check_ioctl_guard_sockets;

@@ -1,14 +1,10 @@
-#ifndef AB_SANDBOX_START_BOX_WIRE_H
-#define AB_SANDBOX_START_BOX_WIRE_H
+#pragma once
 /*
  * The messages between the supervisor and the box's init, over one SOCK_SEQPACKET
  * pair. One struct per datagram; the receiver checks type and length. After `go`
  * only init has the inner end: the command never gets it.
  */
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/data/error.h"
+#include "base/base.h"
 #include "netns/listeners.h"
 #include "sandbox/plan/plan.h"
 
@@ -125,5 +121,3 @@ struct ab_spec_msg {
 #define AB_INIT_NO_NAMESPACES "no-namespaces"
 /* The name of a process between init and a command of a box that stays. */
 #define AB_LEADER_NAME "agentbox-leader"
-
-#endif

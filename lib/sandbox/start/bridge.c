@@ -1,13 +1,7 @@
 #include "sandbox/start/bridge.h"
 
-#include <errno.h>
-#include <unistd.h>
-
-#include "base/data/error.h"
-#include "base/system/fd.h"
 #include "netns/loopback.h"
 #include "netns/namespace.h"
-#include "sandbox/start/box_wire.h"
 #include "sandbox/start/launch.h"
 
 enum { SSH_PORT = 22 };

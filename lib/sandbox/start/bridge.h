@@ -1,5 +1,4 @@
-#ifndef AB_SANDBOX_START_BRIDGE_H
-#define AB_SANDBOX_START_BRIDGE_H
+#pragma once
 /*
  * Connects the box's network with the supervisor: init creates the sockets, the
  * supervisor uses them. netns/listeners.h describes the steps.
@@ -8,13 +7,11 @@
  *	supervisor	brings the network up, and sends the mode (AB_MSG_CAPTURE)
  *	init		with AB_CAPTURE_PORTS: sends more sockets up
  */
-#include <stdbool.h>
-
+#include "base/base.h"
 #include "netns/listeners.h"
 
 struct ab_begin;
 struct ab_box;
-struct ab_error;
 
 /* In init, first part. */
 int ab_bridge_begin(int sock, const struct ab_begin *begin, struct ab_error *err);
@@ -26,5 +23,3 @@ int ab_bridge_end(int sock, enum ab_capture *ret_capture, bool *ret_ssh, struct 
 /* In the supervisor: wait for the sockets and bring the network up. This is not
  * done in init so that init can continue meanwhile. */
 int ab_bridge_raise(const struct ab_box *box, struct ab_network *ret, struct ab_error *err);
-
-#endif

@@ -1,15 +1,9 @@
 #include "sandbox/start/caps.h"
 
-#include <errno.h>
 #include <linux/capability.h>
 #include <linux/securebits.h>
-#include <stdint.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <unistd.h>
-
-#include "base/data/error.h"
-#include "base/data/mem.h"
 
 static const unsigned int needed[] = {
 	CAP_SYS_ADMIN,	      /* mounts */

@@ -1,16 +1,6 @@
 /* Why a start fails on an unusual machine: what to do, from the step, the error and a look. */
-#include <errno.h>
-#include <fcntl.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
-#include "base/data/mem.h"
-#include "base/system/fd.h"
 #include "sandbox/plan/engine.h"
 #include "sandbox/start/launch.h"
 
@@ -35,43 +25,27 @@ bool ab_box_is_filtered(void)
 	return strstr(text, "\nSeccomp:\t2") != NULL;
 }
 
-static bool in_chroot(const struct ab_error *err)
+static bool lacks_proc(void)
 {
-	(void)err;
-	return ab_box_in_chroot();
-}
-
-static bool is_filtered(const struct ab_error *err)
-{
-	(void)err;
-	return ab_box_is_filtered();
-}
-
-/* Linux 5.12 and later let only a process with CAP_SETFCAP map user 0. */
-static bool maps_root(const struct ab_error *err)
-{
-	return strncmp(err->text, "map uid 0:", 10) == 0;
-}
-
-static bool lacks_proc(const struct ab_error *err)
-{
-	(void)err;
 	return access("/proc/self/status", F_OK) < 0 && errno == ENOENT;
 }
 
-static bool is_old_kernel(const struct ab_error *err)
+static bool is_old_kernel(void)
 {
 	struct utsname name;
 	char *end = NULL;
 	long major, minor;
 
-	(void)err;
 	if (uname(&name) < 0)
 		return false;
 	major = strtol(name.release, &end, 10);
 	minor = *end == '.' ? strtol(end + 1, NULL, 10) : 0;
 	return major < KERNEL_MAJOR || (major == KERNEL_MAJOR && minor < KERNEL_MINOR);
 }
+
+#define APPARMOR                                                                                  \
+	"AppArmor lets programs create user namespaces but not use them; a profile for agentbox " \
+	"permits it: agentbox doctor --fix"
 
 /*
  * The first row that applies is used; a row without a look comes after those for the same step and
@@ -80,8 +54,9 @@ static bool is_old_kernel(const struct ab_error *err)
 static const struct {
 	const char *step;
 	int errnum;
-	bool (*look)(const struct ab_error *err);
+	bool (*look)(void);
 	const char *hint;
+	const char *text; /* with which the error begins; NULL: any */
 } causes[] = {
 	{ NULL, 0, lacks_proc,
 	  "/proc is not mounted here, and agentbox needs it; as root: mount -t proc proc /proc" },
@@ -95,10 +70,10 @@ static const struct {
 	{ NULL, EMFILE, NULL,
 	  "too few open files are allowed: agentbox itself needs about 32; ulimit -n 1024" },
 	{ NULL, EFBIG, NULL, "files may not become large enough here; ulimit -f unlimited" },
-	{ "namespaces", EPERM, in_chroot,
+	{ "namespaces", EPERM, ab_box_in_chroot,
 	  "this is a chroot, in which the kernel creates no user namespaces; enter the tree with "
 	  "pivot_root instead (unshare, systemd-nspawn, a container)" },
-	{ "namespaces", EPERM, is_filtered,
+	{ "namespaces", EPERM, ab_box_is_filtered,
 	  "a system call filter forbids user namespaces, probably that of a container; " AB_ENGINE_UNFILTER },
 	{ "namespaces", EPERM, NULL,
 	  "user namespaces are forbidden here; as root: sysctl kernel.unprivileged_userns_clone=1, "
@@ -111,20 +86,14 @@ static const struct {
 	  "this kernel lacks one of the namespaces; agentbox doctor finds out which" },
 	{ "namespaces", 0, NULL, "run agentbox doctor to find the cause" },
 	/* The kernel creates a user namespace, but lets nothing be done in it. */
-	{ "identity maps", EACCES, NULL,
-	  "AppArmor lets programs create user namespaces but not use them; a profile for agentbox "
-	  "permits it: agentbox doctor --fix" },
-	{ "identity maps", EPERM, maps_root,
-	  "root needs the capability SETFCAP here, which this container lacks; " AB_ENGINE_SETFCAP },
+	{ "identity maps", EACCES, NULL, APPARMOR },
+	/* Linux 5.12 and later let only a process with CAP_SETFCAP map user 0. */
 	{ "identity maps", EPERM, NULL,
-	  "AppArmor lets programs create user namespaces but not use them; a profile for agentbox "
-	  "permits it: agentbox doctor --fix" },
-	{ "capabilities", EACCES, NULL,
-	  "AppArmor lets programs create user namespaces but not use them; a profile for agentbox "
-	  "permits it: agentbox doctor --fix" },
-	{ "capabilities", EPERM, NULL,
-	  "AppArmor lets programs create user namespaces but not use them; a profile for agentbox "
-	  "permits it: agentbox doctor --fix" },
+	  "root needs the capability SETFCAP here, which this container lacks; " AB_ENGINE_SETFCAP,
+	  "map uid 0:" },
+	{ "identity maps", EPERM, NULL, APPARMOR },
+	{ "capabilities", EACCES, NULL, APPARMOR },
+	{ "capabilities", EPERM, NULL, APPARMOR },
 	{ "user namespaces", EROFS, NULL,
 	  "/proc/sys is read-only here, as in most containers; " AB_ENGINE_UNMASK
 	  ", or use --engine auto" },
@@ -153,7 +122,9 @@ void ab_box_explain(struct ab_error *err)
 	for (size_t i = 0; i < AB_COUNT(causes); i++) {
 		if ((causes[i].step && strcmp(causes[i].step, err->step) != 0) ||
 		    (causes[i].errnum && causes[i].errnum != err->errnum) ||
-		    (causes[i].look && !causes[i].look(err)))
+		    (causes[i].text &&
+		     strncmp(err->text, causes[i].text, strlen(causes[i].text)) != 0) ||
+		    (causes[i].look && !causes[i].look()))
 			continue;
 		ab_hint(err, "%s", causes[i].hint);
 		return;

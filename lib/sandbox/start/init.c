@@ -10,6 +10,7 @@
  *				can bring it up meanwhile
  *	max_user_namespaces	before /proc/sys is read-only; 0 at first, and more
  *				if the specification permits it
+ *	tables of the user	the same
  *	mounts			before Landlock, which forbids them
  *	capture			before the capabilities are dropped: it may
  *				need low ports
@@ -26,34 +27,19 @@
  */
 #include "sandbox/start/init.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/data/mem.h"
-#include "base/system/fd.h"
-#include "base/system/path.h"
 #include "landlock/landlock.h"
 #include "sandbox/fence/carve.h"
 #include "sandbox/fence/descendants.h"
-#include "sandbox/mount/mounts.h"
 #include "sandbox/mount/stdio_view.h"
 #include "sandbox/plan/engine.h"
-#include "sandbox/plan/spec.h"
-#include "sandbox/seccomp/seccomp.h"
-#include "sandbox/start/box_wire.h"
 #include "sandbox/start/bridge.h"
 #include "sandbox/start/caps.h"
 #include "sandbox/start/launch.h"
@@ -75,20 +61,26 @@ _Noreturn void ab_init_exit(struct init *in, int status)
 	_exit(status);
 }
 
-/* In a private folder of the box, where everything that connects is in the box. */
-static int open_agent(struct init *in, struct ab_error *err)
+/* A socket that the box can connect to and the supervisor listens on, in a private folder. */
+static int send_listener(struct init *in, const char *path, int type, enum ab_msg_type as,
+			 struct ab_error *err)
 {
-	struct sockaddr_un at = { .sun_family = AF_UNIX, .sun_path = AB_AGENT_SOCKET };
-	struct ab_msg msg = { .type = AB_MSG_AGENT };
-	ab_autoclose int fd = -1;
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	struct ab_msg msg = { .type = as };
+	ab_autoclose int fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
-	if (!in->spec.agent)
-		return 0;
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	snprintf(at.sun_path, sizeof(at.sun_path), "%s", path);
 	if (fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 || listen(fd, 64) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "listen at %s", AB_AGENT_SOCKET);
+		return ab_fail(err, AB_ESYSTEM, errno, "listen at %s", path);
 	ab_init_send_up(in, &msg, 0, fd);
 	return 0;
+}
+
+/* Everything that connects to it is in the box. */
+static int open_agent(struct init *in, struct ab_error *err)
+{
+	return in->spec.agent ? send_listener(in, AB_AGENT_SOCKET, SOCK_STREAM, AB_MSG_AGENT, err)
+			      : 0;
 }
 
 /* Close everything that the caller had open and did not name with --fd. */
@@ -135,6 +127,16 @@ static int forbid_user_namespaces(struct init *in, struct ab_error *err)
 	if (!ab_box_engines[in->engine].seals_user_ns ? is_refusal(errnum) : step_down(in, errnum))
 		return 0;
 	return ab_fail(err, AB_ESYSTEM, errnum, "forbid further user namespaces");
+}
+
+/* Where a container refuses it, nothing that is claimed is lost. */
+static int share_tables(struct init *in, struct ab_error *err)
+{
+	int r = ab_limits_share();
+
+	if (r == 0 || (!ab_box_engines[in->engine].seals_user_ns && is_refusal(-r)))
+		return 0;
+	return ab_fail(err, AB_ESYSTEM, -r, "limit the box's part of the user's tables");
 }
 
 /* Each one takes memory of the kernel, which no limit of the box counts. */
@@ -337,38 +339,24 @@ static int begin_session_with_terminal(struct init *in, struct ab_error *err)
 	return ab_init_open_terminal(in, err);
 }
 
-/* A socket that the box can connect to and the supervisor listens on. The folder is a private one. */
 static int open_listener(struct init *in, struct ab_error *err)
 {
 	const char *path = in->spec.listen;
-	struct sockaddr_un un = { .sun_family = AF_UNIX };
 	ab_autofree char *folder = *path ? ab_path_parent(path) : NULL;
-	ab_autoclose int fd = -1;
 
 	if (!folder)
 		return 0;
-	snprintf(un.sun_path, sizeof(un.sun_path), "%s", path);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0 || (mkdir(folder, 0755) < 0 && errno != EEXIST) ||
-	    bind(fd, (struct sockaddr *)&un, sizeof(un)) < 0 || listen(fd, 64) < 0)
+	if (mkdir(folder, 0755) < 0 && errno != EEXIST)
 		return ab_fail(err, AB_ESYSTEM, errno, "make the socket %s in the box", path);
-	ab_init_send_up(in, &(struct ab_msg){ .type = AB_MSG_LISTENER }, 0, fd);
-	return 0;
+	return send_listener(in, path, SOCK_STREAM, AB_MSG_LISTENER, err);
 }
 
-/* The same for calls of tools, whose messages have boundaries. */
+/* Calls of tools, whose messages have boundaries. */
 static int open_tools(struct init *in, struct ab_error *err)
 {
-	struct sockaddr_un un = { .sun_family = AF_UNIX, .sun_path = AB_TOOLS_SOCKET };
-	ab_autoclose int fd = -1;
-
-	if (!in->spec.tools.len)
-		return 0;
-	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0 || bind(fd, (struct sockaddr *)&un, sizeof(un)) < 0 || listen(fd, 64) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "listen at %s", AB_TOOLS_SOCKET);
-	ab_init_send_up(in, &(struct ab_msg){ .type = AB_MSG_TOOLS }, 0, fd);
-	return 0;
+	return in->spec.tools.len
+		       ? send_listener(in, AB_TOOLS_SOCKET, SOCK_SEQPACKET, AB_MSG_TOOLS, err)
+		       : 0;
 }
 
 /*
@@ -412,14 +400,15 @@ static int make_ruleset(struct init *in, struct ab_error *err)
 	if (spec->landlock_abi == 0)
 		return 0; /* the proof reports which guarantees are missing */
 	if (spec->no_namespaces && spec->own_net)
-		scopes |= AB_LL_SCOPE_TCP; /* the judge makes the connections */
+		scopes |= AB_LL_SCOPE_TCP; /* the guard makes the connections */
 	in->ruleset = ab_landlock_open(spec->landlock_abi, scopes, err);
 	if (in->ruleset < 0)
 		return -1;
 	for (size_t i = 0; i < spec->nrules; i++) {
 		ab_autoclose int fd = -1;
 
-		if (lacks_layer(spec, spec->rules[i].path))
+		if (lacks_layer(spec, spec->rules[i].path) ||
+		    ab_strv_has(&spec->blocked, spec->rules[i].path))
 			continue;
 		fd = ab_open_real(spec->rules[i].path);
 		if (fd < 0 && errno == ENOENT)
@@ -495,6 +484,7 @@ static const struct {
 	{ "descendants", adopt_descendants, NO_NAMESPACES },
 	{ "network", begin_network, NAMESPACES },
 	{ "user namespaces", forbid_user_namespaces, NAMESPACES },
+	{ "user tables", share_tables, NAMESPACES },
 	{ "ground", prepare_mounts, NAMESPACES },
 	{ "streams", view_stdio, NAMESPACES },
 	{ "specification", read_spec, ANY },

@@ -1,14 +1,9 @@
-#ifndef AB_SANDBOX_START_INIT_H
-#define AB_SANDBOX_START_INIT_H
+#pragma once
 /*
  * The box's first process: builds the box, starts the command, then reaps,
  * forwards signals, reports, and answers the supervisor's requests.
  */
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
-
-#include "base/system/fd.h"
+#include "base/base.h"
 #include "netns/capture.h"
 #include "policy/model/policy.h"
 #include "sandbox/mount/mounts.h"
@@ -79,5 +74,3 @@ _Noreturn void ab_init_serve(struct init *in);
  */
 int ab_keeper_enter(struct init *in, struct ab_error *err);
 _Noreturn void ab_keeper_serve(struct init *in);
-
-#endif

@@ -10,22 +10,13 @@
  */
 #include "sandbox/start/init.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <string.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/data/mem.h"
-#include "base/system/clock.h"
-#include "base/system/fd.h"
 #include "netns/counters.h"
 #include "sandbox/fence/descendants.h"
 #include "sandbox/plan/engine.h"
-#include "sandbox/start/box_wire.h"
 #include "sandbox/start/limits.h"
 #include "sandbox/start/listening_ports.h"
 

@@ -15,19 +15,10 @@
  */
 #include "sandbox/start/init.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <string.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/data/error.h"
-#include "base/data/mem.h"
 #include "landlock/landlock.h"
-#include "sandbox/seccomp/seccomp.h"
 #include "sandbox/start/target.h"
 
 enum { SPEC, STREAMS }; /* the descriptors of AB_MSG_COMMAND */
@@ -156,10 +147,8 @@ static int await_command(struct init *in, struct ab_fds *ret_fds, bool *ret_repo
 
 	ret_fds->len = AB_COUNT(ret_fds->v);
 	n = ab_recv_fds(in->sock, &msg, sizeof(msg), ret_fds->v, &ret_fds->len, 0);
-	if (n < 0) {
-		ab_fail(err, AB_ESYSTEM, errno, "receive the command");
-		return ab_step(err, "specification");
-	}
+	if (n < 0)
+		return ab_fail_step(err, "specification", errno, "receive the command");
 	if (n < (ssize_t)AB_MSG_LEN(0) || msg.type != AB_MSG_COMMAND || ret_fds->len <= SPEC)
 		_exit(125);
 	*ret_report = msg.value;

@@ -1,25 +1,13 @@
 #include "sandbox/start/launch.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
 #include "landlock/landlock.h"
 #include "sandbox/plan/engine.h"
-#include "sandbox/plan/spec.h"
 #include "sandbox/start/caps.h"
 #include "sandbox/start/init.h"
 
@@ -170,7 +158,7 @@ static enum launched launch_once(struct birth *birth, struct ab_box *ret, struct
 	return LAUNCHED;
 }
 
-/* The judge is not an ancestor of the box: Yama would not let it read what the box asks for. */
+/* The guard is not an ancestor of the box: Yama would not let it read what the box asks for. */
 static int check_yama(struct ab_error *err)
 {
 	ab_autoclose int fd = open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC);
@@ -178,9 +166,9 @@ static int check_yama(struct ab_error *err)
 
 	if (fd < 0 || read(fd, &scope, 1) != 1 || scope == '0')
 		return 0;
-	ab_fail(err, AB_ESYSTEM, 0,
+	return ab_fail_step(
+		err, "yama", 0,
 		"the engine no-namespaces needs kernel.yama.ptrace_scope=0, and it is %c", scope);
-	return ab_step(err, "yama");
 }
 
 /* Landlock is the only fence of files then: it must know every way to change one. */
@@ -252,31 +240,43 @@ int ab_box_begin(const struct ab_box *box, const struct ab_begin *begin, struct 
 	if (ab_send_fds(box->sock, &msg, AB_MSG_LEN(sizeof(*begin)), NULL, 0) == 0 ||
 	    errno == EPIPE || errno == ECONNRESET)
 		return 0;
-	ab_fail(err, AB_ESYSTEM, errno, "tell the box how to begin");
-	return ab_step(err, "begin");
+	return ab_fail_step(err, "begin", errno, "tell the box how to begin");
+}
+
+/*
+ * Send a specification behind the head of a message, with these descriptors: in the message, or
+ * sealed in a further descriptor before them if it is too long for that (`value` is 1 then).
+ * A memfd costs as much as all the rest of this. -1: it cannot be written; else errno or 0.
+ */
+static int send_spec(const struct ab_box *box, enum ab_msg_type type, struct ab_spec *spec,
+		     int *fds, size_t nfds, struct ab_error *err)
+{
+	struct ab_msg head = { .type = type };
+	ab_autobuf struct ab_buf buf = { 0 };
+	ab_autoclose int sealed = -1;
+	size_t len = AB_MSG_LEN(0);
+
+	ab_buf_add(&buf, &head, len);
+	if (ab_spec_write(spec, &buf, err) < 0)
+		return ab_step(err, "specification");
+	if (buf.len <= sizeof(struct ab_spec_msg)) {
+		len = buf.len;
+	} else {
+		sealed = fds[0] = ab_spec_seal_text(buf.data + len, buf.len - len, err);
+		if (sealed < 0)
+			return ab_step(err, "specification");
+		((struct ab_msg *)buf.data)->value = 1;
+	}
+	return ab_send_fds(box->sock, buf.data, len, fds + (sealed < 0), nfds + (sealed >= 0)) < 0
+		       ? errno
+		       : 0;
 }
 
 int ab_box_specify(const struct ab_box *box, struct ab_spec *spec, struct ab_error *err)
 {
-	struct ab_msg msg = { .type = AB_MSG_SPEC };
-	ab_autobuf struct ab_buf buf = { 0 };
-	ab_autoclose int fd = -1;
-	bool fits;
+	int sealed, r = send_spec(box, AB_MSG_SPEC, spec, &sealed, 0, err);
 
-	ab_buf_add(&buf, (const char *)&msg, AB_MSG_LEN(0));
-	if (ab_spec_write(spec, &buf, err) < 0)
-		return ab_step(err, "specification");
-	/* A memfd costs as much as all the rest of this. */
-	fits = buf.len <= sizeof(struct ab_spec_msg);
-	if (!fits)
-		fd = ab_spec_seal_text(buf.data + AB_MSG_LEN(0), buf.len - AB_MSG_LEN(0), err);
-	if (!fits && fd < 0)
-		return ab_step(err, "specification");
-	if (ab_send_fds(box->sock, buf.data, fits ? buf.len : AB_MSG_LEN(0), &fd, !fits) < 0) {
-		ab_fail(err, AB_ESYSTEM, errno, "send the specification");
-		return ab_step(err, "specification");
-	}
-	return 0;
+	return r > 0 ? ab_fail_step(err, "specification", r, "send the specification") : r;
 }
 
 /* AB_STREAM_*, or NULL: it cannot enter a box that exists. */
@@ -302,17 +302,13 @@ bool ab_box_takes(const int stdio[3])
 int ab_box_hand(const struct ab_box *box, const struct ab_spec *spec, const int stdio[3], int go,
 		struct ab_error *err)
 {
-	struct ab_msg head = { .type = AB_MSG_COMMAND };
 	/* What is not the command's is the box's; strings are borrowed. */
 	struct ab_spec command = {
 		.argv = spec->argv, .env = spec->env, .cwd = spec->cwd, .run_id = spec->run_id
 	};
-	ab_autobuf struct ab_buf buf = { 0 };
 	ab_autostrv struct ab_strv streams = { 0 };
-	ab_autoclose int sealed = -1;
-	int fds[5];
+	int fds[5], r;
 	size_t nfds = 0;
-	bool fits;
 
 	for (int fd = 0; fd < 3; fd++) {
 		int from = stdio[fd] >= 0 ? stdio[fd] : fd;
@@ -324,24 +320,12 @@ int ab_box_hand(const struct ab_box *box, const struct ab_spec *spec, const int 
 	}
 	fds[1 + nfds++] = go;
 	command.streams = streams;
-	ab_buf_add(&buf, (const char *)&head, AB_MSG_LEN(0));
-	if (ab_spec_write(&command, &buf, err) < 0)
-		return ab_step(err, "specification");
-	fits = buf.len <= sizeof(struct ab_spec_msg);
-	if (!fits) {
-		sealed = fds[0] =
-			ab_spec_seal_text(buf.data + AB_MSG_LEN(0), buf.len - AB_MSG_LEN(0), err);
-		if (sealed < 0)
-			return ab_step(err, "specification");
-		((struct ab_msg *)buf.data)->value = 1;
-	}
-	if (ab_send_fds(box->sock, buf.data, fits ? buf.len : AB_MSG_LEN(0), fds + fits,
-			nfds + !fits) == 0)
-		return 0;
-	if (errno == EPIPE || errno == ECONNRESET)
+	r = send_spec(box, AB_MSG_COMMAND, &command, fds, nfds, err);
+	if (r <= 0)
+		return r;
+	if (r == EPIPE || r == ECONNRESET)
 		return 1;
-	ab_fail(err, AB_ESYSTEM, errno, "send the command to its box");
-	return ab_step(err, "specification");
+	return ab_fail_step(err, "specification", r, "send the command to its box");
 }
 
 int ab_box_tell(const struct ab_box *box, enum ab_msg_type type, int value)
@@ -355,34 +339,20 @@ int ab_box_tell(const struct ab_box *box, enum ab_msg_type type, int value)
 	return n < 0 ? -1 : 0;
 }
 
-/* The exact body length of each message from init. */
-static ssize_t get_body_len(uint32_t type)
+/* The exact length of each message from init; 0: it sends no such message. */
+static size_t message_len(uint32_t type)
 {
-	switch (type) {
-	case AB_MSG_FAILED:
-		return sizeof(struct ab_error);
-	case AB_MSG_ASKS:
-	case AB_MSG_HOLDS:
-	case AB_MSG_READY:
-		return sizeof(struct ab_holds);
-	case AB_MSG_NETWORK:
-		return sizeof(struct ab_handover);
-	case AB_MSG_TTY:
-	case AB_MSG_INPUT:
-	case AB_MSG_AGENT:
-	case AB_MSG_LISTENER:
-	case AB_MSG_TOOLS:
-	case AB_MSG_STOPPED:
-	case AB_MSG_UNROUTED:
-	case AB_MSG_CROWDED:
-	case AB_MSG_STATUS:
-	case AB_MSG_LAST:
-	case AB_MSG_DIALED:
-	case AB_MSG_WALLS:
-	case AB_MSG_RUNS:
-		return 0;
-	}
-	return -1;
+	static const uint16_t lens[] = {
+		[AB_MSG_FAILED] = AB_MSG_LEN(sizeof(struct ab_error)),
+		[AB_MSG_NETWORK] = AB_MSG_LEN(sizeof(struct ab_handover)),
+		[AB_MSG_ASKS] = AB_MSG_LEN(sizeof(struct ab_holds)),
+		[AB_MSG_HOLDS] = AB_MSG_LEN(sizeof(struct ab_holds)),
+		[AB_MSG_READY] = AB_MSG_LEN(sizeof(struct ab_holds)),
+		[AB_MSG_TTY... AB_MSG_TOOLS] = AB_MSG_LEN(0),
+		[AB_MSG_AGENT... AB_MSG_RUNS] = AB_MSG_LEN(0),
+	};
+
+	return type < AB_COUNT(lens) ? lens[type] : 0;
 }
 
 /* Check the content of AB_MSG_NETWORK. */
@@ -405,8 +375,7 @@ static bool has_proof(const struct ab_msg *msg)
 
 static bool is_valid(const struct ab_msg *msg, ssize_t n, const struct ab_fds *fds)
 {
-	return n >= (ssize_t)AB_MSG_LEN(0) && get_body_len(msg->type) >= 0 &&
-	       n == (ssize_t)AB_MSG_LEN((size_t)get_body_len(msg->type)) &&
+	return n >= (ssize_t)AB_MSG_LEN(0) && n == (ssize_t)message_len(msg->type) &&
 	       (msg->type != AB_MSG_NETWORK || is_valid_handover(msg, fds)) &&
 	       (!has_proof(msg) || msg->u.holds.engine < AB_ENGINE_COUNT);
 }
@@ -436,8 +405,7 @@ int ab_box_hear(const struct ab_box *box, struct ab_msg *ret, struct ab_fds *ret
 		return n < 0 && errno == ECONNRESET ? 0 : (int)n;
 	if (!is_valid(ret, n, ret_fds)) {
 		ab_fds_close(ret_fds);
-		errno = EPROTO;
-		return -1;
+		return ab_errno(EPROTO);
 	}
 	if (ret->type == AB_MSG_FAILED) {
 		ret->u.error.step[sizeof(ret->u.error.step) - 1] = '\0';
@@ -473,8 +441,7 @@ void ab_box_fini(struct ab_box *box)
 			;
 		close(box->pidfd);
 	}
-	if (box->sock >= 0)
-		close(box->sock);
+	ab_closep(&box->sock);
 	/* The engine and the rest stay known. */
 	box->pid = 0;
 	box->pidfd = box->sock = -1;

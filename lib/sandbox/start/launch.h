@@ -1,5 +1,4 @@
-#ifndef AB_SANDBOX_START_LAUNCH_H
-#define AB_SANDBOX_START_LAUNCH_H
+#pragma once
 /*
  * Start a box: create namespaces and execute our own binary again as their first
  * process (sandbox/start/init.h), connected by a socket pair. Where the machine
@@ -8,11 +7,7 @@
  * The caller must have one thread, be dumpable (otherwise the child cannot
  * write its own uid_map), and have all signals blocked.
  */
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
-
-#include "base/system/fd.h"
+#include "base/base.h"
 #include "policy/model/policy.h"
 #include "sandbox/start/box_wire.h"
 
@@ -76,5 +71,3 @@ bool ab_box_is_filtered(void);
 
 /* The inodes of our own namespaces, for the proof inside (spec->host_ns). */
 void ab_box_namespaces(uint64_t ret[]);
-
-#endif

@@ -2,23 +2,13 @@
 
 #include <ctype.h>
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
-#include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/data/mem.h"
-#include "base/system/fd.h"
+#include "base/system/folder.h"
 #include "sandbox/plan/engine.h"
 #include "sandbox/plan/spec.h"
 
@@ -35,6 +25,23 @@ static int set_limit(int what, uint64_t soft, uint64_t hard)
 	if (lim.rlim_cur > lim.rlim_max)
 		lim.rlim_cur = lim.rlim_max;
 	return setrlimit(what, &lim) < 0 ? -errno : 0;
+}
+
+/* What the kernel counts for the user and not for the process: half of it stays outside. */
+static int leave_half(void)
+{
+	static const int shared[] = { RLIMIT_SIGPENDING, RLIMIT_MSGQUEUE };
+
+	for (size_t i = 0; i < AB_COUNT(shared); i++) {
+		struct rlimit now;
+		int r = getrlimit(shared[i], &now) < 0 ? -errno : 0;
+
+		if (r == 0 && now.rlim_cur != RLIM_INFINITY)
+			r = set_limit(shared[i], now.rlim_cur / 2, now.rlim_cur / 2);
+		if (r < 0)
+			return r;
+	}
+	return 0;
 }
 
 int ab_limits_apply(const struct ab_spec *spec)
@@ -65,7 +72,8 @@ int ab_limits_apply(const struct ab_spec *spec)
 		if (r < 0)
 			return r;
 	}
-	return 0;
+	/* Inside a box the outer run has done it. */
+	return spec->nested ? 0 : leave_half();
 }
 
 static int exit_clone(void *arg)
@@ -119,10 +127,8 @@ static bool is_process_limit_enforced(void)
 
 static bool is_file_limit_enforced(uint64_t files)
 {
-	int fd = fcntl(0, F_DUPFD_CLOEXEC, (int)files);
+	ab_autoclose int fd = fcntl(0, F_DUPFD_CLOEXEC, (int)files);
 
-	if (fd >= 0)
-		close(fd);
 	return fd < 0 && errno == EINVAL;
 }
 
@@ -153,7 +159,7 @@ const char *ab_limits_unheld(const struct ab_spec *spec)
 		return "processes";
 	if (limits->files && !is_file_limit_enforced(limits->files))
 		return "files";
-	/* Per process at most: the broker samples the sum (session/broker/box_processes.h), which
+	/* Per process at most: the broker samples the sum (host/process/box_processes.h), which
 	 * the kernel does not enforce. */
 	if (limits->memory && !spec->memory_cgroup)
 		return is_memory_limit_enforced(limits->memory)
@@ -230,16 +236,11 @@ static void add_entry(int proc, const char *name, struct count *count)
 
 static void count_all(int proc, uint64_t limit, struct count *count)
 {
-	_Alignas(struct dirent64) char raw[4096];
-	ssize_t n;
+	struct ab_entries entries = { .fd = proc };
+	const struct dirent64 *d;
 
-	while (count->sum < limit && (n = getdents64(proc, raw, sizeof(raw))) > 0)
-		for (ssize_t at = 0; at < n;) {
-			const struct dirent64 *d = (const void *)(raw + at);
-
-			at += d->d_reclen;
-			add_entry(proc, d->d_name, count);
-		}
+	while ((count->sum < limit || entries.at < entries.len) && (d = ab_entries_next(&entries)))
+		add_entry(proc, d->d_name, count);
 }
 
 static int compare_pid(const void *key, const void *entry)
@@ -303,22 +304,18 @@ static bool is_of_user(const char *status)
 uint64_t ab_limits_others(void)
 {
 	ab_autoclose int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	_Alignas(struct dirent64) char raw[4096];
+	struct ab_entries entries = { .fd = proc };
+	const struct dirent64 *d;
 	char path[32], text[4096];
 	uint64_t sum = 0;
-	ssize_t n;
 
-	while (proc >= 0 && (n = getdents64(proc, raw, sizeof(raw))) > 0)
-		for (ssize_t at = 0; at < n;) {
-			const struct dirent64 *d = (const void *)(raw + at);
-
-			at += d->d_reclen;
-			if (!isdigit((unsigned char)d->d_name[0]))
-				continue;
-			snprintf(path, sizeof(path), "%.16s/status", d->d_name);
-			read_at(proc, path, text, sizeof(text));
-			sum += is_of_user(text) ? ab_limits_threads(text) : 0;
-		}
+	while ((d = ab_entries_next(&entries))) {
+		if (!isdigit((unsigned char)d->d_name[0]))
+			continue;
+		snprintf(path, sizeof(path), "%.16s/status", d->d_name);
+		read_at(proc, path, text, sizeof(text));
+		sum += is_of_user(text) ? ab_limits_threads(text) : 0;
+	}
 	return sum;
 }
 
@@ -349,4 +346,39 @@ bool ab_limits_reached(uint64_t limit)
 	reached = count.sum >= limit && count_again(proc, &count) >= limit;
 	free(count.v);
 	return reached;
+}
+
+/* A watcher needs one instance, and a watch for each folder: so of these the box gets more. */
+static const struct {
+	const char *all, *own;
+	unsigned quarters;
+} tables[] = {
+	{ "/proc/sys/fs/inotify/max_user_instances", "/proc/sys/user/max_inotify_instances", 2 },
+	{ "/proc/sys/fs/inotify/max_user_watches", "/proc/sys/user/max_inotify_watches", 3 },
+};
+
+static uint64_t read_sysctl(const char *path)
+{
+	ab_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char text[24];
+	ssize_t n = fd < 0 ? 0 : ab_read_full(fd, text, sizeof(text) - 1);
+
+	text[n > 0 ? n : 0] = '\0';
+	return strtoull(text, NULL, 10);
+}
+
+int ab_limits_share(void)
+{
+	for (size_t i = 0; i < AB_COUNT(tables); i++) {
+		uint64_t part = read_sysctl(tables[i].all) / 4 * tables[i].quarters;
+		ab_autoclose int fd = open(tables[i].own, O_WRONLY | O_CLOEXEC);
+		char text[24];
+
+		if (fd < 0 && errno == ENOENT)
+			continue; /* a kernel without inotify */
+		snprintf(text, sizeof(text), "%llu", (unsigned long long)(part ? part : 1));
+		if (fd < 0 || ab_write_all(fd, text, strlen(text)) < 0)
+			return -errno;
+	}
+	return 0;
 }

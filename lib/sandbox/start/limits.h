@@ -1,17 +1,22 @@
-#ifndef AB_SANDBOX_START_LIMITS_H
-#define AB_SANDBOX_START_LIMITS_H
+#pragma once
 /*
  * Resource limits of the command, with rlimit. The kernel counts processes per user
  * namespace, so the process limit applies to the box alone; it does not apply to
  * the host's root.
  */
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/base.h"
 
 struct ab_spec;
 
 /* For this process and its children. Raw: 0 or -errno. */
 int ab_limits_apply(const struct ab_spec *spec);
+
+/*
+ * Tables of the kernel that all processes of a user share, inside a box and outside: where the kernel
+ * has a limit for each user namespace, the box gets a part, and the user's editors still find room.
+ * Before /proc/sys is read-only. Raw: 0 or -errno: EROFS and the like where a container forbids it.
+ */
+int ab_limits_share(void);
 
 /* Without a user namespace the kernel counts all processes of the user: how many, now? */
 uint64_t ab_limits_others(void);
@@ -40,5 +45,3 @@ uint64_t ab_limits_threads(const char *status);
 /* Pure: the last number of /proc/loadavg: the newest pid of the namespace, so at least as many as
  * there ever were at once, unless the numbers began again. 0 if there is none. */
 uint64_t ab_limits_newest(const char *loadavg);
-
-#endif

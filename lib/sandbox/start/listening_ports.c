@@ -1,35 +1,23 @@
 #include "sandbox/start/listening_ports.h"
 
-#include <arpa/inet.h>
-#include <errno.h>
-#include <netinet/in.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 
-#include "base/system/fd.h"
+#include "base/data/addr.h"
 
-static int connect_loopback(int family, uint16_t port, int *ret_fd)
+static int connect_loopback(bool v6, uint16_t port, int *ret_fd)
 {
-	struct sockaddr_in v4 = { .sin_family = AF_INET,
-				  .sin_port = htons(port),
-				  .sin_addr = { htonl(INADDR_LOOPBACK) } };
-	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6,
-				   .sin6_port = htons(port),
-				   .sin6_addr = IN6ADDR_LOOPBACK_INIT };
-	ab_autoclose int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	struct ab_sockaddr at = ab_sockaddr_loopback(v6, port);
+	ab_autoclose int fd =
+		socket(at.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	int r;
 
 	if (fd < 0)
 		return errno;
-	r = family == AF_INET ? connect(fd, (struct sockaddr *)&v4, sizeof(v4))
-			      : connect(fd, (struct sockaddr *)&v6, sizeof(v6));
+	r = connect(fd, &at.any, at.len);
 	/* On loopback the result is already known, but only a second call
 	 * returns it: refused, connected, or still in progress. */
 	if (r < 0 && errno == EINPROGRESS)
-		r = family == AF_INET ? connect(fd, (struct sockaddr *)&v4, sizeof(v4))
-				      : connect(fd, (struct sockaddr *)&v6, sizeof(v6));
+		r = connect(fd, &at.any, at.len);
 	if (r < 0 && errno != EALREADY && errno != EISCONN)
 		return errno;
 	*ret_fd = ab_take_fd(&fd);
@@ -42,10 +30,10 @@ int ab_listening_ports_dial(int port, int *ret_fd)
 
 	if (port < 1 || port > 65535)
 		return EINVAL;
-	r = connect_loopback(AF_INET, (uint16_t)port, ret_fd);
+	r = connect_loopback(false, (uint16_t)port, ret_fd);
 	/* Many development servers listen only on ::1. */
 	if (r == ECONNREFUSED)
-		r = connect_loopback(AF_INET6, (uint16_t)port, ret_fd);
+		r = connect_loopback(true, (uint16_t)port, ret_fd);
 	return r;
 }
 

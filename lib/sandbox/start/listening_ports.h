@@ -1,11 +1,9 @@
-#ifndef AB_SANDBOX_START_LISTENING_PORTS_H
-#define AB_SANDBOX_START_LISTENING_PORTS_H
+#pragma once
 /*
  * Servers in the box: connect a socket to one, which init does for published ports
  * (it is in the box's network, the supervisor is not), and list them.
  */
-#include <stddef.h>
-#include <stdint.h>
+#include "base/base.h"
 
 /* 0 and a socket that is connected or connecting (it does not block), or errno. */
 int ab_listening_ports_dial(int port, int *ret_fd);
@@ -13,5 +11,3 @@ int ab_listening_ports_dial(int port, int *ret_fd);
 /* Pure: the ports in LISTEN state of one /proc/net/tcp or tcp6 text; adds to
  * ret[0..count) and returns the new count. */
 size_t ab_ports_parse(const char *text, uint16_t *ret, size_t count, size_t max);
-
-#endif

@@ -8,33 +8,24 @@
 #include "sandbox/start/probe.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/keyctl.h>
 #include <linux/magic.h>
 #include <netinet/in.h>
 #include <sched.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/data/mem.h"
-#include "base/system/fd.h"
+#include "base/data/addr.h"
+#include "base/system/folder.h"
 #include "netns/loopback.h"
-#include "policy/model/policy.h"
 #include "sandbox/mount/furniture.h"
 #include "sandbox/plan/engine.h"
 #include "sandbox/plan/spec.h"
@@ -82,16 +73,21 @@ static bool can_create_user_namespace(void)
 	return pid > 0;
 }
 
-static const char *probe_user_ns(struct proof *p)
+static bool has_capabilities(void)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct caps[2];
 
+	return syscall(SYS_capget, &head, caps) < 0 ||
+	       (caps[0].permitted | caps[1].permitted | caps[0].effective | caps[1].effective |
+		caps[0].inheritable | caps[1].inheritable);
+}
+
+static const char *probe_user_ns(struct proof *p)
+{
 	if (!p->engine->namespaces)
 		return "the engine has no user namespace";
-	if (syscall(SYS_capget, &head, caps) < 0 ||
-	    (caps[0].permitted | caps[1].permitted | caps[0].effective | caps[1].effective |
-	     caps[0].inheritable | caps[1].inheritable))
+	if (has_capabilities())
 		return "it still has capabilities";
 	for (int cap = 0; cap < 64; cap++) {
 		int in = prctl(PR_CAPBSET_READ, cap, 0, 0, 0);
@@ -177,30 +173,26 @@ static const char *check_neighbours(struct proof *p)
 {
 	ab_autoclose int proc = open(p->engine->namespaces ? AB_SHARED_PROC : "/proc",
 				     O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	char list[4096] __attribute__((aligned(8)));
+	struct ab_entries entries = { .fd = proc };
+	const struct dirent64 *d;
 	const char *why = NULL;
-	ssize_t n = -1;
 	size_t left = NEIGHBOURS_MAX;
 	long self, init;
 
 	if (proc < 0 || !find_self(proc, &self, &init))
 		return "cannot examine the shared /proc";
-	while (!why && left && (n = getdents64(proc, list, sizeof(list))) > 0) {
-		for (ssize_t at = 0; !why && left && at < n;) {
-			const struct dirent64 *d = (const struct dirent64 *)(list + at);
-			long pid = strtol(d->d_name, NULL, 10);
+	while (!why && left && (d = ab_entries_next(&entries))) {
+		long pid = strtol(d->d_name, NULL, 10);
 
-			at += d->d_reclen;
-			if (pid <= 0 || pid == self)
-				continue;
-			why = check_neighbour(p, proc, d->d_name, pid == init);
-			left--;
-		}
+		if (pid <= 0 || pid == self)
+			continue;
+		why = check_neighbour(p, proc, d->d_name, pid == init);
+		left--;
 	}
-	return why ? why : n < 0 ? "cannot list the shared /proc" : NULL;
+	return why ? why : entries.len < 0 ? "cannot list the shared /proc" : NULL;
 }
 
-/* Without a pid namespace: signals must not leave the box. Limits and priorities are the judge's
+/* Without a pid namespace: signals must not leave the box. Limits and priorities are the guard's
  * matter (ab_probe_unasked()). */
 static const char *check_signals(struct proof *p)
 {
@@ -252,35 +244,19 @@ static bool can_open_sockets(int family)
 	return fd >= 0;
 }
 
-static bool has_capabilities(void)
-{
-	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct caps[2];
-
-	return syscall(SYS_capget, &head, caps) < 0 ||
-	       (caps[0].permitted | caps[1].permitted | caps[0].effective | caps[1].effective);
-}
-
 /* Without a network namespace: may this process itself bind or connect? Nobody listens on this
  * port, and nobody could connect to a socket that does not listen. */
 static const char *check_tcp(int family)
 {
-	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6,
-				   .sin6_port = htons(1),
-				   .sin6_addr = IN6ADDR_LOOPBACK_INIT };
-	struct sockaddr_in v4 = { .sin_family = AF_INET,
-				  .sin_port = htons(1),
-				  .sin_addr = { htonl(INADDR_LOOPBACK) } };
 	ab_autoclose int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	const struct sockaddr *at = family == AF_INET ? (void *)&v4 : (void *)&v6;
-	socklen_t len = family == AF_INET ? sizeof(v4) : sizeof(v6);
+	struct ab_sockaddr at = ab_sockaddr_loopback(family == AF_INET6, 1);
 
 	if (fd < 0)
 		return NULL;
-	if (connect(fd, at, len) == 0 || errno != EACCES)
+	if (connect(fd, &at.any, at.len) == 0 || errno != EACCES)
 		return "TCP connections can be made";
-	v4.sin_port = v6.sin6_port = 0;
-	return bind(fd, at, len) == 0 || errno != EACCES ? "TCP ports can be bound" : NULL;
+	at = ab_sockaddr_loopback(family == AF_INET6, 0);
+	return bind(fd, &at.any, at.len) == 0 || errno != EACCES ? "TCP ports can be bound" : NULL;
 }
 
 /* What the filter that asks does about datagrams is tried later (ab_probe_asked()). */
@@ -313,8 +289,8 @@ static const char *probe_net_fence(struct proof *p)
 	return why;
 }
 
-/* Is a listener at this path reachable? Without mounts that is the judge's matter, who makes the
- * connections of the box, but not yet; without a judge the filter refuses them all. */
+/* Is a listener at this path reachable? Without mounts that is the guard's matter, who makes the
+ * connections of the box, but not yet; without a guard the filter refuses them all. */
 static bool can_connect(const struct proof *p, const char *path)
 {
 	struct sockaddr_un un = { .sun_family = AF_UNIX };
@@ -455,6 +431,9 @@ static bool has_readable_file(int dir)
 
 static const char *probe_read_deny(struct proof *p)
 {
+	/* No path leads us there: that it exists is known from outside. */
+	if (p->spec->readable && *p->spec->readable)
+		return set_reason(p, "readable under another name:", p->spec->readable);
 	for (size_t i = 0; i < p->spec->plan.len; i++) {
 		const struct ab_mount *m = &p->spec->plan.v[i];
 		ab_autoclose int fd = -1;
@@ -537,7 +516,7 @@ static bool has_datagrams(int fd)
 	       getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0 && type == SOCK_DGRAM;
 }
 
-/* Without Landlock's rule: the judge makes each connection. The filter that asks it is loaded
+/* Without Landlock's rule: the guard makes each connection. The filter that asks it is loaded
  * after the proof; if it cannot be, this property is taken back (ab_probe_unasked()). */
 static const char *check_connects(const struct proof *p)
 {
@@ -614,7 +593,7 @@ static const char *probe_transparent(struct proof *p)
 	if (!p->spec->door || p->spec->nested)
 		return "connections are not captured in this mode";
 	if (!p->engine->namespaces)
-		return NULL; /* the judge makes them all; see ab_probe_unasked() */
+		return NULL; /* the guard makes them all; see ab_probe_unasked() */
 	switch (p->capture) {
 	case AB_CAPTURE_TPROXY:
 	case AB_CAPTURE_REDIRECT:

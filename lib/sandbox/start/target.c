@@ -1,25 +1,15 @@
 #include "sandbox/start/target.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
-#include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "base/data/mem.h"
-#include "base/system/fd.h"
 #include "landlock/landlock.h"
 #include "sandbox/plan/engine.h"
 #include "sandbox/plan/spec.h"
-#include "sandbox/seccomp/seccomp.h"
 #include "sandbox/start/box_wire.h"
 #include "sandbox/start/limits.h"
 #include "sandbox/start/probe.h"
@@ -130,10 +120,8 @@ static int open_listener(struct ab_target *t, struct ab_error *err)
 	t->holds->unasked = -fd;
 	ab_probe_unasked(t->spec, t->holds);
 	r = load(t, t->spec->no_namespaces ? AB_FILTER_UNASKED : plain_filter(t->spec));
-	if (r < 0) {
-		ab_fail(err, AB_ESYSTEM, -r, "load the syscall filter");
-		return ab_step(err, "syscall filter");
-	}
+	if (r < 0)
+		return ab_fail_step(err, "syscall filter", -r, "load the syscall filter");
 	if (!t->spec->strict || !t->spec->children)
 		return 0;
 	ab_fail(err, AB_ESYSTEM, -fd, "watch executed programs");
@@ -190,10 +178,8 @@ static int load_lower_filters(struct ab_target *t, struct ab_error *err)
 	for (size_t i = 0; i < AB_COUNT(filters); i++) {
 		int r = filters[i].needed ? load(t, filters[i].filter) : 0;
 
-		if (r < 0) {
-			ab_fail(err, AB_ESYSTEM, -r, "load the socket filter");
-			return ab_step(err, "syscall filter");
-		}
+		if (r < 0)
+			return ab_fail_step(err, "syscall filter", -r, "load the socket filter");
 	}
 	return 0;
 }
@@ -291,7 +277,7 @@ static void wait_for_event(int sock, int event)
  *	supervisor	COMMAND: the words, the environment, the folder, the streams, and an eventfd
  *	supervisor	writes it, which is `go`
  *
- * From the listener on, a call that it is asked about waits for the judge, which begins with the run:
+ * From the listener on, a call that it is asked about waits for the guard, which begins with the run:
  * only another folder needs one.
  */
 static int await_command(struct ab_target *t, struct ab_error *err)
@@ -307,15 +293,12 @@ static int await_command(struct ab_target *t, struct ab_error *err)
 	if (ab_target_check(t->spec, t->holds, err) < 0)
 		return -1;
 	sent[0] = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
-	if (sent[0] < 0) {
-		ab_fail(err, AB_ESYSTEM, errno, "open /proc/self/mountinfo");
-		return ab_step(err, "mounts");
-	}
+	if (sent[0] < 0)
+		return ab_fail_step(err, "mounts", errno, "open /proc/self/mountinfo");
 	if (ab_send_fds(t->sock, &ready, AB_MSG_LEN(sizeof(ready.u.holds)), sent,
 			1 + (t->listener >= 0)) < 0)
 		_exit(125);
-	ab_closep(&sent[0]);
-	ab_closep(&t->listener);
+	ab_close_all(&sent[0], &t->listener);
 	n = ab_recv_fds(t->sock, &msg, sizeof(msg), fds.v, &fds.len, 0);
 	/* The supervisor has discarded the box, or is gone. */
 	if (n < (ssize_t)AB_MSG_LEN(0) || msg.type != AB_MSG_COMMAND || !fds.len)
@@ -339,25 +322,19 @@ int ab_target_lock(struct ab_target *t, struct ab_error *err)
 	t->listener = -1;
 	t->asked = false;
 	r = ab_limits_apply(t->spec);
-	if (r < 0) {
-		ab_fail(err, AB_ESYSTEM, -r, "set resource limits");
-		return ab_step(err, "limits");
-	}
+	if (r < 0)
+		return ab_fail_step(err, "limits", -r, "set resource limits");
 	r = t->ruleset >= 0 && !t->inside ? ab_landlock_enter(t->ruleset) : 0;
-	if (r < 0) {
-		ab_fail(err, AB_ESYSTEM, -r, "enable Landlock");
-		return ab_step(err, "landlock");
-	}
+	if (r < 0)
+		return ab_fail_step(err, "landlock", -r, "enable Landlock");
 	ab_mark("landlock");
 	/* The init of a box that stays has loaded one: ab_keeper_enter(). */
 	t->holds->filters = t->inside && !t->spec->traced;
 	if (load_lower_filters(t, err) < 0)
 		return -1;
 	r = load_filter(t);
-	if (r < 0) {
-		ab_fail(err, AB_ESYSTEM, -r, "load the syscall filter");
-		return ab_step(err, "syscall filter");
-	}
+	if (r < 0)
+		return ab_fail_step(err, "syscall filter", -r, "load the syscall filter");
 	if (!one)
 		ab_mark("syscall filter");
 	t->holds->properties = 0;
@@ -442,6 +419,20 @@ int ab_target_exec(const struct ab_spec *spec, struct ab_error *err)
 	return ab_step(err, "exec");
 }
 
+/* What gives the guarantees that are missing. */
+static const char *find_remedy(const struct ab_spec *spec, const struct ab_holds *holds,
+			       uint32_t lacking)
+{
+	if (lacking & ab_box_engines[holds->engine].lacks)
+		return ab_box_engines[holds->engine].better;
+	if (lacking == AB_PROP_BIT(AB_PROP_READ_DENY) && spec->readable && *spec->readable)
+		return "find its other names and add them with --deny-read";
+	if (lacking == AB_PROP_BIT(AB_PROP_LIMITS))
+		return "set the limit on the container or the service instead, and none here: "
+		       "--processes none --memory none";
+	return "agentbox doctor shows what this machine lacks";
+}
+
 int ab_target_check(const struct ab_spec *spec, const struct ab_holds *holds, struct ab_error *err)
 {
 	uint32_t lacking = spec->require & ~holds->properties;
@@ -449,12 +440,8 @@ int ab_target_check(const struct ab_spec *spec, const struct ab_holds *holds, st
 	if (!spec->strict || !lacking)
 		return 0;
 	ab_fail(err, AB_EPROPERTY, 0, "missing guarantees: %s", holds->missing);
-	if (lacking & ab_box_engines[holds->engine].lacks)
-		ab_hint(err, "%s; to run without it, use --fallback warn",
-			ab_box_engines[holds->engine].better);
-	else
-		ab_hint(err, "agentbox doctor shows what this machine lacks; "
-			     "to run without it, use --fallback warn");
+	ab_hint(err, "%s; to run without it, use --fallback warn",
+		find_remedy(spec, holds, lacking));
 	return ab_step(err, "proof");
 }
 

@@ -1,13 +1,10 @@
-#ifndef AB_SANDBOX_START_TARGET_H
-#define AB_SANDBOX_START_TARGET_H
+#pragma once
 /*
  * The command's own process: limits, Landlock, filter, proof, then exec.
  *
  * It shares init's memory while init sleeps (vfork), so it allocates nothing.
  */
-#include <stdbool.h>
-#include <sys/types.h>
-
+#include "base/base.h"
 #include "netns/capture.h"
 #include "policy/model/policy.h"
 #include "sandbox/seccomp/seccomp.h"
@@ -43,7 +40,6 @@ enum ab_filter ab_target_filter(const struct ab_spec *spec, enum ab_box_engine e
 
 /* The part after the fork, also for a nested run in the current process: lock and
  * prove, then execute. ab_target_exec() returns only on failure. */
-struct ab_error;
 int ab_target_lock(struct ab_target *target, struct ab_error *err);
 int ab_target_exec(const struct ab_spec *spec, struct ab_error *err);
 /* Fail if a required guarantee is missing. */
@@ -55,5 +51,3 @@ int ab_target_check(const struct ab_spec *spec, const struct ab_holds *holds, st
  */
 void ab_mark_open(struct ab_holds *holds);
 void ab_mark(const char *step);
-
-#endif

@@ -1,12 +1,5 @@
 /* The run's denials as they happen, and the thresholds of `monitor`. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "audit/write/audit.h"
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/clock.h"
 #include "session/control/steering_state.h"
 #include "session/control/violation_tap.h"
 
@@ -15,11 +8,7 @@ static void record_alarm(struct ab_steering *s, const struct ab_threshold_alarm 
 	ab_autobuf struct ab_buf line = { 0 };
 
 	ab_record_open(&line, s->setup.run_id, "monitor");
-	ab_record_text(&line, "threshold", alarm->threshold);
-	ab_record_number(&line, "value", (int64_t)alarm->value);
-	ab_record_number(&line, "limit", (int64_t)alarm->limit);
-	ab_record_text(&line, "action", ab_alarm_names[alarm->action]);
-	ab_record_maybe(&line, "domain", alarm->host);
+	ab_alarm_members(alarm, &line);
 	ab_steering_record(s, &line);
 }
 

@@ -1,30 +1,21 @@
 #include "session/control/box_network.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <netinet/in.h>
-#include <poll.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
 #include "base/system/mailbox.h"
+#include "broker/broker.h"
+#include "host/box_ports.h"
 #include "netns/own.h"
 #include "policy/model/policy.h"
 #include "proxy/conn/agent_terms.h"
 #include "proxy/dial/upstream.h"
 #include "sandbox/start/launch.h"
 #include "sandbox/start/listening_ports.h"
-#include "session/broker/broker.h"
+#include "secrets/secrets.h"
 #include "session/control/steering.h"
 #include "session/control/thresholds.h"
-#include "session/host/box_ports.h"
-#include "session/secrets/secrets.h"
 
 /* Notices from the proxy's thread. */
 enum notice {
@@ -54,7 +45,7 @@ struct ab_box_network {
 	struct ab_upstream *upstream; /* or NULL */
 	struct ab_safe *safe;
 	struct ab_agent_terms *agent; /* until the proxy owns it */
-	struct ab_mailbox mail; /* from the proxy's thread, once there is one */
+	struct ab_mailbox mail;	      /* from the proxy's thread, once there is one */
 	struct ab_box_network_watch watch;
 	struct ab_source first_connection, failure, notices;
 	struct ab_proxy *proxy;
@@ -121,21 +112,17 @@ static void free_box_network(struct ab_box_network *bn)
 	for (size_t i = 0; i < bn->npublished; i++)
 		ab_closep(&bn->published[i].fd);
 	ab_box_ports_fini(&bn->ports);
-	ab_closep(&bn->own);
-	ab_closep(&bn->box.sock);
+	ab_close_all(&bn->own, &bn->box.sock);
 	ab_upstream_free(bn->upstream);
 	if (bn->notices.fd >= 0) {
 		struct ab_letter *letter;
 
-		while ((letter = ab_mailbox_take(&bn->mail)) != NULL) {
-			free(letter->data);
-			free(letter);
-		}
+		while ((letter = ab_mailbox_take(&bn->mail)) != NULL)
+			ab_free_all(letter->data, letter);
 		ab_mailbox_fini(&bn->mail);
 	}
 	ab_agent_terms_free(bn->agent);
-	free(bn->published);
-	free(bn);
+	ab_free_all(bn->published, bn);
 }
 
 int ab_box_network_open(const struct ab_policy *policy, char *const *env, struct ab_safe *safe,
@@ -191,7 +178,7 @@ static void handle_notice(struct ab_box_network *bn, const struct ab_letter *let
 		w->stale(w->arg, (size_t)letter->value);
 		break;
 	case TELL_TRIPPED:
-		w->tripped(w->arg, (size_t)letter->value);
+		w->tripped(w->arg, (size_t)letter->value / 2, letter->value % 2);
 		break;
 	case TELL_WANTED:
 		w->wanted(w->arg, letter->data);
@@ -233,33 +220,31 @@ static void tell_stale(void *arg, size_t i)
 	post_notice(arg, TELL_STALE, (int)i, NULL);
 }
 
-static void tell_tripped(void *arg, size_t i)
+static void tell_tripped(void *arg, size_t i, bool clear)
 {
-	post_notice(arg, TELL_TRIPPED, (int)i, NULL);
+	post_notice(arg, TELL_TRIPPED, (int)(2 * i + clear), NULL);
+}
+
+static void post_copy(struct ab_box_network *bn, enum notice kind, const void *data, size_t size)
+{
+	post_notice(bn, kind, 0, memcpy(ab_alloc(size), data, size));
 }
 
 static void tell_wanted(void *arg, const struct ab_host_question *wanted)
 {
-	struct ab_host_question *copy = ab_alloc(sizeof(*copy));
-
-	*copy = *wanted;
-	post_notice(arg, TELL_WANTED, 0, copy);
+	post_copy(arg, TELL_WANTED, wanted, sizeof(*wanted));
 }
 
 static void tell_settled(void *arg, uint32_t number, enum ab_settled how, uint32_t released)
 {
-	struct settled *copy = ab_alloc(sizeof(*copy));
+	const struct settled settled = { number, how, released };
 
-	*copy = (struct settled){ number, how, released };
-	post_notice(arg, TELL_SETTLED, 0, copy);
+	post_copy(arg, TELL_SETTLED, &settled, sizeof(settled));
 }
 
 static void tell_crossed(void *arg, const struct ab_threshold_alarm *alarm)
 {
-	struct ab_threshold_alarm *copy = ab_alloc(sizeof(*copy));
-
-	*copy = *alarm;
-	post_notice(arg, TELL_CROSSED, 0, copy);
+	post_copy(arg, TELL_CROSSED, alarm, sizeof(*alarm));
 }
 
 static void tell_surveyed(void *arg, char *json)
@@ -281,16 +266,13 @@ static void notices_ready(struct ab_source *source, uint32_t events)
 	(void)events;
 	while ((letter = ab_mailbox_take(&bn->mail)) != NULL) {
 		handle_notice(bn, letter);
-		free(letter->data);
-		free(letter);
+		ab_free_all(letter->data, letter);
 	}
 }
 
 bool ab_box_network_hear(struct ab_box_network *bn, int ms)
 {
-	struct pollfd notices = { .fd = bn->notices.fd, .events = POLLIN };
-
-	if (bn->notices.fd < 0 || poll(&notices, 1, ms) <= 0)
+	if (bn->notices.fd < 0 || ab_poll(bn->notices.fd, POLLIN, ms) <= 0)
 		return false;
 	notices_ready(&bn->notices, EPOLLIN);
 	return true;
@@ -469,10 +451,8 @@ int ab_box_network_attach(struct ab_box_network *bn, struct ab_network *network,
 	bn->agent = NULL;
 	if (ab_proxy_new(&setup, &bn->proxy, err) < 0)
 		return -1;
-	bn->first_connection = (struct ab_source){ .fd = ab_proxy_ready_fd(bn->proxy),
-						   .ready = start_proxy,
-						   .owner = bn };
-	return ab_loop_add(watch->loop, &bn->first_connection, EPOLLIN, err);
+	return ab_loop_watch(watch->loop, &bn->first_connection, ab_proxy_ready_fd(bn->proxy),
+			     start_proxy, bn, err);
 }
 
 struct ab_proxy *ab_box_network_proxy(const struct ab_box_network *bn)
@@ -533,8 +513,7 @@ static int take_late_alarms(struct ab_box_network *bn, struct ab_strv *ret, stru
 			ab_alarm_text(alarm, text);
 			ab_strv_add(ret, text);
 		}
-		free(letter->data);
-		free(letter);
+		ab_free_all(letter->data, letter);
 	}
 	return r;
 }

@@ -1,10 +1,7 @@
-#ifndef AB_SESSION_CONTROL_BOX_NETWORK_H
-#define AB_SESSION_CONTROL_BOX_NETWORK_H
+#pragma once
 /* The supervisor's side of the network: what must be opened before the lock, the proxy, which
  * starts with the first connection, and its end. */
-#include <stddef.h>
-#include <sys/types.h>
-
+#include "base/base.h"
 #include "base/system/loop.h"
 #include "proxy/thread/proxy.h"
 
@@ -12,8 +9,6 @@ struct ab_agent_terms;
 struct ab_box;
 struct ab_broker;
 struct ab_broker_news;
-struct ab_error;
-struct ab_fds;
 struct ab_log;
 struct ab_network;
 struct ab_policy;
@@ -36,7 +31,8 @@ void ab_box_network_watch_ports(struct ab_box_network *box_network, pid_t init);
 /*
  * Watch the box's listeners (`network` is taken over; empty when the box has none). All callbacks
  * run on the loop's thread: `failed` when the proxy has failed, `stale` when a host has rejected a
- * secret, `tripped` when a placeholder was about to be sent to another host and that ends the run.
+ * secret, `tripped` when a placeholder was about to be sent to another host, or over plain HTTP
+ * (`clear`) to its own, and that ends the run.
  */
 struct ab_box_network_watch {
 	struct ab_loop *loop;
@@ -46,7 +42,7 @@ struct ab_box_network_watch {
 	struct ab_log *log;
 	void (*failed)(void *arg, const struct ab_error *err);
 	void (*stale)(void *arg, size_t i);
-	void (*tripped)(void *arg, size_t i);
+	void (*tripped)(void *arg, size_t i, bool clear);
 	/* Notices of the proxy (proxy/thread/proxy.h). */
 	void (*wanted)(void *arg, const struct ab_host_question *wanted);
 	void (*settled)(void *arg, uint32_t number, enum ab_settled how, uint32_t released);
@@ -89,5 +85,3 @@ bool ab_box_network_hear(struct ab_box_network *box_network, int ms);
  * that ends the run this fails. */
 int ab_box_network_close(struct ab_box_network *box_network, struct ab_proxy_report *ret,
 			 struct ab_strv *ret_alarms, struct ab_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 #include "session/control/closed_hosts.h"
 
-#include "base/data/error.h"
 #include "proxy/filter/filter.h"
 
 enum ab_closed ab_host_closed(const struct ab_policy *policy, const struct ab_host_entry *entry)

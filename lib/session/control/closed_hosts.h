@@ -1,7 +1,7 @@
-#ifndef AB_SESSION_CONTROL_CLOSED_HOSTS_H
-#define AB_SESSION_CONTROL_CLOSED_HOSTS_H
+#pragma once
 /* Hosts that stay denied whatever the allow list or a grant says. Pure. */
-struct ab_error;
+#include "base/base.h"
+
 struct ab_host_entry;
 struct ab_policy;
 
@@ -14,5 +14,3 @@ enum ab_closed {
 enum ab_closed ab_host_closed(const struct ab_policy *policy, const struct ab_host_entry *entry);
 /* The error for a private address. Returns -1. */
 int ab_closed_range_error(const struct ab_host_entry *entry, struct ab_error *err);
-
-#endif

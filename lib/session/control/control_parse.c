@@ -1,10 +1,6 @@
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <jansson.h>
 
 #include "audit/read/find.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
 #include "policy/values/complaint.h"
 #include "sandbox/mount/furniture.h"
 #include "sandbox/plan/spec.h"
@@ -17,6 +13,7 @@ struct reading {
 	json_t *json;
 	struct ab_control_request *to;
 	struct ab_error *err;
+	const char *wrong; /* the first number that is not one */
 };
 
 static int fail_request(struct reading *r, const char *what)
@@ -36,20 +33,19 @@ static uint32_t parse_id(const char *run_id, const char *id)
 	return name.kind == AB_DENIAL_NETWORK ? name.number : 0;
 }
 
-/* A whole number up to `most`; `otherwise` if it is absent. */
-static int read_number(struct reading *r, const char *key, uint64_t otherwise, uint64_t most,
-		       uint64_t *ret)
+/* A whole number up to `most`; `otherwise` if it is absent or wrong, which is an error. */
+static uint64_t take_number(struct reading *r, const char *key, uint64_t otherwise, uint64_t most)
 {
 	const json_t *value = json_object_get(r->json, key);
 	json_int_t n = json_integer_value(value);
 
-	*ret = otherwise;
 	if (!value)
-		return 0;
-	if (!json_is_integer(value) || n < 0 || (uint64_t)n > most)
-		return ab_fail(r->err, AB_EUSAGE, 0, "invalid value for \"%s\"", key);
-	*ret = (uint64_t)n;
-	return 0;
+		return otherwise;
+	if (json_is_integer(value) && n >= 0 && (uint64_t)n <= most)
+		return (uint64_t)n;
+	if (!r->wrong)
+		r->wrong = key;
+	return otherwise;
 }
 
 static int read_nothing(struct reading *r)
@@ -60,11 +56,13 @@ static int read_nothing(struct reading *r)
 
 static int read_pending(struct reading *r)
 {
-	uint64_t from;
+	r->to->number = (uint32_t)take_number(r, "from", 0, UINT32_MAX);
+	return 0;
+}
 
-	if (read_number(r, "from", 0, UINT32_MAX, &from) < 0)
-		return -1;
-	r->to->number = (uint32_t)from;
+static int read_attach(struct reading *r)
+{
+	r->to->number = (uint32_t)take_number(r, "number", 0, UINT32_MAX);
 	return 0;
 }
 
@@ -96,10 +94,12 @@ static int read_grant(struct reading *r)
 	if (!json_is_string(value))
 		return fail_request(r, "missing \"entry\"");
 	if (ab_host_entry_parse(json_string_value(value), json_string_length(value), &entry, &why) <
-	    0)
+		    0 ||
+	    (r->to->what == AB_DO_ALLOW && ab_host_entry_may_allow(&entry, &why) < 0))
 		return ab_fail(r->err, AB_EUSAGE, 0, "%s", why.wrong);
 	ab_host_entry_format(&entry, r->to->entry);
-	return read_number(r, "for_ms", 0, FOR_MOST * 1000ull, &r->to->ms);
+	r->to->ms = take_number(r, "for_ms", 0, FOR_MOST * 1000ull);
+	return 0;
 }
 
 static int read_reload(struct reading *r)
@@ -114,7 +114,8 @@ static int read_reload(struct reading *r)
 
 static int read_stop(struct reading *r)
 {
-	return read_number(r, "grace_ms", GRACE_MS, GRACE_MOST, &r->to->ms);
+	r->to->ms = take_number(r, "grace_ms", GRACE_MS, GRACE_MOST);
+	return 0;
 }
 
 /* The name of a device of every box, without its folder. */
@@ -148,13 +149,11 @@ static int read_start(struct reading *r)
 	static const char *const approvals[] = { "once", "session",  "always",
 						 "yes",	 "approver", "no" };
 	const char *approved = json_string_value(json_object_get(r->json, "approved"));
-	uint64_t argc, nenv;
 
-	if (read_number(r, "argc", 0, WORDS_MOST, &argc) < 0 ||
-	    read_number(r, "env", 0, WORDS_MOST, &nenv) < 0 || read_streams(r) < 0)
+	r->to->start.argc = (size_t)take_number(r, "argc", 0, WORDS_MOST);
+	r->to->start.nenv = (size_t)take_number(r, "env", 0, WORDS_MOST);
+	if (r->wrong || read_streams(r) < 0)
 		return -1;
-	r->to->start.argc = (size_t)argc;
-	r->to->start.nenv = (size_t)nenv;
 	r->to->start.script = json_is_true(json_object_get(r->json, "script"));
 	r->to->start.shell = json_is_true(json_object_get(r->json, "shell"));
 	r->to->start.behind = json_is_true(json_object_get(r->json, "behind"));
@@ -164,27 +163,12 @@ static int read_start(struct reading *r)
 	return approved && !r->to->start.approved ? fail_request(r, "unknown approval") : 0;
 }
 
-static int read_attach(struct reading *r)
-{
-	uint64_t number;
-
-	if (read_number(r, "number", 0, UINT32_MAX, &number) < 0)
-		return -1;
-	r->to->number = (uint32_t)number;
-	return 0;
-}
-
 static int read_publish(struct reading *r)
 {
-	uint64_t port, host;
-
-	if (read_number(r, "port", 0, UINT16_MAX, &port) < 0 ||
-	    read_number(r, "host", 0, UINT16_MAX, &host) < 0)
-		return -1;
-	if (!port || !host)
+	r->to->port = (uint16_t)take_number(r, "port", 0, UINT16_MAX);
+	r->to->host_port = (uint16_t)take_number(r, "host", 0, UINT16_MAX);
+	if (!r->wrong && (!r->to->port || !r->to->host_port))
 		return fail_request(r, "a port to publish needs \"port\" and \"host\"");
-	r->to->port = (uint16_t)port;
-	r->to->host_port = (uint16_t)host;
 	return 0;
 }
 
@@ -226,15 +210,14 @@ static int read_request(struct reading *r)
 int ab_control_parse(const char *run_id, const char *text, size_t len,
 		     struct ab_control_request *ret, struct ab_error *err)
 {
-	struct reading r = { .run_id = run_id,
-			     .json = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL),
-			     .to = ret,
-			     .err = err };
+	json_auto_t *json = json_loadb(text, len, JSON_REJECT_DUPLICATES, NULL);
+	struct reading r = { .run_id = run_id, .json = json, .to = ret, .err = err };
 	int result;
 
 	*ret = (struct ab_control_request){ 0 };
-	result = json_is_object(r.json) ? read_request(&r)
-					: fail_request(&r, "expected a JSON object");
-	json_decref(r.json);
+	result = json_is_object(json) ? read_request(&r)
+				      : fail_request(&r, "expected a JSON object");
+	if (r.wrong)
+		return ab_fail(err, AB_EUSAGE, 0, "invalid value for \"%s\"", r.wrong);
 	return result;
 }

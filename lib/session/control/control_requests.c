@@ -1,16 +1,9 @@
 /* The requests over the control socket. The proxy acts on its own thread, so the reply waits until
  * it has acted: the client is queued for a survey, and surveys come back in order. */
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
+#include <jansson.h>
 
 #include "audit/read/find.h"
 #include "audit/write/audit.h"
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/clock.h"
-#include "base/system/fd.h"
 #include "policy/model/policy.h"
 #include "policy/model/ports.h"
 #include "policy/values/complaint.h"
@@ -19,7 +12,7 @@
 #include "session/control/steering_state.h"
 #include "session/control/violation_tap.h"
 
-enum { PAGE = 100, PAGE_BYTES = 48 * 1024 };
+enum { PAGE = 100, PAGE_BYTES = 48 * 1024, LINES_MOST = 200 };
 
 /* What a client waits for; kept in its note. */
 struct pending_reply {
@@ -61,36 +54,27 @@ static bool has_network(struct ab_steering *s, struct ab_control_client *client)
 	return false;
 }
 
-static json_t *list_published(const struct ab_steering *s)
+static void describe_run(struct ab_steering *s, struct ab_control_client *client,
+			 const char *network)
 {
-	json_t *list = json_array();
+	const struct ab_steering_setup *setup = &s->setup;
+	ab_autobuf struct ab_buf b = { 0 };
 	struct ab_publish p;
 
+	ab_buf_jsonf(&b,
+		     "'run':%s,'name':%s,'command':%p,'cwd':%s,'profile':%s,'home':%s,'pid':%d,"
+		     "'age_ms':%jd,'pending':%zu,'violations':%ju,'network':%-s,'published':[",
+		     setup->run_id, setup->name, ab_list(setup->command), setup->cwd,
+		     setup->policy->profile, setup->home ? *setup->home : NULL, getpid(),
+		     ab_now_ms() - (int64_t)s->begun_ms, s->questions.len,
+		     (uintmax_t)ab_violations_count(setup->violations), network);
 	for (size_t i = 0;
 	     s->hands.box_network && ab_box_network_published(s->hands.box_network, i, &p); i++)
-		json_array_append_new(list, json_pack("{s:i,s:i}", "port", p.port, "host", p.host));
-	return list;
-}
-
-static json_t *describe_run(struct ab_steering *s, const char *network)
-{
-	json_t *command = json_array();
-	json_t *status;
-
-	for (size_t i = 0; i < s->setup.command->len; i++)
-		json_array_append_new(command, json_string(s->setup.command->v[i]));
-	status =
-		json_pack("{s:s,s:s?,s:o,s:s,s:s,s:s?,s:i,s:I,s:I,s:I,s:o}", "run", s->setup.run_id,
-			  "name", s->setup.name, "command", command, "cwd", s->setup.cwd, "profile",
-			  s->setup.policy->profile, "home", s->setup.home ? *s->setup.home : NULL,
-			  "pid", getpid(), "age_ms", (json_int_t)(ab_now_ms() - s->begun_ms),
-			  "pending", (json_int_t)s->questions.len, "violations",
-			  (json_int_t)ab_violations_count(s->setup.violations), "network",
-			  network ? json_loads(network, 0, NULL) : json_null());
-	json_object_set_new(status, "published", list_published(s));
+		ab_buf_jsonf(&b, ",{'port':%u,'host':%u}", p.port, p.host);
+	ab_buf_puts(&b, "]");
 	if (s->hands.describe)
-		s->hands.describe(s->hands.arg, status);
-	return status;
+		s->hands.describe(s->hands.arg, &b);
+	ab_control_reply(client, "%-s", b.data);
 }
 
 static void do_status(struct ab_steering *s, struct ab_control_client *client,
@@ -98,7 +82,7 @@ static void do_status(struct ab_steering *s, struct ab_control_client *client,
 {
 	(void)request;
 	if (!ab_steering_proxy(s))
-		ab_control_reply(client, describe_run(s, NULL));
+		describe_run(s, client, NULL);
 	else if (queue_client(s, client))
 		ab_proxy_survey(ab_steering_proxy(s));
 }
@@ -107,17 +91,19 @@ static void do_pending(struct ab_steering *s, struct ab_control_client *client,
 		       const struct ab_control_request *request)
 {
 	const struct ab_open_question *q = ab_open_questions_from(&s->questions, request->number);
-	json_t *list = json_array();
+	ab_autobuf struct ab_buf list = { 0 };
 	size_t n = 0, bytes = 0;
 
+	ab_buf_puts(&list, "[");
 	for (; q; q = ab_open_questions_from(&s->questions, q->wanted.number + 1)) {
 		bytes += 512 + (q->who ? strlen(q->who) : 0);
 		if (n++ == PAGE || bytes > PAGE_BYTES)
 			break;
-		json_array_append_new(list, ab_steering_question(s, q));
+		ab_buf_jsonf(&list, ",{");
+		ab_steering_question(s, q, &list);
+		ab_buf_puts(&list, "}");
 	}
-	ab_control_reply(client, json_pack("{s:o,s:I}", "pending", list, "next",
-					   (json_int_t)(q ? q->wanted.number : 0)));
+	ab_control_reply(client, "'pending':%-s],'next':%u", list.data, q ? q->wanted.number : 0);
 }
 
 static void do_answer(struct ab_steering *s, struct ab_control_client *client,
@@ -133,7 +119,7 @@ static void do_answer(struct ab_steering *s, struct ab_control_client *client,
 	if (request->number & AB_QUESTION_OF_TOOL) {
 		/* It is not the proxy's: it is answered now. */
 		ab_steering_answer(s, request->number, request->answer, "control");
-		ab_control_reply(client, json_pack("{s:i,s:i}", "released", 1, "closed", 0));
+		ab_control_reply(client, "'released':1,'closed':0");
 		return;
 	}
 	*reply = (struct pending_reply){ .what = AB_DO_ANSWER, .number = request->number };
@@ -215,9 +201,7 @@ static void record_published(struct ab_steering *s, uint16_t host, uint16_t port
 
 	snprintf(entry, sizeof(entry), "publish %u:%u", host, port);
 	ab_record_open(&line, s->setup.run_id, "grant");
-	ab_record_text(&line, "entry", entry);
-	ab_record_json(&line, "allowed", "true");
-	ab_record_text(&line, "by", "control");
+	ab_buf_jsonf(&line, ",'entry':%s,'allowed':true,'by':'control'", entry);
 	ab_steering_record(s, &line);
 }
 
@@ -253,13 +237,13 @@ static void do_publish(struct ab_steering *s, struct ab_control_client *client,
 		return;
 	}
 	record_published(s, request->host_port, request->port);
-	ab_control_reply(client, json_object());
+	ab_control_done(client);
 }
 
 static void do_stop(struct ab_steering *s, struct ab_control_client *client,
 		    const struct ab_control_request *request)
 {
-	ab_control_reply(client, json_object());
+	ab_control_done(client);
 	s->hands.stop(s->hands.arg, request->ms);
 }
 
@@ -268,7 +252,7 @@ static void do_follow(struct ab_steering *s, struct ab_control_client *client,
 {
 	(void)s;
 	(void)request;
-	ab_control_reply(client, json_object());
+	ab_control_done(client);
 	ab_control_follow(client);
 }
 
@@ -315,13 +299,11 @@ void ab_steering_released(struct ab_steering *s, uint32_t number, enum ab_settle
 }
 
 /* How many connections were closed because their hosts were denied. */
-static json_int_t count_closed(const char *survey)
+static int64_t count_closed(const char *survey)
 {
-	json_t *object = json_loads(survey, 0, NULL);
-	json_int_t closed = json_integer_value(json_object_get(object, "closed"));
+	json_auto_t *object = json_loads(survey, 0, NULL);
 
-	json_decref(object);
-	return closed;
+	return json_integer_value(json_object_get(object, "closed"));
 }
 
 void ab_steering_surveyed(struct ab_steering *s, const char *json)
@@ -334,14 +316,13 @@ void ab_steering_surveyed(struct ab_steering *s, const char *json)
 	memmove(&s->surveys[0], &s->surveys[1], --s->nsurveys * sizeof(s->surveys[0]));
 	reply = ab_control_note(client);
 	if (reply->what == AB_DO_STATUS)
-		ab_control_reply(client, describe_run(s, json));
+		describe_run(s, client, json);
 	else if (reply->what == AB_DO_ANSWER && !reply->answered)
 		refuse_client(client, "the answer came too late: the question is no longer open",
 			      "a rule for the next time: agentbox allow HOST");
 	else
-		ab_control_reply(client,
-				 json_pack("{s:I,s:I}", "released", (json_int_t)reply->released,
-					   "closed", count_closed(json)));
+		ab_control_reply(client, "'released':%u,'closed':%jd", reply->released,
+				 count_closed(json));
 }
 
 bool ab_steering_awaits_proxy(const struct ab_steering *s)
@@ -349,18 +330,16 @@ bool ab_steering_awaits_proxy(const struct ab_steering *s)
 	return s->nsurveys > 0;
 }
 
-static json_t *list_lines(const struct ab_strv *lines)
+/* A view of the list. */
+static struct ab_strv first_lines(const struct ab_strv *lines)
 {
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < lines->len && i < 200; i++)
-		json_array_append_new(list, json_string(lines->v[i]));
-	return list;
+	return (struct ab_strv){ lines->v, lines->len < LINES_MOST ? lines->len : LINES_MOST };
 }
 
 void ab_steering_reloaded(struct ab_steering *s, const struct ab_broker_news *news)
 {
 	ab_autostrv struct ab_strv changes = { 0 };
+	struct ab_strv few, notes;
 	struct ab_error err = { 0 };
 	size_t i = 0;
 
@@ -371,11 +350,13 @@ void ab_steering_reloaded(struct ab_steering *s, const struct ab_broker_news *ne
 		return;
 	if (ab_steering_use_lists(s, news,
 				  ((struct pending_reply *)ab_control_note(s->reloads[i]))->cut,
-				  &changes, &err) < 0)
+				  &changes, &err) < 0) {
 		ab_control_refuse(s->reloads[i], &err);
-	else
-		ab_control_reply(s->reloads[i],
-				 json_pack("{s:o,s:o}", "changes", list_lines(&changes), "notes",
-					   list_lines(&s->lists.notes)));
+	} else {
+		few = first_lines(&changes);
+		notes = first_lines(&s->lists.notes);
+		ab_control_reply(s->reloads[i], "'changes':%p,'notes':%p", ab_list(&few),
+				 ab_list(&notes));
+	}
 	s->reloads[i] = s->reloads[--s->nreloads];
 }

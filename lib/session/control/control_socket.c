@@ -15,21 +15,12 @@
  */
 #include "session/control/control_socket.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stdarg.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
-#include "session/state/state.h"
+#include "state/state.h"
 
 enum { CLIENTS_MAX = 32, BACKLOG = 32, NOTE_ROOM = 64, FDS_MAX = 5 };
 
@@ -58,7 +49,7 @@ struct ab_control {
 
 /*
  * By its path, so that it stands in /proc/net/unix and a box of another run, whose state folder is
- * not this one, gets it masked (session/host/facts.c). A path may be too long for an address; the
+ * not this one, gets it masked (host/facts.c). A path may be too long for an address; the
  * descriptor's never is.
  */
 static void address_of(int dir, struct sockaddr_un *ret)
@@ -76,10 +67,8 @@ int ab_control_open(struct ab_control **ret, struct ab_error *err)
 {
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
-	if (fd < 0) {
-		ab_fail(err, AB_ESYSTEM, errno, "create the control socket");
-		return ab_step(err, "control");
-	}
+	if (fd < 0)
+		return ab_fail_step(err, "control", errno, "create the control socket");
 	*ret = ab_realloc(NULL, sizeof(**ret));
 	memset(*ret, 0, offsetof(struct ab_control, packet));
 	(*ret)->listener.fd = fd;
@@ -94,8 +83,7 @@ static void free_client(struct ab_later *later)
 	if (c->next)
 		c->next->link = c->link;
 	c->control->nclients--;
-	free(c->held);
-	free(c);
+	ab_free_all(c->held, c);
 }
 
 static void drop_client(struct ab_control_client *c)
@@ -135,11 +123,9 @@ static bool send_text(struct ab_control_client *c, const char *text)
 	return true;
 }
 
-static void send_json(struct ab_control_client *c, const json_t *json, bool event)
+static void send_packet(struct ab_control_client *c, const char *text, bool event)
 {
-	ab_autofree char *text = json_dumps(json, JSON_COMPACT);
-
-	if (!text || strlen(text) > AB_CONTROL_MAX) {
+	if (strlen(text) > AB_CONTROL_MAX) {
 		drop_client(c);
 		return;
 	}
@@ -148,7 +134,7 @@ static void send_json(struct ab_control_client *c, const json_t *json, bool even
 	if (event)
 		c->missed = true;
 	else
-		c->held = ab_take(text);
+		c->held = ab_strdup(text);
 	watch_client(c);
 }
 
@@ -165,29 +151,41 @@ static void catch_up(struct ab_control_client *c)
 	watch_client(c);
 }
 
-static void send_answer(struct ab_control_client *c, json_t *json)
+static void send_answer(struct ab_control_client *c, const char *text)
 {
 	c->asked = false;
-	if (c->left)
+	if (c->left) {
 		drop_client(c);
-	else {
-		watch_client(c);
-		send_json(c, json, false);
+		return;
 	}
-	json_decref(json);
+	watch_client(c);
+	send_packet(c, text, false);
 }
 
-void ab_control_reply(struct ab_control_client *c, json_t *json)
+void ab_control_reply(struct ab_control_client *c, const char *pattern, ...)
 {
-	json_object_set_new(json, "ok", json_true());
-	send_answer(c, json);
+	ab_autobuf struct ab_buf b = { 0 };
+	va_list ap;
+
+	ab_buf_puts(&b, "{");
+	va_start(ap, pattern);
+	ab_buf_vjsonf(&b, pattern, ap);
+	va_end(ap);
+	ab_buf_jsonf(&b, ",'ok':true}");
+	send_answer(c, b.data);
+}
+
+void ab_control_done(struct ab_control_client *c)
+{
+	send_answer(c, "{\"ok\":true}");
 }
 
 void ab_control_refuse(struct ab_control_client *c, const struct ab_error *err)
 {
-	send_answer(c,
-		    json_pack("{s:b,s:s#,s:s#}", "ok", 0, "error", err->text,
-			      (int)strlen(err->text), "hint", err->hint, (int)strlen(err->hint)));
+	ab_autobuf struct ab_buf b = { 0 };
+
+	ab_buf_jsonf(&b, "{'ok':false,'error':%s,'hint':%s}", err->text, err->hint);
+	send_answer(c, b.data);
 }
 
 void ab_control_follow(struct ab_control_client *c)
@@ -201,16 +199,20 @@ bool ab_control_followed(const struct ab_control *control)
 	return control->nfollowers > 0;
 }
 
-void ab_control_tell(struct ab_control *control, json_t *event)
+void ab_control_tell(struct ab_control *control, const char *pattern, ...)
 {
+	ab_autobuf struct ab_buf event = { 0 };
 	struct ab_control_client *next;
+	va_list ap;
 
+	va_start(ap, pattern);
+	ab_buf_vjsonf(&event, pattern, ap);
+	va_end(ap);
 	for (struct ab_control_client *c = control->clients; c; c = next) {
 		next = c->next;
 		if (c->follows && !c->left)
-			send_json(c, event, true);
+			send_packet(c, event.data, true);
 	}
-	json_decref(event);
 }
 
 void *ab_control_note(struct ab_control_client *c)
@@ -322,10 +324,9 @@ int ab_control_adopt(struct ab_control *control, int sock, struct ab_error *err)
 {
 	int fd = fcntl(sock, F_DUPFD_CLOEXEC, 3);
 
-	if (fd < 0) {
-		ab_fail(err, AB_ESYSTEM, errno, "copy the socket of the calling program");
-		return ab_step(err, "control");
-	}
+	if (fd < 0)
+		return ab_fail_step(err, "control", errno,
+				    "copy the socket of the calling program");
 	ab_control_follow(add_client(control, fd));
 	return 0;
 }
@@ -341,10 +342,8 @@ int ab_control_name(struct ab_control *control, struct ab_error *err)
 	address_of(control->watch.dir, &at);
 	/* bind() takes the mode of the name from the socket. */
 	if (fchmod(fd, 0600) < 0 || bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 ||
-	    listen(fd, BACKLOG) < 0) {
-		ab_fail(err, AB_ESYSTEM, errno, "name the control socket");
-		return ab_step(err, "control");
-	}
+	    listen(fd, BACKLOG) < 0)
+		return ab_fail_step(err, "control", errno, "name the control socket");
 	return ab_loop_add(control->watch.loop, &control->listener, EPOLLIN, err);
 }
 
@@ -377,8 +376,7 @@ void ab_control_close(struct ab_control *control)
 		next = c->next;
 		if (!c->left)
 			ab_closep(&c->source.fd);
-		free(c->held);
-		free(c);
+		ab_free_all(c->held, c);
 	}
 	ab_closep(&control->listener.fd);
 	free(control);

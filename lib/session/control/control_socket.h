@@ -1,5 +1,4 @@
-#ifndef AB_SESSION_CONTROL_CONTROL_SOCKET_H
-#define AB_SESSION_CONTROL_CONTROL_SOCKET_H
+#pragma once
 /*
  * The control socket of a run, for other processes of the same user that watch
  * or steer it. live/ID/control in the state folder, 0600, SOCK_SEQPACKET; the
@@ -41,17 +40,10 @@
  *			{"event":"end","status":N}; the log has the records
  *			themselves
  */
-#include <jansson.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "base/base.h"
 #include "base/system/loop.h"
+#include "consent/ask/host_choice.h"
 #include "policy/values/host.h"
-#include "session/ask/host_choice.h"
-
-struct ab_error;
-struct ab_fds;
 
 enum { AB_CONTROL_VERSION = 1, AB_CONTROL_MAX = 64 * 1024 };
 
@@ -114,16 +106,17 @@ void ab_control_attach(struct ab_control *control, const struct ab_control_watch
 int ab_control_adopt(struct ab_control *control, int sock, struct ab_error *err);
 /* Name the socket now. */
 int ab_control_name(struct ab_control *control, struct ab_error *err);
-/* The answer (takes it over and adds "ok"), or a refusal. Frees a client that has left
- * meanwhile. */
-void ab_control_reply(struct ab_control_client *client, json_t *answer);
+/* The answer, or a refusal. Frees a client that has left meanwhile. The template (ab_buf_jsonf())
+ * has the members before "ok"; ab_control_done() answers without any. */
+void ab_control_reply(struct ab_control_client *client, const char *pattern, ...)
+	__attribute__((format(printf, 2, 3)));
+void ab_control_done(struct ab_control_client *client);
 void ab_control_refuse(struct ab_control_client *client, const struct ab_error *err);
 /* From now on the client gets all events. */
 void ab_control_follow(struct ab_control_client *client);
-void ab_control_tell(struct ab_control *control, json_t *event);
+void ab_control_tell(struct ab_control *control, const char *pattern, ...)
+	__attribute__((format(printf, 2, 3)));
 bool ab_control_followed(const struct ab_control *control);
 /* Memory in the client for what its request waits for. */
 void *ab_control_note(struct ab_control_client *client);
 void ab_control_close(struct ab_control *control);
-
-#endif

@@ -1,10 +1,6 @@
 /* New lists of hosts for an active run. */
-#include <string.h>
 
 #include "audit/write/audit.h"
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
 #include "policy/model/policy.h"
 #include "proxy/filter/filter.h"
 #include "session/control/steering_state.h"
@@ -17,7 +13,7 @@ static int load_first_lists(struct ab_steering *s, struct ab_error *err)
 
 	if (s->has_lists)
 		return 0;
-	ab_host_lists_write(&text, s->setup.policy, &none);
+	ab_host_lists_write(&text, s->setup.policy, &none, &none);
 	if (ab_host_lists_read(text.data, text.len, &s->lists, err) < 0)
 		return -1;
 	s->has_lists = true;
@@ -49,6 +45,18 @@ static void deny_intercepted(const struct ab_host_lists *before, struct ab_host_
 			     "! %s now has a secret or a path rule: denied until the next run",
 			     entry);
 	}
+}
+
+/* A client that asks is told of all of them; what was told at once when a file changed is not repeated. */
+static void add_waiting(const struct ab_host_lists *before, const struct ab_host_lists *after,
+			bool all, struct ab_strv *changes)
+{
+	for (size_t i = 0; i < after->waiting.len; i++)
+		if (all || !ab_strv_has(&before->waiting, after->waiting.v[i]))
+			ab_strv_addf(changes,
+				     "! %s applies from the next run on: this run keeps what it "
+				     "started with",
+				     after->waiting.v[i]);
 }
 
 static void record_reload(struct ab_steering *s, const struct ab_strv *changes,
@@ -95,6 +103,7 @@ int ab_steering_use_lists(struct ab_steering *s, const struct ab_broker_news *ne
 	lists.unknown = choose_unknown(s, lists.unknown);
 	deny_intercepted(&s->lists, &lists, ret_changes);
 	ab_host_lists_compare(&s->lists, &lists, ret_changes);
+	add_waiting(&s->lists, &lists, news->ticket != 0, ret_changes);
 	/* The mode of a run never changes, and denied ones stay denied at the next change,
 	 * too. */
 	lists.mode = s->lists.mode;

@@ -1,11 +1,6 @@
 /* Questions that nobody seems to see: tell the user outside of the terminal. */
-#include <stdio.h>
-#include <string.h>
-
-#include "base/data/mem.h"
-#include "base/system/clock.h"
+#include "consent/ask/host_prompt.h"
 #include "policy/model/policy.h"
-#include "session/ask/host_prompt.h"
 #include "session/control/steering_state.h"
 
 /* A box that asks for host after host must not fill the desktop. */

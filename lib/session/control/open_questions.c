@@ -1,10 +1,5 @@
 #include "session/control/open_questions.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/data/mem.h"
-
 struct ab_open_question *ab_open_questions_add(struct ab_open_questions *qs,
 					       const struct ab_host_question *wanted,
 					       uint64_t now_ms)
@@ -13,10 +8,7 @@ struct ab_open_question *ab_open_questions_add(struct ab_open_questions *qs,
 
 	if (qs->len == AB_OPEN_QUESTIONS_MAX)
 		return NULL;
-	if (qs->len == qs->room) {
-		qs->room = qs->room ? 2 * qs->room : 16;
-		qs->v = ab_realloc(qs->v, qs->room * sizeof(qs->v[0]));
-	}
+	ab_make_room(qs->v, qs->len);
 	q = ab_alloc(sizeof(*q));
 	q->wanted = *wanted;
 	q->asked_ms = now_ms;
@@ -79,8 +71,7 @@ void ab_open_questions_noticed(struct ab_open_questions *qs)
 
 static void free_question(struct ab_open_question *q)
 {
-	free(q->who);
-	free(q);
+	ab_free_all(q->who, q);
 }
 
 void ab_open_questions_remove(struct ab_open_questions *qs, uint32_t number)

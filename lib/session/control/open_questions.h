@@ -1,14 +1,10 @@
-#ifndef AB_SESSION_CONTROL_OPEN_QUESTIONS_H
-#define AB_SESSION_CONTROL_OPEN_QUESTIONS_H
+#pragma once
 /*
  * The open questions about hosts in a run, in the order of their arrival. The proxy's own table
  * (proxy/conn/waiting.h) decides; this is the supervisor's copy, used to show and answer them.
  * Pure.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "base/base.h"
 #include "policy/values/host.h"
 #include "proxy/record/events.h"
 
@@ -24,7 +20,7 @@ struct ab_open_question {
 
 struct ab_open_questions {
 	struct ab_open_question **v;
-	size_t len, room;
+	size_t len;
 };
 
 /* NULL: there are too many to show; the proxy lets this one time out. */
@@ -57,5 +53,3 @@ void ab_open_questions_noticed(struct ab_open_questions *questions);
 uint64_t ab_question_left(const struct ab_open_question *question, uint64_t now_ms);
 /* The rule that would allow it: "x.y", or "x.y:8080". */
 void ab_question_entry(const struct ab_open_question *question, char ret[AB_HOST_ENTRY_TEXT]);
-
-#endif

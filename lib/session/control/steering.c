@@ -9,21 +9,13 @@
 #include "session/control/steering.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 
 #include "audit/read/find.h"
-#include "audit/write/audit.h"
 #include "audit/write/log.h"
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/clock.h"
-#include "policy/model/policy.h"
+#include "audit/write/processes.h"
+#include "consent/ask/host_prompt.h"
 #include "policy/toolchains/host_groups.h"
-#include "session/ask/host_prompt.h"
 #include "session/control/box_network.h"
 #include "session/control/steering_state.h"
 #include "session/control/violation_tap.h"
@@ -85,33 +77,33 @@ static bool has_sentence(const struct ab_open_question *q)
 	return q->wanted.why == AB_QUESTION_AGENT || q->wanted.why == AB_QUESTION_TOOL;
 }
 
-json_t *ab_steering_question(const struct ab_steering *s, const struct ab_open_question *q)
+void ab_steering_question(const struct ab_steering *s, const struct ab_open_question *q,
+			  struct ab_buf *b)
 {
 	uint64_t now = ab_now_ms();
-	json_t *who = q->who ? json_loads(q->who, 0, NULL) : NULL;
 	char id[32];
 
 	format_id(s, q->wanted.number, id);
-	return json_pack("{s:s,s:s,s:i,s:s,s:s,s:s*,s:I,s:I,s:o}", "id", id, "domain",
-			 q->wanted.host, "port", q->wanted.port, "door", q->wanted.door, "why",
-			 q->wanted.why == AB_QUESTION_AGENT  ? "agent"
-			 : q->wanted.why == AB_QUESTION_TOOL ? "tool"
-			 : q->wanted.why == AB_QUESTION_HELD ? "held"
-							     : "unknown",
-			 "about", has_sentence(q) ? q->wanted.about : NULL, "age_ms",
-			 (json_int_t)(now - q->asked_ms), "left_ms",
-			 (json_int_t)ab_question_left(q, now), "process", who ? who : json_array());
+	ab_buf_jsonf(b,
+		     "'id':%s,'domain':%s,'port':%u,'door':%s,'why':%s?,'about':%s,'age_ms':%ju,"
+		     "'left_ms':%ju,'process':%-s",
+		     id, q->wanted.host, q->wanted.port, q->wanted.door,
+		     q->wanted.why == AB_QUESTION_AGENT	 ? "agent"
+		     : q->wanted.why == AB_QUESTION_TOOL ? "tool"
+		     : q->wanted.why == AB_QUESTION_HELD ? "held"
+							 : "unknown",
+		     has_sentence(q) ? q->wanted.about : NULL, (uintmax_t)(now - q->asked_ms),
+		     (uintmax_t)ab_question_left(q, now), q->who ? q->who : "[]");
 }
 
 static void announce_question(struct ab_steering *s, const struct ab_open_question *q)
 {
-	json_t *event;
+	ab_autobuf struct ab_buf event = { 0 };
 
 	if (!ab_control_followed(s->setup.control))
 		return;
-	event = ab_steering_question(s, q);
-	json_object_set_new(event, "event", json_string("asked"));
-	ab_control_tell(s->setup.control, event);
+	ab_steering_question(s, q, &event);
+	ab_control_tell(s->setup.control, "{%-s,'event':'asked'}", event.data);
 }
 
 /* The terminal, if any, shows the oldest one. */
@@ -180,20 +172,15 @@ static void ask_approver(struct ab_steering *s, const struct ab_open_question *q
 	char id[32];
 
 	format_id(s, q->wanted.number, id);
-	ab_buf_printf(&b,
-		      "{\"version\":1,\"kind\":\"%s\",\"run\":\"%s\","
-		      "\"id\":\"%s\",\"host\":",
-		      q->wanted.why == AB_QUESTION_AGENT  ? "ssh"
-		      : q->wanted.why == AB_QUESTION_TOOL ? "tool"
-							  : "host",
-		      s->setup.run_id, id);
-	ab_buf_json(&b, q->wanted.host);
-	if (has_sentence(q)) {
-		ab_buf_puts(&b, ",\"about\":");
-		ab_buf_json(&b, q->wanted.about);
-	}
-	ab_buf_printf(&b, ",\"port\":%u,\"door\":\"%s\",\"process\":%s}\n", q->wanted.port,
-		      q->wanted.door, q->who ? q->who : "[]");
+	ab_buf_jsonf(&b, "{'version':1,'kind':%s,'run':%s,'id':%s,'host':%s",
+		     q->wanted.why == AB_QUESTION_AGENT	 ? "ssh"
+		     : q->wanted.why == AB_QUESTION_TOOL ? "tool"
+							 : "host",
+		     s->setup.run_id, id, q->wanted.host);
+	if (has_sentence(q))
+		ab_buf_jsonf(&b, ",'about':%s", q->wanted.about);
+	ab_buf_jsonf(&b, ",'port':%u,'door':%s,'process':%-s}\n", q->wanted.port, q->wanted.door,
+		     q->who ? q->who : "[]");
 	if (ab_broker_approve(s->setup.broker, q->wanted.number, b.data, b.len) < 0)
 		ab_steering_answer(s, q->wanted.number, AB_CHOICE_NO, "approver");
 }
@@ -233,7 +220,7 @@ static void take_processes(struct ab_steering *s, const struct ab_broker_news *n
 	if (!q)
 		return;
 	free(q->who);
-	q->who = ab_strdup(news->text);
+	q->who = news->text ? ab_processes_line(news->text) : NULL;
 	if (s->setup.approver)
 		ask_approver(s, q);
 	if (q == s->questions.v[0])
@@ -301,8 +288,8 @@ void ab_steering_answer(struct ab_steering *s, uint32_t number, enum ab_host_cho
 	bool host;
 
 	if (q && q->wanted.why == AB_QUESTION_TOOL) {
-		s->hands.tool(s->hands.arg, number & ~AB_QUESTION_OF_TOOL,
-			      meanings[choice].answer, by);
+		s->hands.tool(s->hands.arg, number & ~AB_QUESTION_OF_TOOL, meanings[choice].answer,
+			      by);
 		return;
 	}
 	if (!q || !ab_steering_proxy(s))
@@ -330,10 +317,8 @@ void ab_steering_settled(struct ab_steering *s, uint32_t number, enum ab_settled
 	ab_open_questions_remove(&s->questions, number);
 	ab_steering_released(s, number, how, released);
 	format_id(s, number, id);
-	if (ab_control_followed(s->setup.control))
-		ab_control_tell(s->setup.control,
-				json_pack("{s:s,s:s,s:s,s:I}", "event", "settled", "id", id, "how",
-					  hows[how], "released", (json_int_t)released));
+	ab_control_tell(s->setup.control, "{'event':'settled','id':%s,'how':%s,'released':%u}", id,
+			hows[how], released);
 	show_oldest(s);
 }
 
@@ -518,9 +503,7 @@ void ab_steering_close(struct ab_steering *s, int status)
 {
 	if (!s)
 		return;
-	if (ab_control_followed(s->setup.control))
-		ab_control_tell(s->setup.control,
-				json_pack("{s:s,s:i}", "event", "end", "status", status));
+	ab_control_tell(s->setup.control, "{'event':'end','status':%d}", status);
 	say_deferred(s);
 	ab_loop_timer_stop(s->hands.loop, &s->notice);
 	ab_open_questions_fini(&s->questions);

@@ -1,5 +1,4 @@
-#ifndef AB_SESSION_CONTROL_STEERING_H
-#define AB_SESSION_CONTROL_STEERING_H
+#pragma once
 /*
  * Watches and steers a live run: questions of the proxy, which the terminal,
  * the control socket or the approver answers; grants; new lists; thresholds;
@@ -14,26 +13,20 @@
  * steering.c: questions; control_requests.c: requests over the socket; list_change.c:
  * new lists; alarms.c: violations and thresholds; notices.c: questions that nobody seems to see.
  */
-#include <jansson.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "base/base.h"
+#include "broker/broker.h"
 #include "proxy/thread/proxy.h"
-#include "session/broker/broker.h"
 
 enum ab_level;
 struct ab_control;
 struct ab_control_client;
 struct ab_control_request;
 struct ab_steering;
-struct ab_error;
 struct ab_box_network;
 struct ab_log;
 struct ab_loop;
 struct ab_policy;
 struct ab_host_prompt;
-struct ab_strv;
 struct ab_threshold_alarm;
 struct ab_violations;
 
@@ -74,7 +67,7 @@ struct ab_steering_hands {
 	/* For a box that stays (session/stay/stay.h); else NULL. */
 	void (*start)(void *arg, struct ab_control_client *client,
 		      const struct ab_control_request *request);
-	void (*describe)(void *arg, json_t *status);
+	void (*describe)(void *arg, struct ab_buf *status);
 	void *arg;
 };
 
@@ -114,5 +107,3 @@ bool ab_steering_awaits_broker(const struct ab_steering *steering);
 
 /* After the loop has ended and the prompt is closed. `status` is the command's wait status. */
 void ab_steering_close(struct ab_steering *steering, int status);
-
-#endif

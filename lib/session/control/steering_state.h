@@ -1,11 +1,9 @@
-#ifndef AB_SESSION_CONTROL_STEERING_STATE_H
-#define AB_SESSION_CONTROL_STEERING_STATE_H
+#pragma once
 /* Shared by the files of the steering (steering.h). */
-#include <jansson.h>
 
 #include "base/system/loop.h"
-#include "session/ask/host_choice.h"
-#include "session/broker/list_wire.h"
+#include "broker/list_wire.h"
+#include "consent/ask/host_choice.h"
 #include "session/control/control_socket.h"
 #include "session/control/open_questions.h"
 #include "session/control/steering.h"
@@ -47,8 +45,8 @@ __attribute__((format(printf, 3, 4))) void ab_steering_say(struct ab_steering *s
 void ab_steering_record(struct ab_steering *steering, struct ab_buf *line);
 
 /* steering.c: a question as JSON; answer a question. */
-json_t *ab_steering_question(const struct ab_steering *steering,
-			     const struct ab_open_question *question);
+void ab_steering_question(const struct ab_steering *steering, const struct ab_open_question *q,
+			  struct ab_buf *b);
 void ab_steering_answer(struct ab_steering *steering, uint32_t number, enum ab_host_choice choice,
 			const char *by);
 
@@ -70,5 +68,3 @@ void ab_steering_notify(struct ab_steering *steering);
 
 /* alarms.c */
 void ab_steering_violated(struct ab_source *source, uint32_t events);
-
-#endif

@@ -1,9 +1,5 @@
 #include "session/control/thresholds.h"
 
-#include <stdlib.h>
-
-#include "base/data/mem.h"
-
 enum { WINDOW_S = 60 };
 
 struct ab_thresholds {

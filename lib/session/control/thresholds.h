@@ -1,10 +1,7 @@
-#ifndef AB_SESSION_CONTROL_THRESHOLDS_H
-#define AB_SESSION_CONTROL_THRESHOLDS_H
+#pragma once
 /* The threshold for denials (settings key `monitor`); the proxy has the others
  * (proxy/filter/budgets.h). Pure: facts in, alarms out, at most one a minute. */
-#include <stdbool.h>
-#include <stdint.h>
-
+#include "base/base.h"
 #include "proxy/filter/budgets.h"
 
 struct ab_thresholds;
@@ -15,5 +12,3 @@ void ab_thresholds_free(struct ab_thresholds *thresholds);
 /* True: the threshold was crossed, and *ret says how. */
 bool ab_thresholds_denied(struct ab_thresholds *thresholds, uint64_t now_ms, uint64_t n,
 			  struct ab_threshold_alarm *ret);
-
-#endif

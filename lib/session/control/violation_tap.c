@@ -1,10 +1,5 @@
 #include "session/control/violation_tap.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/data/error.h"
-#include "base/data/mem.h"
 #include "base/system/mailbox.h"
 
 struct ab_violations {

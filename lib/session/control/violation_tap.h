@@ -1,17 +1,11 @@
-#ifndef AB_SESSION_CONTROL_VIOLATION_TAP_H
-#define AB_SESSION_CONTROL_VIOLATION_TAP_H
+#pragma once
 /*
  * A run's denials as they happen: every record of a denial ("violation": network, files, calls;
  * "exec": programs; "refused": the run's own command) goes from the thread that wrote it to the supervisor's thread. This is the
  * log's tap (audit/write/log.h).
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/base.h"
 
-#include "base/data/strv.h"
-
-struct ab_error;
 struct ab_violations;
 
 enum { AB_VIOLATIONS_KEPT = 200 };
@@ -28,5 +22,3 @@ char *ab_violations_take(struct ab_violations *violations);
 /* The number of denials taken, and the first AB_VIOLATIONS_KEPT of them. */
 uint64_t ab_violations_count(const struct ab_violations *violations);
 const struct ab_strv *ab_violations_lines(const struct ab_violations *v);
-
-#endif

@@ -1,13 +1,7 @@
-#include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mount.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/system/fd.h"
+#include "base/process/helper.h"
 #include "sandbox/mount/tree.h"
 #include "session/review/review_layer.h"
 
@@ -35,8 +29,9 @@ static int enter_namespaces(void)
 }
 
 /* In the child. Opened here: the kernel takes no folder from the mounts of another namespace. */
-static int try_overlay(const char *const paths[3])
+static int try_overlay(const void *arg)
 {
+	const char *const *paths = arg;
 	char names[3][32];
 	/* "volatile": without it, the end of the overlay would write the whole file system out. */
 	const char *const options[] = { "lowerdir", names[0], "upperdir",  names[1],
@@ -58,15 +53,8 @@ static int try_overlay(const char *const paths[3])
 
 int ab_overlay_probe(const char *lower, const char *upper, const char *work)
 {
-	pid_t pid = fork();
-	int status;
+	const char *const folders[] = { lower, upper, work };
+	int r = ab_in_child(try_overlay, folders);
 
-	if (pid == 0)
-		_exit(try_overlay((const char *const[]){ lower, upper, work }));
-	if (pid < 0)
-		return errno;
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return errno;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : EIO;
+	return r < 0 ? errno : r;
 }

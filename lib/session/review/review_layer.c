@@ -1,22 +1,8 @@
 #include "session/review/review_layer.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
-
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/data/strv.h"
-#include "base/system/clock.h"
-#include "base/system/fd.h"
-#include "base/system/path.h"
 #include "base/system/signals.h"
 #include "base/text/units.h"
-#include "layer/copy/folder_copy.h"
+#include "workspace/tree/copy_tree.h"
 #include "layer/store/store.h"
 #include "layer/walk/index.h"
 #include "layer/walk/withheld.h"
@@ -81,7 +67,7 @@ static void note_worktree(const struct ab_review_setup *setup, struct ab_strv *n
 
 struct copying {
 	const struct ab_review_setup *setup;
-	struct ab_folder_copy copy;
+	struct ab_copy_tree copy;
 	int64_t told;
 };
 
@@ -109,7 +95,7 @@ static int explain_copy(const struct copying *c, int errnum, struct ab_error *er
 		ab_fail(err, AB_EUSAGE, 0,
 			"cannot review %s: it needs a copy here, and has more than %d files, %s, or "
 			"%d levels of folders",
-			shown, COPY_ENTRIES, ab_format_size(copy_bytes, size), AB_FOLDER_DEPTH_MAX);
+			shown, COPY_ENTRIES, ab_format_size(copy_bytes, size), AB_COPY_DEPTH_MAX);
 		ab_hint(err, "choose a smaller --workspace, or unmount what is mounted below it");
 		break;
 	case ECANCELED:
@@ -123,7 +109,7 @@ static int explain_copy(const struct copying *c, int errnum, struct ab_error *er
 	return ab_step(err, "review");
 }
 
-static void note_skipped(const struct ab_folder_copy *c, struct ab_strv *notes)
+static void note_skipped(const struct ab_copy_tree *c, struct ab_strv *notes)
 {
 	ab_autofree char *first = NULL;
 
@@ -178,18 +164,18 @@ static int make_copy(const struct ab_review_setup *setup, struct ab_layer_set *s
 	to = ab_layer_set_open(set, COPY, O_RDONLY | O_DIRECTORY);
 	if (from < 0 || to < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "open the copy for the review");
-	c.copy = (struct ab_folder_copy){ .max_entries = COPY_ENTRIES,
-					  .max_bytes = copy_bytes,
-					  .skip_special = true,
-					  .withheld = &withheld,
-					  .stop = watch_copy,
-					  .arg = &c };
-	errnum = ab_folder_copy(&c.copy, from, to);
+	c.copy = (struct ab_copy_tree){ .max_entries = COPY_ENTRIES,
+					.max_bytes = copy_bytes,
+					.skip_special = true,
+					.withheld = &withheld,
+					.stop = watch_copy,
+					.arg = &c };
+	errnum = ab_copy_folder(&c.copy, from, to);
 	if (errnum)
 		explain_copy(&c, errnum, err);
 	else
 		note_skipped(&c.copy, notes);
-	ab_folder_copy_fini(&c.copy);
+	ab_copy_tree_fini(&c.copy);
 	if (!errnum)
 		return 0;
 	(void)ab_layer_set_drop(set, PROJECT, &(struct ab_error){ 0 });
@@ -233,8 +219,7 @@ static int choose_form(const struct ab_review_setup *setup, struct ab_layer_set 
 		     "an overlay cannot be made above this workspace (%s), so the command works on "
 		     "a copy of it",
 		     strerror(errnum));
-	free(ab_take(*upper));
-	free(ab_take(*work));
+	ab_free_all(ab_take(*upper), ab_take(*work));
 	set->meta.form = AB_LAYER_FORM_COPY;
 	return make_copy(setup, set, real, facts, notes, err);
 }

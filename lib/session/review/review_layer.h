@@ -1,18 +1,14 @@
-#ifndef AB_SESSION_REVIEW_REVIEW_LAYER_H
-#define AB_SESSION_REVIEW_REVIEW_LAYER_H
+#pragma once
 /*
  * The layer above a reviewed workspace, in its set (layer/store/store.h): an overlay where the kernel
  * can make one, else a full copy of the workspace. It is tried, not guessed: a mount below the
  * workspace, a file system that cannot be a lower folder and a state folder on an overlay all show
  * in the attempt.
  */
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/base.h"
 
-struct ab_error;
 struct ab_facts;
 struct ab_layer_set;
-struct ab_strv;
 
 struct ab_review_setup {
 	const char *workspace;	       /* its real path */
@@ -34,5 +30,3 @@ int ab_review_layer(const struct ab_review_setup *setup, struct ab_layer_set *se
 /* overlay_probe.c: can these folders become an overlay? In a process with namespaces of its own, so
  * nothing is mounted. 0, or an errno. */
 int ab_overlay_probe(const char *lower, const char *upper, const char *work);
-
-#endif

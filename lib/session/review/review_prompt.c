@@ -1,9 +1,6 @@
 #include <inttypes.h>
-#include <string.h>
 
-#include "base/data/buf.h"
-#include "base/system/clock.h"
-#include "session/ask/tty_keys.h"
+#include "consent/ask/tty_keys.h"
 #include "session/review/reviewer.h"
 
 struct person {

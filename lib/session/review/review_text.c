@@ -1,8 +1,5 @@
 #include <inttypes.h>
-#include <string.h>
 
-#include "base/data/buf.h"
-#include "base/data/mem.h"
 #include "layer/diff/labels.h"
 #include "layer/walk/changes.h"
 #include "session/review/reviewer.h"
@@ -43,7 +40,7 @@ void ab_review_text_head(struct ab_buf *b, const struct ab_review_sum *sum)
 		ab_buf_printf(b, ", %" PRIu64 " conflict%s", sum->conflicts,
 			      sum->conflicts == 1 ? "" : "s");
 	if (sum->refused)
-		ab_buf_printf(b, ", %" PRIu64 " can never be applied", sum->refused);
+		ab_buf_printf(b, ", %" PRIu64 " cannot be applied", sum->refused);
 }
 
 void ab_review_text_lines(const struct ab_review_sum *sum, const char *key, bool automatic,
@@ -67,6 +64,11 @@ void ab_review_text_lines(const struct ab_review_sum *sum, const char *key, bool
 			ab_buf_printf(&b, "the run %s can write to the workspace", sum->busy);
 		ab_buf_printf(&b,
 			      ". Later: agentbox diff %s, agentbox apply %s, agentbox discard %s",
+			      key, key, key);
+	} else if (sum->unfinished) {
+		ab_buf_printf(&b,
+			      "; not applied, because the command was killed or timed out. Later: "
+			      "agentbox diff %s, agentbox apply %s, agentbox discard %s",
 			      key, key, key);
 	} else if (automatic) {
 		ab_buf_printf(&b,
@@ -99,6 +101,8 @@ static void add_reasons(struct ab_buf *b, const struct ab_change *c)
 			ab_buf_printf(b, "%s%s", comma, ab_labels[i].what);
 			comma = ", ";
 		}
+	if (c->labels & AB_LABEL_BIT(AB_LABEL_DELETION))
+		ab_buf_printf(b, " (%" PRIu64 " file%s)", c->files, c->files == 1 ? "" : "s");
 }
 
 void ab_review_text_list(struct ab_buf *b, const struct ab_changes *changes, size_t most)
@@ -124,14 +128,9 @@ void ab_review_text_list(struct ab_buf *b, const struct ab_changes *changes, siz
 
 static void add_json_labels(struct ab_buf *b, uint32_t labels)
 {
-	const char *comma = "";
-
 	for (size_t i = 0; i < AB_LABEL_COUNT; i++)
-		if (labels & AB_LABEL_BIT(i)) {
-			ab_buf_puts(b, comma);
-			ab_buf_json(b, ab_labels[i].name);
-			comma = ",";
-		}
+		if (labels & AB_LABEL_BIT(i))
+			ab_buf_jsonf(b, ",%s", ab_labels[i].name);
 }
 
 void ab_review_text_json(const struct ab_changes *changes, const struct ab_review_sum *sum,
@@ -139,24 +138,20 @@ void ab_review_text_json(const struct ab_changes *changes, const struct ab_revie
 {
 	size_t n = 0;
 
-	ab_buf_puts(b, "{\"set\":");
-	ab_buf_json(b, key);
-	ab_buf_printf(b,
-		      ",\"changed\":%" PRIu64 ",\"labelled\":%" PRIu64 ",\"conflicts\":%" PRIu64
-		      ",\"refused\":%" PRIu64 ",\"applied\":%" PRIu64 ",\"waiting\":%" PRIu64
-		      ",\"complete\":%s,\"files\":[",
-		      sum->changed, sum->labelled, sum->conflicts, sum->refused, sum->applied,
-		      sum->waiting, sum->cut ? "false" : "true");
+	ab_buf_jsonf(b,
+		     "{'set':%s,'changed':%ju,'labelled':%ju,'conflicts':%ju,'refused':%ju,"
+		     "'applied':%ju,'waiting':%ju,'complete':%hhd,'files':[",
+		     key, sum->changed, sum->labelled, sum->conflicts, sum->refused, sum->applied,
+		     sum->waiting, (bool)!sum->cut);
 	for (size_t i = 0; i < changes->len && n < JSON_FILES; i++) {
 		const struct ab_change *c = &changes->v[i];
 
 		if (!is_held(c))
 			continue;
-		ab_buf_puts(b, n++ ? ",{\"path\":" : "{\"path\":");
-		ab_buf_json(b, c->path);
-		ab_buf_puts(b, ",\"labels\":[");
+		n++;
+		ab_buf_jsonf(b, ",{'path':%s,'labels':[", c->path);
 		add_json_labels(b, c->labels);
-		ab_buf_printf(b, "],\"conflict\":%s}", c->conflict ? "true" : "false");
+		ab_buf_jsonf(b, "],'conflict':%hhd}", c->conflict);
 	}
 	ab_buf_puts(b, "]}");
 }

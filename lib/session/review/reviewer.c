@@ -1,8 +1,9 @@
 /*
  * Theory of operation.
  *
- * The reviewer waits for one of two requests. COUNT: it walks the layer, labels the changes, applies
- * the safe ones if it was told to, and sends the sum. ASK: it asks on the terminal until the person
+ * The reviewer waits for one of three requests. COUNT: it walks the layer, labels the changes, applies
+ * the safe ones if it was told to, and sends the sum. COUNT_UNFINISHED: the same, but it applies
+ * nothing, because the command was killed and may have left something half done. ASK: it asks on the terminal until the person
  * has decided, and does it. To show the changes a child executes this program again, as `agentbox
  * diff`, which has the pager and the colours. It takes the set's lock itself, so ours is released
  * before.
@@ -13,31 +14,17 @@
  */
 #include "session/review/reviewer.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <poll.h>
-#include <signal.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
+#include "base/process/helper.h"
 #include "base/system/signals.h"
 #include "base/text/wrap.h"
 #include "layer/apply/apply.h"
 #include "layer/store/store.h"
-#include "session/state/claim.h"
-#include "session/state/state.h"
-#include "session/terminal/tty.h"
+#include "state/claim.h"
+#include "state/state.h"
+#include "terminal/tty.h"
 
 enum {
 	TEXT_ROOM = 48 * 1024,
@@ -46,7 +33,7 @@ enum {
 	SIGNALS_MS = 200, /* how often the supervisor looks for a signal while it waits */
 };
 
-enum request { REQUEST_COUNT, REQUEST_ASK };
+enum request { REQUEST_COUNT, REQUEST_COUNT_UNFINISHED, REQUEST_ASK };
 
 struct answer {
 	int32_t result;
@@ -58,8 +45,7 @@ struct answer {
 #define ANSWER_LEN(n) (offsetof(struct answer, json) + (n))
 
 struct ab_reviewer {
-	pid_t pid;
-	int sock;
+	struct ab_helper helper;
 };
 
 /* In the reviewer's process. */
@@ -96,11 +82,14 @@ static int walk_layer(struct work *w, struct ab_error *err)
 	return 0;
 }
 
-static int count_changes(struct work *w, struct ab_error *err)
+static int count_changes(struct work *w, bool finished, struct ab_error *err)
 {
+	bool applies = w->setup.automatic && finished;
+
 	if (walk_layer(w, err) < 0)
 		return -1;
-	if (w->setup.automatic && w->sum.waiting > w->sum.held && apply_safe(w, err) < 0) {
+	w->sum.unfinished = w->setup.automatic && !finished;
+	if (applies && w->sum.waiting > w->sum.held && apply_safe(w, err) < 0) {
 		if (!w->claim.busy[0])
 			return -1;
 		/* Another run can write there: the changes wait. */
@@ -114,13 +103,13 @@ static int count_changes(struct work *w, struct ab_error *err)
 	return ab_layer_set_save(w->setup.set, err);
 }
 
-static void answer_count(struct work *w, int sock)
+static void answer_count(struct work *w, bool finished, int sock)
 {
 	static struct answer a;
 	ab_autobuf struct ab_buf json = { 0 };
 	size_t len = 0;
 
-	a.result = count_changes(w, &a.error);
+	a.result = count_changes(w, finished, &a.error);
 	if (a.result == 0) {
 		ab_review_text_json(&w->apply.changes, &w->sum, w->setup.set->key, &json);
 		/* A path can be long: without the list it always fits. */
@@ -143,6 +132,20 @@ static void write_text(int tty, struct ab_buf *text)
 	text->len = 0;
 }
 
+/* One of our lines. */
+__attribute__((format(printf, 2, 3))) static void say_line(int tty, const char *fmt, ...)
+{
+	ab_autobuf struct ab_buf text = { 0 };
+	ab_autofree char *line = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	line = ab_vprintf(fmt, ap);
+	va_end(ap);
+	ab_buf_printf(&text, "agentbox: %s\n", line);
+	write_text(tty, &text);
+}
+
 static void show_changes(const struct work *w, int tty)
 {
 	ab_autobuf struct ab_buf text = { 0 };
@@ -158,17 +161,11 @@ static void show_changes(const struct work *w, int tty)
 static _Noreturn void become_diff(const struct work *w, int tty)
 {
 	const char *const argv[] = { "agentbox", "diff", w->setup.set->key, NULL };
-	sigset_t none;
 
 	for (int fd = 0; fd < 3; fd++)
 		if (dup2(tty, fd) < 0)
 			_exit(125);
-	signal(SIGINT, SIG_DFL);
-	signal(SIGQUIT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
-	signal(SIGHUP, SIG_DFL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
+	ab_default_signals();
 	setenv("AGENTBOX_STATE", w->setup.store->path, 1);
 	if (chdir(w->setup.workspace) == 0)
 		execv("/proc/self/exe", (char *const *)(uintptr_t)argv);
@@ -179,35 +176,30 @@ static _Noreturn void become_diff(const struct work *w, int tty)
 static bool show_diff(const struct work *w, int tty)
 {
 	pid_t pid;
-	int status;
 
 	ab_layer_set_unlock(w->setup.set);
 	pid = fork();
 	if (pid == 0)
 		become_diff(w, tty);
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	if (pid > 0)
+		(void)ab_await(pid);
 	return ab_layer_set_lock_again(w->setup.store, w->setup.set);
 }
 
 static void say_applied(const struct work *w, int tty, const struct ab_error *err)
 {
-	ab_autobuf struct ab_buf text = { 0 };
 	const char *key = w->setup.set->key;
 
 	if (err->code != AB_ENONE)
-		ab_buf_printf(&text, "agentbox: %s\n", err->text);
+		say_line(tty, "%s", err->text);
 	else if (w->sum.applied)
-		ab_buf_printf(&text,
-			      "agentbox: %" PRIu64 " applied (to take %s back: agentbox undo %s)\n",
-			      w->sum.applied, w->sum.applied == 1 ? "it" : "them", key);
+		say_line(tty, "%" PRIu64 " applied (to take %s back: agentbox undo %s)",
+			 w->sum.applied, w->sum.applied == 1 ? "it" : "them", key);
 	else
-		ab_buf_puts(&text, "agentbox: nothing was applied\n");
+		say_line(tty, "nothing was applied");
 	if (w->sum.waiting)
-		ab_buf_printf(&text,
-			      "agentbox: %" PRIu64 " wait%s: agentbox diff %s, agentbox apply %s\n",
-			      w->sum.waiting, w->sum.waiting == 1 ? "s" : "", key, key);
-	write_text(tty, &text);
+		say_line(tty, "%" PRIu64 " wait%s: agentbox diff %s, agentbox apply %s",
+			 w->sum.waiting, w->sum.waiting == 1 ? "s" : "", key, key);
 }
 
 /* For `layers` and `ps --all`. If it fails, they show the earlier number. */
@@ -234,25 +226,22 @@ static void apply_for_person(struct work *w, int tty)
 
 static void discard_for_person(struct work *w, int tty)
 {
-	ab_autobuf struct ab_buf text = { 0 };
 	struct ab_error err = { 0 };
 
-	if (ab_layer_discard(w->setup.store, w->setup.set, false, &err) < 0)
-		ab_buf_printf(&text, "agentbox: %s\n", err.text);
-	else
-		ab_buf_puts(&text, "agentbox: discarded\n");
-	write_text(tty, &text);
+	say_line(tty, "%s",
+		 ab_layer_discard(w->setup.store, w->setup.set, false, &err) < 0 ? err.text
+										 : "discarded");
 }
 
 /* One of our lines, broken at spaces if the terminal is narrow. */
 static void add_fitted(struct ab_buf *to, int tty, const char *line)
 {
 	static const char name[] = "agentbox: ";
-	struct winsize size = { 0 };
+	size_t columns = ab_tty_columns(tty, 0);
 
 	ab_buf_puts(to, name);
-	if (ioctl(tty, TIOCGWINSZ, &size) == 0 && size.ws_col >= NARROWEST)
-		ab_wrap_message(to, line, strlen(name), size.ws_col);
+	if (columns >= NARROWEST)
+		ab_wrap_message(to, line, strlen(name), columns);
 	else
 		ab_buf_puts(to, line);
 	ab_buf_puts(to, "\n");
@@ -271,26 +260,14 @@ static void say_later(const struct work *w, int tty)
 	write_text(tty, &text);
 }
 
-/* While `diff` was shown. */
-static void say_taken(const struct work *w, int tty)
-{
-	ab_autobuf struct ab_buf text = { 0 };
-
-	ab_buf_printf(&text, "agentbox: another command took these changes: agentbox diff %s\n",
-		      w->setup.set->key);
-	write_text(tty, &text);
-}
-
 /* After `diff`, which the person may have left open for long: true if there is something to ask. */
 static bool look_again(struct work *w, int tty)
 {
-	ab_autobuf struct ab_buf text = { 0 };
 	struct ab_error err = { 0 };
 
 	if (walk_layer(w, &err) == 0)
 		return w->sum.waiting > 0;
-	ab_buf_printf(&text, "agentbox: %s\n", err.text);
-	write_text(tty, &text);
+	say_line(tty, "%s", err.text);
 	return false;
 }
 
@@ -306,7 +283,9 @@ static void ask_person(struct work *w, int tty, int sock)
 			return;
 		case AB_REVIEW_SHOW:
 			if (!show_diff(w, tty)) {
-				say_taken(w, tty);
+				say_line(tty,
+					 "another command took these changes: agentbox diff %s",
+					 w->setup.set->key);
 				return;
 			}
 			more = look_again(w, tty);
@@ -334,57 +313,42 @@ static void answer_ask(struct work *w, int sock)
 	(void)ab_send_fds(sock, &a, ANSWER_LEN(0), NULL, 0);
 }
 
-static _Noreturn void be_reviewer(const struct ab_reviewer_setup *setup, int sock)
+static int serve_reviews(int sock, void *arg)
 {
+	const struct ab_reviewer_setup *setup = arg;
 	struct work w = { .setup = *setup, .apply = AB_APPLY_NONE };
-	const int keep[] = { sock, setup->set->dir, setup->set->lock, setup->state->root,
-			     setup->state->live };
-	sigset_t none;
 	uint32_t request;
 
-	prctl(PR_SET_NAME, "agentbox-review");
 	ab_claim_init(&w.claim, setup->state, setup->run);
-	for (int fd = 0; fd < 3; fd++)
-		if (fd != sock)
-			close(fd);
-	/* Signals are for the supervisor: when it ends, so does its socket. */
-	signal(SIGINT, SIG_IGN);
-	signal(SIGQUIT, SIG_IGN);
-	signal(SIGTERM, SIG_IGN);
-	signal(SIGHUP, SIG_IGN);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (ab_close_others(keep, AB_COUNT(keep)) < 0)
-		_exit(1);
 	while (recv(sock, &request, sizeof(request), 0) == (ssize_t)sizeof(request)) {
-		if (request == REQUEST_COUNT)
-			answer_count(&w, sock);
-		else
+		if (request == REQUEST_ASK)
 			answer_ask(&w, sock);
+		else
+			answer_count(&w, request == REQUEST_COUNT, sock);
 	}
-	_exit(0);
+	return 0;
 }
 
 int ab_reviewer_start(const struct ab_reviewer_setup *setup, struct ab_reviewer **ret,
 		      struct ab_error *err)
 {
+	const int keep[] = { setup->set->dir, setup->set->lock, setup->state->root,
+			     setup->state->live };
+	const struct ab_helper_setup helper = {
+		.name = "agentbox-review",
+		.what = "the reviewer",
+		.socket = SOCK_SEQPACKET,
+		.keep = keep,
+		.nkeep = AB_COUNT(keep),
+		/* They are for the supervisor: when it ends, so does its socket. */
+		.signals = AB_HELPER_IGNORES,
+		.serve = serve_reviews,
+		.arg = (void *)(uintptr_t)setup,
+	};
 	struct ab_reviewer r;
-	int pair[2];
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
-		ab_fail(err, AB_ESYSTEM, errno, "make a socket pair");
+	if (ab_helper_start(&helper, &r.helper, err) < 0)
 		return ab_step(err, "review");
-	}
-	r.sock = pair[0];
-	r.pid = fork();
-	if (r.pid == 0)
-		be_reviewer(setup, pair[1]);
-	close(pair[1]);
-	if (r.pid < 0) {
-		ab_fail(err, AB_ESYSTEM, errno, "fork the reviewer");
-		close(r.sock);
-		return ab_step(err, "review");
-	}
 	*ret = ab_alloc(sizeof(**ret));
 	**ret = r;
 	return 0;
@@ -392,25 +356,22 @@ int ab_reviewer_start(const struct ab_reviewer_setup *setup, struct ab_reviewer 
 
 static ssize_t await_answer(struct ab_reviewer *r, uint32_t request, struct answer *a)
 {
-	struct pollfd p = { .fd = r->sock, .events = POLLIN };
-
-	if (send(r->sock, &request, sizeof(request), MSG_NOSIGNAL) < 0)
+	if (send(r->helper.sock, &request, sizeof(request), MSG_NOSIGNAL) < 0)
 		return -1;
-	while (poll(&p, 1, SIGNALS_MS) <= 0)
+	while (ab_poll(r->helper.sock, POLLIN, SIGNALS_MS) <= 0)
 		if (request == REQUEST_ASK && ab_must_end(false))
 			return -1;
-	return recv(r->sock, a, sizeof(*a) - 1, 0);
+	return recv(r->helper.sock, a, sizeof(*a) - 1, 0);
 }
 
-int ab_reviewer_count(struct ab_reviewer *r, struct ab_review_sum *ret, struct ab_error *err)
+int ab_reviewer_count(struct ab_reviewer *r, bool finished, struct ab_review_sum *ret,
+		      struct ab_error *err)
 {
 	static struct answer a;
-	ssize_t n = await_answer(r, REQUEST_COUNT, &a);
+	ssize_t n = await_answer(r, finished ? REQUEST_COUNT : REQUEST_COUNT_UNFINISHED, &a);
 
-	if (n < (ssize_t)ANSWER_LEN(0)) {
-		ab_fail(err, AB_ESYSTEM, 0, "the reviewer has died");
-		return ab_step(err, "review");
-	}
+	if (n < (ssize_t)ANSWER_LEN(0))
+		return ab_fail_step(err, "review", 0, "the reviewer has died");
 	if (a.result < 0) {
 		*err = a.error;
 		return -1;
@@ -431,8 +392,6 @@ void ab_reviewer_end(struct ab_reviewer *r)
 {
 	if (!r)
 		return;
-	close(r->sock);
-	while (waitpid(r->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	ab_helper_end(&r->helper);
 	free(r);
 }

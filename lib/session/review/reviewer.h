@@ -1,5 +1,4 @@
-#ifndef AB_SESSION_REVIEW_REVIEWER_H
-#define AB_SESSION_REVIEW_REVIEWER_H
+#pragma once
 /*
  * The reviewer: a process, forked before the supervisor locks itself in, that works on the layer of
  * a reviewed run when the box is gone. It counts the changes, applies those without a label
@@ -8,12 +7,8 @@
  *
  * It reads what the box wrote, as `agentbox diff` does: through layer/walk only, by descriptors.
  */
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/base.h"
 
-#include "base/data/strv.h"
-
-struct ab_error;
 struct ab_layer_set;
 struct ab_layer_store;
 struct ab_reviewer;
@@ -35,18 +30,19 @@ struct ab_review_sum {
 	uint64_t changed;   /* changes, as `diff` counts them */
 	uint64_t labelled;  /* of these, how many want a look */
 	uint64_t conflicts; /* changed on the host as well */
-	uint64_t refused;   /* can never be applied */
+	uint64_t refused;   /* cannot be applied */
 	uint64_t held;	    /* one of these three: not applied with the safe ones */
 	uint64_t applied;   /* by "auto" */
 	uint64_t waiting;   /* neither applied nor discarded */
 	char busy[8];	    /* the run that kept "auto" from applying, or "" */
+	bool unfinished;    /* "auto" applied nothing, because the command did not end by itself */
 	bool cut;	    /* there is more: a limit was reached */
 	char *json;	    /* all of this, for --result */
 };
 void ab_review_sum_fini(struct ab_review_sum *sum);
 
-/* The box is gone: count, and apply with "auto". */
-int ab_reviewer_count(struct ab_reviewer *reviewer, struct ab_review_sum *ret,
+/* The box is gone: count, and apply with "auto" if the command has `finished` by itself. */
+int ab_reviewer_count(struct ab_reviewer *reviewer, bool finished, struct ab_review_sum *ret,
 		      struct ab_error *err);
 /* Show the changes on the terminal and ask what to do. False: there is no terminal to ask on, or
  * nobody answered. Our own terminal must be restored. */
@@ -56,7 +52,6 @@ void ab_reviewer_end(struct ab_reviewer *reviewer);
 
 /* review_text.c, pure: sentences about the sum. */
 struct ab_changes;
-struct ab_buf;
 /* "12 changes, 2 want a look, 1 conflict" */
 void ab_review_text_head(struct ab_buf *b, const struct ab_review_sum *sum);
 /* What to do, without a terminal. */
@@ -80,5 +75,3 @@ enum ab_review_answer {
 };
 /* `supervisor`: a socket; when its other end is closed, nobody waits for an answer. */
 enum ab_review_answer ab_review_prompt(int tty, int supervisor, const struct ab_review_sum *sum);
-
-#endif

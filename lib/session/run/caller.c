@@ -1,19 +1,7 @@
 #include "session/run/caller.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/path.h"
+#include "agents/agents.h"
 #include "policy/layers/layers.h"
-#include "policy/layers/profiles.h"
 #include "policy/model/keys.h"
 #include "policy/values/paths.h"
 
@@ -97,7 +85,7 @@ bool ab_caller_finds(const char *program)
 
 bool ab_caller_knows_agent(const char *name)
 {
-	return ab_profile_of_agent(name) != NULL;
+	return ab_agent_of_program(name) != NULL;
 }
 
 const char *ab_caller_program(const char *name)

@@ -1,8 +1,6 @@
-#ifndef AB_SESSION_RUN_CALLER_H
-#define AB_SESSION_RUN_CALLER_H
-#include <stdbool.h>
+#pragma once
+#include "base/base.h"
 
-struct ab_error;
 struct ab_policy_input;
 struct ab_setting;
 
@@ -33,5 +31,3 @@ bool ab_caller_knows_agent(const char *name);
 
 /* "standard input", ... or "descriptor N", for messages. */
 const char *ab_name_fd(int fd, char buf[32]);
-
-#endif

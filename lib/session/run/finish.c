@@ -1,38 +1,31 @@
 /*
  * The end of a run. The broker has its part: it sweeps the workspace, retires the run's folder and
  * exits, while the supervisor waits for init. Then the box is gone, or nothing is left of it but an init
- * that is ending, which takes a while, and for which ab_run_conclude() waits: the last messages of judge, proxy,
+ * that is ending, which takes a while, and for which ab_run_conclude() waits: the last messages of guard, proxy,
  * filters and broker, the quarantine, what the user reads about it, the last record, the result.
  */
 #include "session/run/run_state.h"
 
 #include <poll.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "base/data/mem.h"
 #include "base/text/units.h"
+#include "broker/broker.h"
+#include "broker/cleanup/moved_files.h"
+#include "containers/container_watch.h"
+#include "containers/left_containers.h"
+#include "guard/notify/guard_link.h"
+#include "guard/notify/refused_programs.h"
+#include "hosttools/tool_watch.h"
 #include "policy/model/config.h"
 #include "policy/model/policy.h"
 #include "sandbox/plan/engine.h"
-#include "session/broker/broker.h"
-#include "session/cleanup/moved_files.h"
-#include "session/consent/request.h"
-#include "session/containers/container_watch.h"
-#include "session/containers/left_containers.h"
 #include "session/control/box_network.h"
 #include "session/control/violation_tap.h"
-#include "session/notify/program_judge.h"
-#include "session/notify/refused_programs.h"
 #include "session/run/prepare.h"
 #include "session/run/run.h"
-#include "session/terminal/columns.h"
-#include "session/tools/tool_watch.h"
+#include "terminal/columns.h"
 
 enum { FIRST_MS = 2 }; /* how long the broker may go first */
 
@@ -46,12 +39,12 @@ static bool keeps_layers(const struct run *r)
 }
 
 /*
- * The judge ends with the broker, and the hook gets the last violations: then it must wait. So it must
+ * The guard ends with the broker, and the hook gets the last violations: then it must wait. So it must
  * where the reader of the output may keep us: if we are killed then, the broker finishes the run.
  */
 static bool may_sweep_early(const struct run *r)
 {
-	return !ab_program_judge_begun(r->children) && !r->request->on_violation && !r->terminal &&
+	return !r->children->begun && !r->request->on_violation && !r->terminal &&
 	       r->streams.nrelays == 0;
 }
 
@@ -183,8 +176,10 @@ static int exit_status_of(const struct ab_outcome *outcome)
 }
 
 /* Only the first of several failures is reported. */
-static void prefer_first(int *result, struct ab_error *err, const struct ab_error *late)
+static void prefer_first(int done, const struct ab_error *late, int *result, struct ab_error *err)
 {
+	if (done >= 0)
+		return;
 	if (*result == 0)
 		*err = *late;
 	*result = -1;
@@ -199,17 +194,17 @@ void ab_run_say_denial(const struct run *r, const struct ab_note *note)
 		ab_run_say(r, AB_SAY_NOTE, "%s", text);
 }
 
-/* The box and its listener are gone: read the judge's last messages. */
-static int drain_judge(struct run *r, struct ab_error *err)
+/* The box and its listener are gone: read the guard's last messages. */
+static int drain_guard(struct run *r, struct ab_error *err)
 {
 	struct ab_note note;
 
-	if (!ab_program_judge_begun(r->children))
+	if (!r->children->begun)
 		return 0;
-	ab_program_judge_dismiss(r->children);
-	/* Take each message at once: the judge may be waiting for room. */
-	while (ab_program_judge_await(r->children) &&
-	       ab_program_judge_hear(r->children, &note, &(struct ab_error){ 0 }) > 0) {
+	ab_guard_link_dismiss(r->children);
+	/* Take each message at once: the guard may be waiting for room. */
+	while (ab_guard_link_await(r->children) &&
+	       ab_guard_link_hear(r->children, &note, &(struct ab_error){ 0 }) > 0) {
 		if (ab_refused_programs_take(r->refusals, &note, err) < 0)
 			return -1;
 		ab_run_say_denial(r, &note);
@@ -230,8 +225,8 @@ static void close_network(struct run *r, int *result, struct ab_error *err)
 	if (!r->box_network)
 		return;
 	r->had_network = true;
-	if (ab_box_network_close(ab_take(r->box_network), &r->report, &alarms, &late) < 0)
-		prefer_first(result, err, &late);
+	prefer_first(ab_box_network_close(ab_take(r->box_network), &r->report, &alarms, &late),
+		     &late, result, err);
 	ab_run_say_all(r, AB_SAY_WARNING, &alarms);
 }
 
@@ -243,8 +238,8 @@ static void close_containers(struct run *r, int *result, struct ab_error *err)
 
 	if (!r->containers)
 		return;
-	if (ab_container_watch_ended(ab_take(r->containers), &r->refused, &left, &late) < 0)
-		prefer_first(result, err, &late);
+	prefer_first(ab_container_watch_ended(ab_take(r->containers), &r->refused, &left, &late),
+		     &late, result, err);
 	if (left)
 		ab_run_say(r, AB_SAY_WARNING,
 			   "containers of this run may be left: %s; the next run with containers "
@@ -327,7 +322,8 @@ static void report_streams(const struct run *r)
 /* What the box writes to a kept layer goes to the disk of the state folder. */
 static void say_full(const struct run *r)
 {
-	ab_autofree char *full = r->held ? ab_kept_layers_full(&r->prepared->kept) : NULL;
+	const struct ab_prepared *p = r->prepared;
+	ab_autofree char *full = r->held ? ab_kept_layers_full(&p->kept, p->review) : NULL;
 
 	if (full)
 		ab_run_say(r, AB_SAY_WARNING, "%s", full);
@@ -366,20 +362,31 @@ static void say_totals(const struct run *r)
 
 	if (r->request->verbose < 1 || !(n->allowed + n->denied + n->failed))
 		return;
-	ab_run_say(r, AB_SAY_DETAIL,
-		   "network: %llu requests allowed, %llu denied, %llu failed; %s sent, %s received",
-		   (unsigned long long)n->allowed, (unsigned long long)n->denied,
-		   (unsigned long long)n->failed, ab_round_size(n->bytes_up, up),
-		   ab_round_size(n->bytes_down, down));
+	ab_run_say(
+		r, AB_SAY_DETAIL,
+		"network: %llu request%s allowed, %llu denied, %llu failed; %s sent, %s received",
+		(unsigned long long)n->allowed, n->allowed == 1 ? "" : "s",
+		(unsigned long long)n->denied, (unsigned long long)n->failed,
+		ab_round_size(n->bytes_up, up), ab_round_size(n->bytes_down, down));
+}
+
+/* What a killed command left may be half done. A shell reports its own killed command, and timeout(1)
+ * that the time was up, with a status. */
+static bool ended_by_itself(const struct run *r, int result)
+{
+	int status = exit_status_of(&r->outcome);
+
+	return result == 0 && status != 124 && (status <= 128 || status > 128 + NSIG);
 }
 
 /* The box is gone: count the changes that wait, and with "auto" apply the safe ones. A failure is not
  * the command's, and loses nothing. */
-static void review_changes(struct run *r)
+static void review_changes(struct run *r, int result)
 {
 	struct ab_error late = { 0 };
 
-	if (!r->reviewer || !r->held || ab_reviewer_count(r->reviewer, &r->review, &late) == 0)
+	if (!r->reviewer || !r->held ||
+	    ab_reviewer_count(r->reviewer, ended_by_itself(r, result), &r->review, &late) == 0)
 		return;
 	ab_run_say(r, AB_SAY_WARNING, "the changes wait, but could not be looked at: %s",
 		   late.text);
@@ -421,9 +428,8 @@ int ab_run_finish(struct run *r, int supervised, int *ret_status, struct ab_erro
 		ab_share_explain(&r->prepared->shares, err);
 		result = -1;
 	}
-	/* The judge ends with the broker. */
-	if (drain_judge(r, &late) < 0)
-		prefer_first(&result, err, &late);
+	/* The guard ends with the broker. */
+	prefer_first(drain_guard(r, &late), &late, &result, err);
 	if (r->containers)
 		ab_container_watch_end(r->containers);
 	if (r->tools)
@@ -434,22 +440,22 @@ int ab_run_finish(struct run *r, int supervised, int *ret_status, struct ab_erro
 		ab_run_drain_violations(r, true);
 	}
 	asked = r->asked ? 0 : ab_broker_sweep(r->broker, false, &late);
-	if (asked < 0)
-		prefer_first(&result, err, &late);
+	prefer_first(asked, &late, &result, err);
 	/* While the broker sweeps. */
 	close_network(r, &result, err);
 	close_containers(r, &result, err);
-	if (r->tools && ab_tool_watch_ended(ab_take(r->tools), &r->refused, &late) < 0)
-		prefer_first(&result, err, &late);
+	if (r->tools)
+		prefer_first(ab_tool_watch_ended(ab_take(r->tools), &r->refused, &late), &late,
+			     &result, err);
 	/* A run that was not swept stays live: the next start sweeps it. */
 	/* A command that never started has created nothing. */
 	r->unswept = asked < 0 && r->held;
 	if (asked == 0 && ab_broker_swept(r->broker, &moved, &notes, &late) < 0) {
 		r->unswept = r->held && !ab_broker_has_swept(r->broker);
-		prefer_first(&result, err, &late);
+		prefer_first(-1, &late, &result, err);
 	}
-	if (r->held && moved.len && ab_moved_record(&r->dir, &r->log, &late) < 0)
-		prefer_first(&result, err, &late);
+	if (r->held && moved.len)
+		prefer_first(ab_moved_record(&r->dir, &r->log, &late), &late, &result, err);
 	ab_run_drain_violations(r, false);
 	report_streams(r);
 	/* Without a command there was nobody to create a file. */
@@ -466,7 +472,7 @@ int ab_run_finish(struct run *r, int supervised, int *ret_status, struct ab_erro
 	ab_run_say_all(r, AB_SAY_NOTE, &notes);
 	say_full(r);
 	say_totals(r);
-	review_changes(r);
+	review_changes(r, result);
 	if (result == 0)
 		explain_end(r);
 	if (result == 0)
@@ -479,11 +485,12 @@ int ab_run_finish(struct run *r, int supervised, int *ret_status, struct ab_erro
 		ab_box_explain(err);
 	if (result == 0)
 		*ret_status = exit_status_of(&r->outcome);
-	if (ab_run_write_end(r, result < 0 ? ab_exit_status(err) : *ret_status, &moved, &late) < 0)
-		prefer_first(&result, err, &late);
+	prefer_first(ab_run_write_end(r, result < 0 ? ab_exit_status(err) : *ret_status, &moved,
+				      &late),
+		     &late, &result, err);
 	/* While the broker ends. */
-	if (ab_run_write_result(r, result, *ret_status, &moved, err, &late) < 0)
-		prefer_first(&result, err, &late);
+	prefer_first(ab_run_write_result(r, result, *ret_status, &moved, err, &late), &late,
+		     &result, err);
 	end_broker(r);
 	ask_about_changes(r);
 	return result;

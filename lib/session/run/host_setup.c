@@ -1,44 +1,35 @@
 /*
  * The host's part of one run (run.c): everything that serves the box from outside is started here,
- * in the order in which each still may do what it needs: the record, the judge's terms, the broker,
+ * in the order in which each still may do what it needs: the record, the guard's terms, the broker,
  * the proxy, the processes for layers, containers and host tools, the control socket. Then the
  * supervisor locks itself in and lets the command start.
  */
 #include "session/run/run_state.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include "audit/write/log.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
+#include "broker/broker.h"
+#include "consent/ask/host_prompt.h"
+#include "containers/container_filter.h"
+#include "containers/container_watch.h"
+#include "containers/left_containers.h"
+#include "guard/engine/attributes.h"
+#include "guard/engine/peers.h"
+#include "guard/notify/guard_process.h"
+#include "guard/notify/guard_link.h"
+#include "guard/notify/refused_programs.h"
+#include "guard/writes/writes.h"
+#include "host/lock/lockdown.h"
+#include "hosttools/tool_broker.h"
+#include "hosttools/tool_watch.h"
 #include "policy/model/policy.h"
-#include "sandbox/start/bridge.h"
-#include "session/ask/host_prompt.h"
-#include "session/broker/broker.h"
-#include "session/consent/request.h"
-#include "session/containers/container_filter.h"
-#include "session/containers/container_watch.h"
-#include "session/containers/left_containers.h"
 #include "session/control/box_network.h"
 #include "session/control/control_socket.h"
 #include "session/control/steering.h"
 #include "session/control/violation_tap.h"
-#include "session/engine/attributes.h"
-#include "session/engine/peers.h"
-#include "session/lock/lockdown.h"
-#include "session/notify/judge_process.h"
-#include "session/notify/program_judge.h"
-#include "session/notify/refused_programs.h"
-#include "session/review/reviewer.h"
 #include "session/run/prepare.h"
-#include "session/terminal/terminal.h"
-#include "session/terminal/tty.h"
-#include "session/tools/tool_broker.h"
-#include "session/tools/tool_watch.h"
-#include "session/writes/writes.h"
+#include "terminal/terminal.h"
+#include "terminal/tty.h"
 
 /* The caller's pipes must reach EOF when the command closes them; our own messages go to standard
  * error. */
@@ -71,7 +62,7 @@ int ab_run_open_record(struct run *r, bool reserve, struct ab_error *err)
 	return ab_log_open(&setup, &r->log, err);
 }
 
-static void add_handlers_without_namespaces(struct run *r, struct ab_judge_duty *ret)
+static void add_handlers_without_namespaces(struct run *r, struct ab_guard_duty *ret)
 {
 	const struct ab_prepared *p = r->prepared;
 
@@ -88,8 +79,8 @@ static void add_handlers_without_namespaces(struct run *r, struct ab_judge_duty 
 	ret->handlers[ret->nhandlers++] = ab_peers_handler(&r->box.pid);
 }
 
-/* The judge is forked later, by the broker, with what is known now. */
-static int prepare_judge(struct run *r, struct ab_judge_duty *ret, struct ab_error *err)
+/* The guard is forked later, by the broker, with what is known now. */
+static int prepare_guard(struct run *r, struct ab_guard_duty *ret, struct ab_error *err)
 {
 	const struct ab_prepared *p = r->prepared;
 
@@ -101,7 +92,7 @@ static int prepare_judge(struct run *r, struct ab_judge_duty *ret, struct ab_err
 	if (p->no_namespaces)
 		r->connects.nmovable = ab_connect_find_movable(&p->spec.plan, &r->movable);
 	r->connects.movable = r->movable;
-	*ret = (struct ab_judge_duty){
+	*ret = (struct ab_guard_duty){
 		.terms = { .policy = p->policy,
 			   .cwd = p->spec.cwd,
 			   .yes = r->request->yes,
@@ -125,10 +116,10 @@ static int prepare_judge(struct run *r, struct ab_judge_duty *ret, struct ab_err
 		ret->handlers[ret->nhandlers++] = ab_connect_handler(&r->connects);
 	ret->handlers[ret->nhandlers++] = ab_writes_handler(&p->host.survey);
 	r->refusals = ab_refused_programs_new(r->dir.id, &r->log, p->spec.strict);
-	return ab_program_judge_open(&r->children, err);
+	return ab_guard_link_open(&r->children, err);
 }
 
-/* Without a network of its own the judge hands the box's connections to the proxy. */
+/* Without a network of its own the guard hands the box's connections to the proxy. */
 static int make_handover(struct run *r, struct ab_error *err)
 {
 	int pair[2];
@@ -269,7 +260,7 @@ void ab_run_abandon_containers(struct run *r)
 int ab_run_start_broker(struct run *r, const struct ab_broker_wait *wait, struct ab_error *err)
 {
 	struct ab_prepared *p = r->prepared;
-	struct ab_judge_duty judge;
+	struct ab_guard_duty guard;
 	struct ab_broker_duty duty = { .wait = wait,
 				       .input = &r->request->policy,
 				       .survey = &p->host.survey,
@@ -285,6 +276,7 @@ int ab_run_start_broker(struct run *r, const struct ab_broker_wait *wait, struct
 				       .returns = &p->returns,
 				       .shares = &p->shares,
 				       .tmp = p->tmp,
+				       .containers = p->engine.socket,
 				       .strict = p->spec.strict,
 				       .secrets = &p->policy->secrets,
 				       .environ = ab_safe_environ(&p->safe, &r->request->policy),
@@ -298,7 +290,7 @@ int ab_run_start_broker(struct run *r, const struct ab_broker_wait *wait, struct
 				       .agent = p->agent.socket,
 				       .notify = p->policy->net.notify &
 						 ~AB_NOTICE_BIT(AB_NOTICE_BELL),
-				       .judge = &judge,
+				       .guard = &guard,
 				       .touched = &p->policy->fs.touched,
 				       .workspace = p->policy->workspace,
 				       .reload = p->policy->net.mode == AB_NET_FILTERED,
@@ -310,13 +302,13 @@ int ab_run_start_broker(struct run *r, const struct ab_broker_wait *wait, struct
 		ab_terminal_rescue_get(NULL, &duty.rescue);
 	else if (open_prompt(r, &duty.rescue, err) < 0)
 		return -1;
-	if (prepare_judge(r, &judge, err) < 0)
+	if (prepare_guard(r, &guard, err) < 0)
 		return -1;
-	duty.judge_sock = ab_program_judge_seat(r->children);
+	duty.guard_sock = r->children->seat;
 	if (ab_broker_start(&duty, &r->broker, err) < 0)
 		return -1;
 	ab_safe_forget_held(&p->safe);
-	ab_program_judge_leave_seat(r->children);
+	ab_guard_link_leave_seat(r->children);
 	return 0;
 }
 
@@ -343,7 +335,7 @@ int ab_run_lock(struct run *r, struct ab_error *err)
 {
 	int state = r->prepared->state.root;
 
-	/* The key of the record: the broker and the judge, which it forks, do without it. */
+	/* The key of the record: the broker and the guard, which it forks, do without it. */
 	if (ab_seal_load(state, &r->seal, err) < 0 || open_control(r, err) < 0)
 		return -1;
 	return ab_lock_supervisor(state, err);

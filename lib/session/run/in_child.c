@@ -13,28 +13,17 @@
  */
 #include "session/run/in_child.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <poll.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
+#include "consent/request.h"
 #include "sandbox/mount/furniture.h"
-#include "session/consent/request.h"
 #include "session/run/run.h"
 
 enum { TEXT_MAX = 32 * 1024, RESULT_MAX = 64 << 20 };
@@ -72,13 +61,12 @@ static void send_message(void *arg, enum ab_level level, const char *text)
 {
 	struct child *c = arg;
 	size_t len = strnlen(text, TEXT_MAX - 1);
-	struct packet *packet = ab_alloc(sizeof(*packet));
+	ab_autofree struct packet *packet = ab_alloc(sizeof(*packet));
 
 	packet->kind = PACKET_MESSAGE;
 	packet->value = (int32_t)level;
 	memcpy(packet->u.text, text, len);
 	send(c->channel[1], packet, offsetof(struct packet, u) + len + 1, MSG_NOSIGNAL);
-	free(packet);
 }
 
 /* With capture, the pipes replace the output, and /dev/null replaces a terminal as input. */
@@ -111,7 +99,7 @@ static void close_ours(const struct child *c)
 
 static void report_end(const struct child *c, int result, int status, const struct ab_error *err)
 {
-	struct packet *packet = ab_alloc(sizeof(*packet));
+	ab_autofree struct packet *packet = ab_alloc(sizeof(*packet));
 	size_t len = offsetof(struct packet, u);
 
 	packet->kind = result < 0 ? PACKET_FAILED : PACKET_ENDED;
@@ -121,7 +109,6 @@ static void report_end(const struct child *c, int result, int status, const stru
 		len += sizeof(*err);
 	}
 	send(c->channel[1], packet, len, MSG_NOSIGNAL);
-	free(packet);
 }
 
 _Noreturn static void be_supervisor(struct child *c, pid_t parent)
@@ -200,10 +187,8 @@ static int fork_supervisor(struct child *c, struct ab_error *err)
 	}
 	/* Our copies of the child's ends would hide that it closes them. */
 	ab_closep(&c->channel[1]);
-	c->channel[1] = -1;
 	for (size_t i = 0; i < STREAMS; i++) {
 		ab_closep(&c->pipes[i][1]);
-		c->pipes[i][1] = -1;
 	}
 	return 0;
 }
@@ -364,19 +349,18 @@ static void copy_description(const char *text, json_t *result)
 {
 	static const char *const keys[] = { "command", "cwd",	   "profile",  "decision",
 					    "rule",    "approved", "assurance" };
-	json_t *known = json_loads(text, 0, NULL);
+	json_auto_t *known = json_loads(text, 0, NULL);
 
 	for (size_t i = 0; known && i < AB_COUNT(keys); i++)
 		if (json_object_get(known, keys[i]))
 			json_object_set(result, keys[i], json_object_get(known, keys[i]));
-	json_decref(known);
 }
 
 /* Inside a box: what the child knew before it became the command, and how that ended. */
 static char *complete_result(const struct child *c, char *own)
 {
 	ab_autofree char *text = NULL;
-	json_t *result;
+	json_auto_t *result = NULL;
 	size_t len;
 	char *whole;
 
@@ -388,7 +372,6 @@ static char *complete_result(const struct child *c, char *own)
 		return own;
 	copy_description(text, result);
 	whole = json_dumps(result, JSON_COMPACT);
-	json_decref(result);
 	if (!whole)
 		return own;
 	free(own);
@@ -433,14 +416,9 @@ static char *read_result(const struct child *c)
 
 static void close_descriptors(struct child *c)
 {
-	ab_closep(&c->result);
-	ab_closep(&c->signals);
-	ab_closep(&c->pidfd);
-	for (size_t i = 0; i < 2; i++) {
-		ab_closep(&c->channel[i]);
-		ab_closep(&c->pipes[OUT][i]);
-		ab_closep(&c->pipes[ERR][i]);
-	}
+	ab_close_all(&c->result, &c->signals, &c->pidfd);
+	for (size_t i = 0; i < 2; i++)
+		ab_close_all(&c->channel[i], &c->pipes[OUT][i], &c->pipes[ERR][i]);
 }
 
 int ab_run_in_child(const struct ab_request *request, uint64_t capture, struct ab_child_run *ret,
@@ -479,8 +457,6 @@ int ab_run_in_child(const struct ab_request *request, uint64_t capture, struct a
 
 void ab_child_run_fini(struct ab_child_run *child)
 {
-	free(child->result);
-	free(child->out.data);
-	free(child->err.data);
+	ab_free_all(child->result, child->out.data, child->err.data);
 	*child = (struct ab_child_run){ 0 };
 }

@@ -1,5 +1,4 @@
-#ifndef AB_SESSION_RUN_IN_CHILD_H
-#define AB_SESSION_RUN_IN_CHILD_H
+#pragma once
 /*
  * A run in a child process, for a caller that continues afterwards: ab_run() would turn the
  * calling process into the run's supervisor.
@@ -7,12 +6,9 @@
  * Messages of the run reach the request's `say` in this process. Signals are forwarded to the
  * child. If the child is stopped, so is this process; if this process dies, so does the run.
  */
-#include <stddef.h>
-#include <stdint.h>
-
+#include "base/base.h"
 #include "session/run/result_json.h"
 
-struct ab_error;
 struct ab_request;
 
 struct ab_child_run {
@@ -29,5 +25,3 @@ struct ab_child_run {
 int ab_run_in_child(const struct ab_request *request, uint64_t capture, struct ab_child_run *ret,
 		    int *ret_status, struct ab_error *err);
 void ab_child_run_fini(struct ab_child_run *child);
-
-#endif

@@ -1,30 +1,20 @@
 /* A run from `go` to the end of its box: messages when the command starts, and the supervision. */
 #include "session/run/run_state.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdarg.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "base/data/mem.h"
-#include "base/system/fd.h"
+#include "guard/notify/guard_link.h"
+#include "host/home/home.h"
 #include "policy/model/policy.h"
 #include "sandbox/plan/engine.h"
-#include "session/broker/broker.h"
-#include "session/consent/request.h"
 #include "session/control/control_socket.h"
 #include "session/control/steering.h"
-#include "session/home/home.h"
-#include "session/notify/program_judge.h"
 #include "session/run/prepare.h"
 #include "session/run/run.h"
 #include "session/stay/detach.h"
 #include "session/stay/stay.h"
-#include "session/terminal/terminal.h"
+#include "terminal/terminal.h"
 
 void ab_run_say(const struct run *r, enum ab_level level, const char *fmt, ...)
 {
@@ -90,8 +80,7 @@ int ab_run_go(struct run *r, struct ab_error *err)
 {
 	if (ab_box_tell(&r->box, AB_MSG_GO, 0) == 0 || errno == EPIPE || errno == ECONNRESET)
 		return 0;
-	ab_fail(err, AB_ESYSTEM, errno, "start the command");
-	return ab_step(err, "go");
+	return ab_fail_step(err, "go", errno, "start the command");
 }
 
 /* Remove the rules that were granted for this run only. */
@@ -124,10 +113,7 @@ static bool asked_for(const struct run *r, const char *key)
 {
 	const struct ab_policy_input *input = &r->request->policy;
 
-	for (size_t i = 0; i < input->nsettings; i++)
-		if (strcmp(input->settings[i].key, key) == 0)
-			return true;
-	return false;
+	return ab_find_row(input->settings, input->nsettings, key, key) != NULL;
 }
 
 static void say_home(const struct run *r, const struct ab_holds *holds)
@@ -140,7 +126,7 @@ static void say_home(const struct run *r, const struct ab_holds *holds)
 	ab_run_say_all(r, AB_SAY_DETAIL, &details);
 }
 
-/* The first box of an engine that lacks something says so; then only -v does. */
+/* The first box of an engine that lacks something says what that means; then only -v does. */
 static bool is_first_of_engine(const struct run *r)
 {
 	ab_autofree char *name = ab_printf("told-%s", r->engine->name);
@@ -162,13 +148,20 @@ const char *ab_run_remedy(const struct run *r, const struct ab_box_engine_traits
 static void say_engine(const struct run *r)
 {
 	bool chosen = r->prepared->policy->assurance.engine == AB_ENGINE_AUTO;
+	ab_autostrv struct ab_strv lacks = { 0 };
+	ab_autobuf struct ab_buf list = { 0 };
 
 	if (!r->engine->lacks)
 		return;
+	ab_property_list(r->missing, &lacks);
+	for (size_t i = 0; i < lacks.len; i++)
+		ab_buf_printf(&list, "%s%s", i ? ", " : "", lacks.v[i]);
 	if (chosen && is_first_of_engine(r))
 		ab_run_say(r, AB_SAY_NOTE, "engine %s: %s; for a full box%s %s (this is said once)",
 			   r->engine->name, r->engine->without, r->engine->namespaces ? "," : ":",
 			   ab_run_remedy(r, r->engine));
+	else if (r->request->verbose == 0 && isatty(STDERR_FILENO))
+		ab_run_say(r, AB_SAY_NOTE, "engine %s: without %s", r->engine->name, list.data);
 	else
 		ab_run_say(r, AB_SAY_DETAIL, "engine %s: %s", r->engine->name, r->engine->without);
 }
@@ -176,15 +169,17 @@ static void say_engine(const struct run *r)
 static int begin_command(void *arg, const struct ab_holds *holds, struct ab_error *err)
 {
 	struct run *r = arg;
-	uint32_t lacking = r->prepared->spec.require & ~holds->properties;
 	ab_autostrv struct ab_strv held = { 0 };
+	uint32_t lacking;
 
 	r->held = holds->properties;
 	r->engine = &ab_box_engines[holds->engine];
+	/* What an engine lacks only here is told too. */
+	lacking = (r->prepared->spec.require | r->engine->spares) & ~r->held;
 	r->missing = (r->prepared->spec.require | ab_box_engine_reports(holds->engine)) & ~r->held;
 	r->home = ab_home_describe(r->prepared->policy, r->prepared->host.home, &r->prepared->spec,
 				   holds);
-	ab_run_properties(holds->properties, &held);
+	ab_property_list(holds->properties, &held);
 	if (ab_run_write_holds(r, holds, &held, err) < 0)
 		return -1;
 	/* Everything is proved; the command waits for `go`. In a prepared box it has it. */
@@ -217,6 +212,10 @@ static int begin_command(void *arg, const struct ab_holds *holds, struct ab_erro
 		ab_run_say(r, asked_for(r, "limits.memory") ? AB_SAY_NOTE : AB_SAY_DETAIL,
 			   "no cgroup is delegated: the kernel holds each process to the memory "
 			   "limit, and the sum of all processes is only sampled");
+	if (r->prepared->spec.uncounted)
+		ab_run_say(r, asked_for(r, "limits.processes") ? AB_SAY_NOTE : AB_SAY_DETAIL,
+			   "no cgroup is delegated, and the kernel does not count the processes of "
+			   "root: the limit of processes has no effect");
 	if (r->request->verbose > 1)
 		say_steps(r, holds);
 	return 0;

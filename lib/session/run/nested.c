@@ -1,17 +1,11 @@
 #include "session/run/nested.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <netinet/in.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include "base/data/mem.h"
-#include "base/system/fd.h"
+#include "consent/request.h"
 #include "landlock/landlock.h"
 #include "netns/capture.h"
 #include "netns/loopback.h"
@@ -20,7 +14,6 @@
 #include "sandbox/seccomp/seccomp.h"
 #include "sandbox/start/box_wire.h"
 #include "sandbox/start/target.h"
-#include "session/consent/request.h"
 #include "session/run/prepare.h"
 
 /* Does the outer run have a proxy? If so, its port is taken. */

@@ -1,10 +1,10 @@
-#ifndef AB_SESSION_RUN_NESTED_H
-#define AB_SESSION_RUN_NESTED_H
+#pragma once
 /*
  * `agentbox run` inside a box: new namespaces are neither available there nor needed. It adds
  * Landlock and seccomp layers and executes the command in its own process, so it can only tighten.
  */
-struct ab_error;
+#include "base/base.h"
+
 struct ab_holds;
 struct ab_prepared;
 struct ab_request;
@@ -13,5 +13,3 @@ struct ab_request;
 int ab_nested_run(const struct ab_request *request, struct ab_prepared *prepared,
 		  void (*proved)(void *arg, const struct ab_holds *holds), void *arg,
 		  struct ab_error *err);
-
-#endif

@@ -1,24 +1,13 @@
 #include "session/run/run_state.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/data/mem.h"
-#include "base/system/fd.h"
 #include "policy/layers/environment.h"
 #include "policy/layers/profiles.h"
-#include "policy/model/policy.h"
 #include "sandbox/mount/furniture.h"
 #include "sandbox/plan/engine.h"
 #include "session/control/violation_tap.h"
 #include "session/run/prepare.h"
 #include "session/run/result_json.h"
 #include "session/run/run.h"
-#include "session/secrets/secrets.h"
 
 enum { VALUE_MIN = 6 }; /* a shorter value is in many words by chance */
 

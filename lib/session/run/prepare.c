@@ -1,25 +1,23 @@
 #include "session/run/prepare.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
-#include "base/system/path.h"
+#include "agents/agents.h"
+#include "base/process/own_program.h"
 #include "base/text/units.h"
+#include "consent/request.h"
+#include "export/exporter.h"
+#include "guard/engine/cert_files.h"
+#include "guard/engine/tmp_folder.h"
+#include "host/etc_files.h"
+#include "host/git_ssh.h"
+#include "host/home/home.h"
+#include "host/home/home_registries.h"
+#include "host/unix_sockets.h"
+#include "hosttools/tool_box.h"
 #include "landlock/landlock.h"
 #include "layer/journal/view.h"
 #include "policy/layers/environment.h"
-#include "policy/layers/profiles.h"
 #include "policy/model/policy.h"
 #include "policy/values/paths.h"
 #include "sandbox/mount/furniture.h"
@@ -27,20 +25,9 @@
 #include "sandbox/plan/engine.h"
 #include "sandbox/plan/landlock_rules.h"
 #include "sandbox/start/launch.h"
-#include "session/consent/request.h"
-#include "session/engine/cert_files.h"
-#include "session/engine/tmp_folder.h"
-#include "session/export/exporter.h"
-#include "session/home/home.h"
-#include "session/home/home_registries.h"
-#include "session/host/etc_files.h"
-#include "session/host/git_ssh.h"
-#include "session/host/unix_sockets.h"
+#include "secrets/uncovered.h"
 #include "session/review/review_layer.h"
 #include "session/run/caller.h"
-#include "session/secrets/uncovered.h"
-#include "session/tools/tool_box.h"
-#include "workspace/tree/dir.h"
 
 /* The write fence is tested wherever the plan leaves the read-only root as it is. */
 static void choose_unwritable(struct ab_prepared *p)
@@ -137,6 +124,15 @@ static int check_sockets(const struct ab_prepared *p, struct ab_error *err)
 	return 0;
 }
 
+/* A private folder is there, and what the host has below it is not. `m`: the deepest mount above it. */
+static bool sees_folder(const struct ab_prepared *p, const struct ab_mount *m, const char *folder)
+{
+	if (!m)
+		return !p->spec.hidden_root;
+	return m->op != AB_MOUNT_MASK &&
+	       (m->op != AB_MOUNT_PRIVATE || strcmp(m->path, folder) == 0);
+}
+
 int ab_prepare_cwd(const struct ab_request *rq, struct ab_prepared *p, struct ab_error *err)
 {
 	char cwd[PATH_MAX];
@@ -148,6 +144,11 @@ int ab_prepare_cwd(const struct ab_request *rq, struct ab_prepared *p, struct ab
 	else if (!getcwd(cwd, sizeof(cwd)))
 		return ab_fail(err, AB_ESYSTEM, errno, "find the current folder");
 	m = ab_plan_find(&p->spec.plan, cwd);
+	if (rq->start && !sees_folder(p, m, cwd)) {
+		ab_fail(err, AB_EUSAGE, 0, "cannot start in %s: the box does not see this folder",
+			cwd);
+		return ab_hint(err, "show it with --read, or start in another folder");
+	}
 	/* Hidden by a private folder: start in the workspace, or else in the private folder. */
 	if (m && m->op == AB_MOUNT_PRIVATE && strcmp(m->path, cwd) != 0) {
 		const char *ws = p->policy->workspace;
@@ -201,13 +202,13 @@ static void note_environment(struct ab_prepared *p, const struct ab_environment_
  * in the box. */
 void ab_prepare_argv(const struct ab_request *rq, struct ab_prepared *p)
 {
-	const struct ab_profile *agent = ab_profile_of_agent(rq->argv[0]);
+	const struct ab_agent *agent = ab_agent_of_program(rq->argv[0]);
 	const char *profile = p->policy->fs.home_profile;
 	const char *const *words = NULL;
 	size_t n = 0;
 
 	if (agent && profile && !p->nested && strcmp(agent->name, profile) == 0)
-		n = ab_profile_words(agent, rq->argv, rq->argc, &words);
+		n = ab_agent_words(agent, rq->argv, rq->argc, &words);
 	ab_strv_fini(&p->spec.argv);
 	ab_strv_add(&p->spec.argv, rq->argv[0]);
 	for (size_t i = 0; i < n; i++)
@@ -247,6 +248,7 @@ static void fill_spec(struct ab_prepared *p, const struct ab_request *rq)
 			~ab_box_engine_reports(AB_ENGINE_NO_NAMESPACES) | policy->assurance.firm;
 	spec->strict = policy->assurance.fallback == AB_FALLBACK_STRICT;
 	spec->protected_complete = p->host.survey.complete;
+	spec->readable = p->host.readable ? ab_strdup(p->host.readable) : NULL;
 	spec->children = !p->nested && policy->commands.enforce == AB_ENFORCE_CHILDREN;
 	spec->connects = !p->nested && spec->landlock_abi < 9;
 	spec->datagrams = policy->fs.unix_datagrams == AB_DATAGRAMS_ALLOW ||
@@ -298,7 +300,7 @@ static void note_overridden(struct ab_prepared *p)
 	}
 }
 
-int ab_prepare_secrets(const struct ab_request *rq, struct ab_prepared *p, struct ab_error *err)
+static int open_safe(const struct ab_request *rq, struct ab_prepared *p, struct ab_error *err)
 {
 	if (!ab_safe_needed(p->policy))
 		return 0;
@@ -310,6 +312,16 @@ int ab_prepare_secrets(const struct ab_request *rq, struct ab_prepared *p, struc
 	if (ab_prepare_record(rq, p, err) < 0)
 		return -1;
 	return ab_safe_open(p->policy, &rq->policy, p->state.root, &p->safe, &p->notes, err);
+}
+
+/* What runs on the host before the start has ended here: an approver, and the commands of secrets. So
+ * what was looked at before is looked at again. */
+int ab_prepare_secrets(const struct ab_request *rq, struct ab_prepared *p, struct ab_error *err)
+{
+	int r = open_safe(rq, p, err);
+
+	ab_policy_forget_registries(p->policy);
+	return r;
 }
 
 /* Refuse a run with visible credentials, for --require-covered. */
@@ -352,6 +364,23 @@ static int take_layers(struct ab_prepared *p, const struct ab_request *rq, struc
 	return ab_kept_layers_take(&wish, &p->kept, &p->notes, &p->details, err);
 }
 
+/* The box sees the host's program in its place (host/facts.c). */
+static void note_replaced(struct ab_prepared *p)
+{
+	ab_autofree char *own = ab_own_program(), *path = NULL;
+	const char *home = p->host.home;
+
+	if (!own || !p->kept.upper || !home || !ab_path_within(own, home))
+		return;
+	path = ab_printf("%s%s", p->kept.upper, own + strlen(home));
+	if (faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		ab_strv_add_safe(
+			&p->notes,
+			"an earlier box has put something else in place of %s in its layer; "
+			"boxes get the host's program",
+			own);
+}
+
 static void look_at_home(struct ab_prepared *p, const struct ab_request *rq)
 {
 	struct ab_home_setup setup = { .policy = p->policy,
@@ -364,6 +393,7 @@ static void look_at_home(struct ab_prepared *p, const struct ab_request *rq)
 	setup.work = p->kept.work;
 	setup.below = p->kept.below;
 	ab_home_look(&setup, &p->host, &p->notes, &p->details);
+	note_replaced(p);
 	if (p->kept.home && !ab_layer_mounts_find(&p->host.facts.layers, p->kept.home))
 		ab_kept_layers_leave_home(&p->kept, AB_LAYER_STORE(&p->state));
 	ab_home_return_begin(p->policy, p->host.facts.layers.len ? p->host.home : NULL,
@@ -420,6 +450,22 @@ static void note_waiting(struct ab_prepared *p, const struct ab_kept_layers_wish
 			     wish->name);
 }
 
+/* No box may start on half an apply. What settling it puts back into the workspace is looked at with
+ * the rest. */
+static int open_review(const struct ab_request *rq, struct ab_prepared *p, struct ab_error *err)
+{
+	struct ab_kept_layers_wish wish = wish_layers(p, rq);
+
+	if (p->nested || !ab_survey_reviews(p->policy))
+		return 0;
+	if (ab_pick_run_id(p, err) < 0 ||
+	    ab_kept_layers_review(&p->kept, &wish, p->spec.run_id, &p->review, err) < 0)
+		return -1;
+	return ab_layer_recover(p->review, &p->claim.guard, &p->notes, err) < 0
+		       ? ab_step(err, "layers")
+		       : 0;
+}
+
 /* The layer above the workspace, if its changes are reviewed. */
 static int add_review(const struct ab_request *rq, struct ab_prepared *p, struct ab_error *err)
 {
@@ -434,15 +480,10 @@ static int add_review(const struct ab_request *rq, struct ab_prepared *p, struct
 	if (p->nested)
 		return 0;
 	if (!p->host.survey.reviewed) {
+		p->review = NULL;
 		note_waiting(p, &wish);
 		return 0;
 	}
-	if (ab_pick_run_id(p, err) < 0 ||
-	    ab_kept_layers_review(&p->kept, &wish, p->spec.run_id, &p->review, err) < 0)
-		return -1;
-	/* No box may start on half an apply. */
-	if (ab_layer_recover(p->review, &p->claim.guard, &p->notes, err) < 0)
-		return ab_step(err, "layers");
 	return ab_review_layer(&setup, p->review, &p->host.facts, &p->notes, err);
 }
 
@@ -488,14 +529,16 @@ static int find_engine(struct ab_prepared *p, const struct ab_request *rq, struc
 	return 0;
 }
 
-/* Without mounts a file cannot be shown without its login: sandbox/fence/carve.c hides it. */
-static void note_logins(struct ab_prepared *p)
+/* Without mounts a file cannot be shown in part: sandbox/fence/carve.c hides it. */
+static void note_hidden_views(struct ab_prepared *p)
 {
 	for (size_t i = 0; i < p->spec.nfiles; i++)
 		if (p->spec.files[i].over_mask)
-			ab_strv_addf(&p->notes,
-				     "engine no-namespaces: %s has a login in it, so it is hidden",
-				     p->spec.files[i].path);
+			ab_strv_addf(
+				&p->notes,
+				"engine no-namespaces: %s has more in it than the box may see, so it "
+				"is hidden",
+				p->spec.files[i].path);
 }
 
 /* It has the key that signs records. */
@@ -516,6 +559,16 @@ static int check_state(const struct ab_prepared *p, struct ab_error *err)
 	return 0;
 }
 
+static void note_placeholders(struct ab_prepared *p)
+{
+	for (size_t i = 0; i < ab_vault_len(p->safe.vault); i++) {
+		const struct ab_vault_entry *e = ab_vault_at(p->safe.vault, i);
+
+		if (e->placeholder)
+			ab_strv_add_once(&p->returns.placeholders, e->placeholder);
+	}
+}
+
 int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct ab_error *err)
 {
 	struct ab_host_look look = { .policy = p->policy,
@@ -526,7 +579,7 @@ int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct a
 
 	ab_policy_protect_registries(p->policy, &rq->policy);
 	if (ab_prepare_record(rq, p, err) < 0 || await_apply(rq, p, err) < 0 ||
-	    take_layers(p, rq, err) < 0)
+	    take_layers(p, rq, err) < 0 || open_review(rq, p, err) < 0)
 		return -1;
 	/* Our own claim is over as well. */
 	if (p->claim.used && await_apply(rq, p, err) < 0)
@@ -553,12 +606,15 @@ int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct a
 	if (ab_safe_needed(p->policy) && !p->nested &&
 	    ab_safe_fill(&p->safe, p->policy, &p->spec, &p->notes, err) < 0)
 		return -1;
+	if (p->safe.vault)
+		note_placeholders(p);
 	if (p->no_namespaces && ab_cert_files_write(p->tmp, &p->spec, err) < 0)
 		return -1;
 	if (!p->nested)
-		ab_home_registries_fill(p->policy, rq->policy.environ, p->again, &p->spec);
+		ab_home_registries_fill(p->policy, rq->policy.environ, &p->spec, &p->notes,
+					&p->details);
 	if (p->no_namespaces)
-		note_logins(p);
+		note_hidden_views(p);
 	if (ab_ssh_agent_prepare(p->policy, rq->policy.environ, p->nested, &p->spec, &p->agent,
 				 &p->notes, err) < 0)
 		return -1;
@@ -594,7 +650,7 @@ static int load_policy(const struct ab_request *request, struct ab_prepared *p,
 		settings[i] = in->settings[i];
 	for (size_t i = 0; i < p->next.write.len; i++)
 		settings[n++] = (struct ab_setting){ "filesystem.write", p->next.write.v[i],
-						     "agentbox allow" };
+						     AB_NEXT_RUN_ORIGIN };
 	with.settings = settings;
 	with.nsettings = n;
 	if (ab_policy_load(&with, &p->policy, &p->notes, err) < 0)
@@ -615,7 +671,7 @@ static int load_policy(const struct ab_request *request, struct ab_prepared *p,
 /* Without its profile an agent has neither its service nor a home that is kept. */
 static void suggest_profile(struct ab_prepared *p, const struct ab_request *rq)
 {
-	const struct ab_profile *agent = ab_profile_of_agent(rq->argv[0]);
+	const struct ab_agent *agent = ab_agent_of_program(rq->argv[0]);
 
 	if (agent && !p->nested && !rq->policy.profile &&
 	    strcmp(p->policy->profile, "default") == 0)
@@ -695,7 +751,6 @@ void ab_prepared_fini(struct ab_prepared *p)
 	ab_spec_fini(&p->spec);
 	ab_shares_fini(&p->shares);
 	ab_ssh_agent_fini(&p->agent);
-	ab_strv_fini(&p->details);
-	ab_strv_fini(&p->notes);
+	ab_strv_fini_all(&p->details, &p->notes);
 	p->policy = NULL;
 }

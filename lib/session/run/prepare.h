@@ -1,22 +1,21 @@
-#ifndef AB_SESSION_RUN_PREPARE_H
-#define AB_SESSION_RUN_PREPARE_H
+#pragma once
 /* From a request to the specification of its box: policy, facts about the host, plan, environment.
  * Only reads; nothing has started yet. */
+#include "base/base.h"
 #include "audit/write/copy.h"
 #include "layer/giveback/share.h"
 #include "sandbox/plan/spec.h"
-#include "session/containers/host_engine.h"
-#include "session/host/facts.h"
-#include "session/home/home_return.h"
-#include "session/kept/kept.h"
-#include "session/secrets/secrets.h"
-#include "session/secrets/ssh_agent.h"
-#include "session/state/claim.h"
-#include "session/state/next_run.h"
-#include "session/state/state.h"
+#include "containers/host_engine.h"
+#include "host/facts.h"
+#include "host/home/home_return.h"
+#include "state/kept/kept.h"
+#include "secrets/secrets.h"
+#include "secrets/ssh_agent.h"
+#include "state/claim.h"
+#include "state/next_run.h"
+#include "state/state.h"
 
 struct ab_hidden_names;
-struct ab_error;
 struct ab_exporter;
 struct ab_policy;
 struct ab_request;
@@ -87,5 +86,3 @@ int ab_pick_run_id(struct ab_prepared *prepared, struct ab_error *err);
 /* Files, locks and secrets; the memory stays. */
 void ab_prepared_close(struct ab_prepared *prepared);
 void ab_prepared_fini(struct ab_prepared *prepared);
-
-#endif

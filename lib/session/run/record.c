@@ -1,32 +1,20 @@
 #include "session/run/run_state.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "audit/write/audit.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
-#include "base/system/path.h"
+#include "broker/cleanup/gc.h"
+#include "broker/cleanup/leftovers.h"
+#include "export/exporter.h"
+#include "export/otlp_target.h"
+#include "guard/notify/refused_programs.h"
 #include "policy/model/policy.h"
 #include "policy/show/show.h"
 #include "policy/values/paths.h"
 #include "sandbox/plan/engine.h"
-#include "session/cleanup/gc.h"
-#include "session/cleanup/leftovers.h"
-#include "session/consent/request.h"
-#include "session/export/exporter.h"
-#include "session/export/otlp_target.h"
-#include "session/notify/refused_programs.h"
 #include "session/run/caller.h"
 #include "session/run/prepare.h"
-#include "session/secrets/secrets.h"
-#include "session/state/run_process.h"
+#include "state/run_process.h"
 #include "workspace/quarantine/journal.h"
 #include "workspace/tree/dir.h"
 #include "workspace/tree/host_path.h"
@@ -46,34 +34,15 @@ bool ab_run_has_upstream(const struct run *r)
 	return policy->net.mode == AB_NET_FILTERED && strcmp(policy->net.upstream, "none") != 0;
 }
 
-void ab_run_properties(uint32_t bits, struct ab_strv *ret)
-{
-	for (size_t i = 0; i < AB_PROP_COUNT; i++)
-		if (bits & AB_PROP_BIT(i))
-			ab_strv_add(ret, ab_property_names[i]);
-}
-
 /* Names and hosts only: neither values nor placeholders may be in the record. */
 static void record_secrets(struct ab_buf *line, const struct ab_secrets *secrets)
 {
-	ab_autobuf struct ab_buf json = { 0 };
-
-	for (size_t i = 0; i < secrets->len; i++) {
-		const struct ab_secret *secret = &secrets->v[i];
-
-		if (secret->part)
-			continue;
-		ab_buf_puts(&json, i ? "," : "{");
-		ab_buf_json(&json, secret->name);
-		ab_buf_puts(&json, ":[");
-		for (size_t k = 0; k < secret->hosts.len; k++) {
-			ab_buf_puts(&json, k ? "," : "");
-			ab_buf_json(&json, secret->hosts.v[k]);
-		}
-		ab_buf_puts(&json, "]");
-	}
-	ab_buf_puts(&json, "}");
-	ab_record_json(line, "secrets", json.data);
+	ab_buf_jsonf(line, ",'secrets':{");
+	for (size_t i = 0; i < secrets->len; i++)
+		if (!secrets->v[i].part)
+			ab_buf_jsonf(line, ",%s:%p", secrets->v[i].name,
+				     ab_list(&secrets->v[i].hosts));
+	ab_buf_puts(line, "}");
 }
 
 /* The user may have written a secret value into a command in the settings. */
@@ -113,56 +82,41 @@ void ab_run_prepare_start(struct run *r)
 int ab_run_write_start(struct run *r, struct ab_error *err)
 {
 	const struct ab_prepared *p = r->prepared;
+	const struct ab_request *request = r->request;
 	ab_autobuf struct ab_buf line = { 0 };
 	ab_autofree char *watch = NULL;
-	const char *name = r->request->name;
 	ab_autoclose int naming = -1;
+	/* A folder of records may come from many machines. */
 	struct utsname machine;
+	bool known = uname(&machine) == 0, automatic = p->policy->fs.review == AB_REVIEW_AUTO;
 
-	if (name && ab_state_claim_name(&p->state, name, &naming, err) < 0)
+	if (request->name && ab_state_claim_name(&p->state, request->name, &naming, err) < 0)
 		return -1;
 	if (!r->policy_text)
 		ab_run_prepare_start(r);
 	/* Its box waited: the workspace was looked at again. */
 	if (r->warm)
 		watch = ab_journal_restart(r->watch_text, &p->host.survey.started);
+	if (request->tool_of && mark_tool(r->dir.dir) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "mark the run of the tool");
 	(void)ab_buf_room(&line, strlen(r->policy_text) + strlen(r->origins_text) +
 					 strlen(r->watch_text) + 2048);
 	ab_record_open(&line, r->dir.id, "start");
-	if (name)
-		ab_record_text(&line, "name", name);
-	if (r->request->tool_of) {
-		if (mark_tool(r->dir.dir) < 0)
-			return ab_fail(err, AB_ESYSTEM, errno, "mark the run of the tool");
-		ab_record_text(&line, "tool_of", r->request->tool_of);
-	}
-	if (p->spec.stay)
-		ab_record_json(&line, "stays", "true");
-	ab_record_list(&line, "command", &p->spec.argv);
-	ab_record_text(&line, "cwd", p->spec.cwd);
-	ab_record_text(&line, "decision", ab_decision_names[r->consent.decision]);
-	ab_record_text(&line, "rule", r->consent.rule);
-	if (r->consent.approved)
-		ab_record_text(&line, "approved", r->consent.approved);
-	/* A folder of records may come from many machines. */
-	if (uname(&machine) == 0)
-		ab_record_text(&line, "machine", machine.nodename);
-	ab_record_number(&line, "pid", getpid());
-	ab_buf_puts(&line, r->process_text);
+	ab_buf_jsonf(&line,
+		     "?,'name':%s?,'tool_of':%s?,'stays':%-s,'command':%p,'cwd':%s,'decision':%s,"
+		     "'rule':%s?,'approved':%s?,'machine':%s,'pid':%d%-s",
+		     request->name, request->tool_of, p->spec.stay ? "true" : NULL,
+		     ab_list(&p->spec.argv), p->spec.cwd, ab_decision_names[r->consent.decision],
+		     r->consent.rule, r->consent.approved, known ? machine.nodename : NULL,
+		     getpid(), r->process_text);
 	if (p->policy->secrets.len)
 		record_secrets(&line, &p->policy->secrets);
-	if (p->review) {
-		ab_record_text(&line, "review",
-			       p->policy->fs.review == AB_REVIEW_AUTO ? "auto" : "ask");
-		ab_record_text(&line, "layers", p->review->key);
-	}
-	ab_record_json(&line, "policy", r->policy_text);
-	ab_record_json(&line, "origins", r->origins_text);
-	if (p->policy->attempts.len)
-		ab_record_list(&line, "managed", &p->policy->attempts);
-	ab_record_json(&line, "watch", watch ? watch : r->watch_text);
-	if (r->cgroup.path)
-		ab_record_text(&line, "cgroup", r->cgroup.path);
+	if (p->review)
+		ab_buf_jsonf(&line, ",'review':%s,'layers':%s", automatic ? "auto" : "ask",
+			     p->review->key);
+	ab_buf_jsonf(&line, ",'policy':%-s,'origins':%-s?,'managed':%p,'watch':%-s?,'cgroup':%s",
+		     r->policy_text, r->origins_text, ab_list(&p->policy->attempts),
+		     watch ? watch : r->watch_text, r->cgroup.path);
 	return ab_log_write(&r->log, &line, err);
 }
 
@@ -173,34 +127,31 @@ int ab_run_write_holds(struct run *r, const struct ab_holds *holds, const struct
 	ab_autostrv struct ab_strv missing = { 0 };
 	ab_autofree char *given_up = ab_policy_given_up(r->prepared->policy);
 
-	ab_run_properties(r->missing, &missing);
+	ab_property_list(r->missing, &missing);
 	ab_record_open(&line, r->dir.id, "assurance");
-	ab_record_text(&line, "engine", r->engine->name);
-	ab_record_list(&line, "holds", held);
-	ab_record_list(&line, "missing", &missing);
-	if (missing.len)
-		ab_record_text(&line, "missing_why", holds->missing);
-	if (given_up[0])
-		ab_record_text(&line, "given_up", given_up);
-	ab_record_text(&line, "home", r->home);
+	ab_buf_jsonf(&line,
+		     ",'engine':%s,'holds':%p,'missing':%p?,'missing_why':%s?,'given_up':%s,"
+		     "'home':%s",
+		     r->engine->name, ab_list(held), ab_list(&missing),
+		     missing.len ? holds->missing : NULL, ab_text_or_null(given_up), r->home);
 	if (r->prepared->spec.limits.memory)
 		ab_record_text(&line, "memory_limit", r->cgroup.memory ? "box" : "sampled");
 	if (ab_run_has_upstream(r))
 		ab_record_text(&line, "addresses_checked_by", "upstream");
 	if (r->prepared->spec.children)
-		ab_record_json(&line, "children_judged", holds->unasked ? "false" : "true");
+		ab_buf_jsonf(&line, ",'children_judged':%hhd", (bool)!holds->unasked);
 	if (r->prepared->spec.traced)
-		ab_record_json(&line, "denials_traced", holds->unasked ? "false" : "true");
+		ab_buf_jsonf(&line, ",'denials_traced':%hhd", (bool)!holds->unasked);
 	return ab_log_write(&r->log, &line, err);
 }
 
 static void record_network(struct ab_buf *line, const struct ab_proxy_report *report)
 {
-	ab_record_number(line, "requests_allowed", (int64_t)report->allowed);
-	ab_record_number(line, "requests_denied", (int64_t)report->denied);
-	ab_record_number(line, "requests_failed", (int64_t)report->failed);
-	ab_record_number(line, "bytes_up", (int64_t)report->bytes_up);
-	ab_record_number(line, "bytes_down", (int64_t)report->bytes_down);
+	ab_buf_jsonf(line,
+		     ",'requests_allowed':%ju,'requests_denied':%ju,'requests_failed':%ju,"
+		     "'bytes_up':%ju,'bytes_down':%ju",
+		     report->allowed, report->denied, report->failed, report->bytes_up,
+		     report->bytes_down);
 }
 
 /* So far: what is lost after this record is only said. */
@@ -209,37 +160,31 @@ static void record_export(struct ab_buf *line, const struct ab_prepared *p)
 	struct ab_export_counts n;
 
 	ab_exporter_counts(p->exporter, &p->audit, &n);
-	ab_record_number(line, "audit_sent", (int64_t)n.sent);
-	ab_record_number(line, "audit_dropped", (int64_t)(n.dropped + n.refused));
-	if (n.why[0])
-		ab_record_text(line, "audit_error", n.why);
+	ab_buf_jsonf(line, ",'audit_sent':%ju,'audit_dropped':%ju?,'audit_error':%s", n.sent,
+		     n.dropped + n.refused, ab_text_or_null(n.why));
 }
 
 int ab_run_write_end(struct run *r, int status, const struct ab_strv *moved, struct ab_error *err)
 {
+	const struct ab_error *failed =
+		r->outcome.failed.code != AB_ENONE ? &r->outcome.failed : &r->ended;
 	ab_autobuf struct ab_buf line = { 0 };
 
 	ab_record_open(&line, r->dir.id, "end");
-	ab_record_number(&line, "status", status);
-	ab_record_number(&line, "ms", (int64_t)((ab_run_now_ns() - r->begun_ns) / 1000000));
-	if (r->outcome.timed_out)
-		ab_record_json(&line, "timed_out", "true");
-	if (r->outcome.failed.code != AB_ENONE)
-		ab_record_text(&line, "error", r->outcome.failed.text);
-	else if (r->ended.code != AB_ENONE)
-		ab_record_text(&line, "error", r->ended.text);
-	if (moved->len)
-		ab_record_list(&line, "findings", moved);
-	if (r->unswept)
-		ab_record_json(&line, "swept", "false");
+	ab_buf_jsonf(
+		&line,
+		",'status':%d,'ms':%ju?,'timed_out':%-s?,'error':%s?,'findings':%p?,'swept':%-s",
+		status, (ab_run_now_ns() - r->begun_ns) / 1000000,
+		r->outcome.timed_out ? "true" : NULL,
+		failed->code != AB_ENONE ? failed->text : NULL, ab_list(moved),
+		r->unswept ? "false" : NULL);
 	if (r->prepared->spec.children)
 		ab_record_number(&line, "execs_denied",
 				 (int64_t)ab_refused_programs_count(r->refusals));
 	ab_record_number(&line, "files_denied", (int64_t)ab_refused_programs_others(r->refusals));
 	if (r->had_network)
 		record_network(&line, &r->report);
-	if (r->review.json)
-		ab_record_json(&line, "review", r->review.json);
+	ab_buf_jsonf(&line, "?,'review':%-s", r->review.json);
 	if (r->prepared->exporter)
 		record_export(&line, r->prepared);
 	return ab_log_end(&r->log, &line, err);
@@ -259,12 +204,10 @@ int ab_run_write_refused(struct run *r, struct ab_error *err)
 		ab_vault_blank(vault, command.v[i], strlen(command.v[i]));
 	ab_vault_free(vault);
 	ab_record_open(&line, r->dir.id, "refused");
-	ab_record_list(&line, "command", &command);
-	ab_record_text(&line, "cwd", ab_request_start(request));
-	ab_record_json(&line, "allowed", "false");
-	ab_record_text(&line, "decision", ab_decision_names[r->consent.decision]);
-	ab_record_text(&line, "rule", r->consent.rule);
-	ab_record_text(&line, "reason", r->consent.reason);
+	ab_buf_jsonf(&line,
+		     ",'command':%p,'cwd':%s,'allowed':false,'decision':%s,'rule':%s,'reason':%s",
+		     ab_list(&command), ab_request_start(request),
+		     ab_decision_names[r->consent.decision], r->consent.rule, r->consent.reason);
 	return ab_log_end(&r->log, &line, err);
 }
 

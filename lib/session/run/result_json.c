@@ -1,134 +1,82 @@
 #include "session/run/result_json.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 
 #include "audit/write/audit.h"
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
 #include "base/text/base64.h"
 #include "policy/model/policy.h"
 #include "proxy/thread/proxy.h"
 
-static void add_bool(struct ab_buf *b, const char *key, bool value)
+static const char *name_signal(const struct ab_result *r, char ret[32])
 {
-	ab_record_json(b, key, value ? "true" : "false");
-}
+	int sig = WTERMSIG(r->status);
+	const char *name = sigabbrev_np(sig);
 
-static void add_list(struct ab_buf *b, const char *key, const struct ab_strv *values)
-{
-	if (values)
-		ab_record_list(b, key, values);
-	else
-		ab_record_json(b, key, "[]");
-}
-
-static void add_signal(struct ab_buf *b, const struct ab_result *r)
-{
-	const char *name;
-	char text[32];
-	int sig;
-
-	if (!r->ran || !WIFSIGNALED(r->status)) {
-		ab_record_json(b, "signal", "null");
-		return;
-	}
-	sig = WTERMSIG(r->status);
-	name = sigabbrev_np(sig);
+	if (!r->ran || !WIFSIGNALED(r->status))
+		return NULL;
 	if (name)
-		snprintf(text, sizeof(text), "SIG%s", name);
+		snprintf(ret, 32, "SIG%s", name);
 	else
-		snprintf(text, sizeof(text), "%d", sig);
-	ab_record_text(b, "signal", text);
+		snprintf(ret, 32, "%d", sig);
+	return ret;
 }
 
 static void add_end(struct ab_buf *b, const struct ab_result *r)
 {
-	ab_record_number(b, "exit", r->exit);
-	if (r->ran && WIFEXITED(r->status))
-		ab_record_number(b, "status", WEXITSTATUS(r->status));
-	else
-		ab_record_json(b, "status", "null");
-	add_signal(b, r);
-	add_bool(b, "timed_out", r->timed_out);
-	ab_record_maybe(b, "error", r->error ? r->error->text : NULL);
-	ab_record_maybe(b, "code", r->error && !r->ran ? ab_error_word(r->error->code) : NULL);
-	ab_record_maybe(b, "hint", r->error ? r->error->hint : NULL);
-}
+	const struct ab_error *error = r->error;
+	char signal[32];
 
-static void add_properties(struct ab_buf *b, const char *key, uint32_t bits)
-{
-	ab_autostrv struct ab_strv names = { 0 };
-
-	for (size_t i = 0; i < AB_PROP_COUNT; i++)
-		if (bits & AB_PROP_BIT(i))
-			ab_strv_add(&names, ab_property_names[i]);
-	ab_buf_puts(b, key);
-	ab_buf_json_list(b, &names);
+	ab_buf_jsonf(b, ",'exit':%d", r->exit);
+	ab_buf_json_number(b, "status", r->ran && WIFEXITED(r->status), WEXITSTATUS(r->status));
+	ab_buf_jsonf(b, ",'signal':%s,'timed_out':%hhd,'error':%s,'code':%s,'hint':%s",
+		     name_signal(r, signal), r->timed_out,
+		     ab_text_or_null(error ? error->text : NULL),
+		     ab_text_or_null(error && !r->ran ? ab_error_word(error->code) : NULL),
+		     ab_text_or_null(error ? error->hint : NULL));
 }
 
 static void add_network(struct ab_buf *b, const struct ab_proxy_report *n)
 {
-	ab_autobuf struct ab_buf json = { 0 };
-
-	if (!n) {
-		ab_record_json(b, "network", "null");
-		return;
-	}
-	ab_buf_printf(&json,
-		      "{\"allowed\":%llu,\"denied\":%llu,\"failed\":%llu,"
-		      "\"bytes_up\":%llu,\"bytes_down\":%llu}",
-		      (unsigned long long)n->allowed, (unsigned long long)n->denied,
-		      (unsigned long long)n->failed, (unsigned long long)n->bytes_up,
-		      (unsigned long long)n->bytes_down);
-	ab_record_json(b, "network", json.data);
+	if (n)
+		ab_buf_jsonf(b,
+			     ",'network':{'allowed':%ju,'denied':%ju,'failed':%ju,'bytes_up':%ju,"
+			     "'bytes_down':%ju}",
+			     n->allowed, n->denied, n->failed, n->bytes_up, n->bytes_down);
+	else
+		ab_buf_jsonf(b, ",'network':null");
 }
 
 /* They are JSON already, copied from the record. */
 static void add_violations(struct ab_buf *b, const struct ab_result *r)
 {
-	ab_record_json(b, "violations", "[");
-	for (size_t i = 0; r->violations && i < r->violations->len; i++) {
-		ab_buf_puts(b, i ? "," : "");
-		ab_buf_puts(b, r->violations->v[i]);
-	}
-	ab_buf_puts(b, "]");
-	ab_record_number(b, "violations_total", (int64_t)r->nviolations);
+	ab_buf_jsonf(b, ",'violations':[");
+	for (size_t i = 0; r->violations && i < r->violations->len; i++)
+		ab_buf_jsonf(b, ",%-s", r->violations->v[i]);
+	ab_buf_jsonf(b, "],'violations_total':%jd", (int64_t)r->nviolations);
 }
 
 void ab_result_json(const struct ab_result *r, struct ab_buf *b)
 {
+	ab_autostrv struct ab_strv holds = { 0 }, missing = { 0 }, given_up = { 0 };
 	char stamp[AB_STAMP_ROOM];
 
 	ab_stamp(&r->started, stamp);
-	ab_buf_printf(b, "{\"version\":%d", AB_RESULT_VERSION);
-	ab_record_maybe(b, "run_id", r->run_id);
-	ab_record_maybe(b, "name", r->name);
-	add_list(b, "command", r->command);
-	ab_record_maybe(b, "cwd", r->cwd);
-	ab_record_maybe(b, "profile", r->profile);
+	ab_property_list(r->holds, &holds);
+	ab_property_list(r->missing, &missing);
+	ab_property_list(r->given_up, &given_up);
+	ab_buf_jsonf(b, "{'version':%d,'run_id':%s,'name':%s,'command':%p,'cwd':%s,'profile':%s",
+		     AB_RESULT_VERSION, ab_text_or_null(r->run_id), ab_text_or_null(r->name),
+		     ab_list(r->command), ab_text_or_null(r->cwd), ab_text_or_null(r->profile));
 	add_end(b, r);
-	ab_record_text(b, "started", stamp);
-	ab_record_number(b, "duration_ms", (int64_t)r->duration_ms);
-	ab_record_maybe(b, "decision", r->decision);
-	ab_record_maybe(b, "rule", r->rule);
-	ab_record_maybe(b, "approved", r->approved);
-	ab_buf_puts(b, ",\"assurance\":{\"engine\":");
-	if (r->engine)
-		ab_buf_json(b, r->engine);
-	else
-		ab_buf_puts(b, "null");
-	add_properties(b, ",\"holds\":", r->holds);
-	add_properties(b, ",\"missing\":", r->missing);
-	add_properties(b, ",\"given_up\":", r->given_up);
-	ab_buf_puts(b, "}");
+	ab_buf_jsonf(b,
+		     ",'started':%s,'duration_ms':%jd,'decision':%s,'rule':%s,'approved':%s,"
+		     "'assurance':{'engine':%s,'holds':%p,'missing':%p,'given_up':%p}",
+		     stamp, (int64_t)r->duration_ms, ab_text_or_null(r->decision),
+		     ab_text_or_null(r->rule), ab_text_or_null(r->approved), r->engine,
+		     ab_list(&holds), ab_list(&missing), ab_list(&given_up));
 	add_network(b, r->network);
 	add_violations(b, r);
-	add_list(b, "findings", r->findings);
-	ab_record_json(b, "review", r->review ? r->review : "null");
-	ab_buf_puts(b, "}");
+	ab_buf_jsonf(b, ",'findings':%p,'review':%-s}", ab_list(r->findings), r->review);
 }
 
 /* Are these bytes an incomplete character? Try to complete it: the range of the second byte depends
@@ -170,26 +118,17 @@ static bool is_text(const struct ab_stream *s, size_t *ret_len)
 	return s->total > s->len && is_incomplete_char(s->data + at, s->len - at);
 }
 
-static void add_base64(struct ab_buf *b, const struct ab_stream *s)
-{
-	ab_autofree char *text = ab_alloc(AB_BASE64_ROOM(s->len) + 1);
-	size_t len = ab_base64_encode(s->data, s->len, AB_BASE64_STANDARD, text);
-
-	ab_buf_puts(b, "\"");
-	ab_buf_add(b, text, len);
-	ab_buf_puts(b, "\"");
-}
-
 static void add_stream(struct ab_buf *b, const char *name, const struct ab_stream *s)
 {
+	ab_autofree char *base64 = NULL;
 	size_t len;
 
 	if (is_text(s, &len)) {
-		ab_buf_printf(b, ",\"%s\":", name);
-		ab_buf_json_n(b, s->data ? s->data : "", len);
+		ab_buf_jsonf(b, ",%s:%.*s", name, (int)len, s->data ? s->data : "");
 	} else {
-		ab_buf_printf(b, ",\"%s_base64\":", name);
-		add_base64(b, s);
+		base64 = ab_alloc(AB_BASE64_ROOM(s->len) + 1);
+		ab_base64_encode(s->data, s->len, AB_BASE64_STANDARD, base64);
+		ab_buf_printf(b, ",\"%s_base64\":\"%s\"", name, base64);
 	}
 	ab_buf_printf(b, ",\"%s_truncated\":%s,\"%s_bytes\":%llu", name,
 		      s->total > s->len ? "true" : "false", name, (unsigned long long)s->total);

@@ -1,5 +1,4 @@
-#ifndef AB_SESSION_RUN_RESULT_JSON_H
-#define AB_SESSION_RUN_RESULT_JSON_H
+#pragma once
 /*
  * The result of a run as one JSON object, for programs that want to know more
  * than an exit status. Pure; outcome.c and in_child.c fill it in and write it.
@@ -15,15 +14,8 @@
  *
  * Every key is always present; an unknown value is null or an empty list.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <time.h>
+#include "base/base.h"
 
-#include "base/data/strv.h"
-
-struct ab_buf;
-struct ab_error;
 struct ab_proxy_report;
 
 enum { AB_RESULT_VERSION = 1 };
@@ -70,5 +62,3 @@ struct ab_stream {
  */
 void ab_result_add_streams(struct ab_buf *object, const struct ab_stream *out,
 			   const struct ab_stream *err);
-
-#endif

@@ -11,50 +11,35 @@
  */
 #include "session/run/run.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "audit/write/copy.h"
-#include "audit/write/log.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
+#include "broker/broker.h"
+#include "broker/cleanup/shared_folders.h"
+#include "consent/ask/host_prompt.h"
+#include "export/exporter.h"
+#include "guard/engine/engine_fit.h"
+#include "guard/engine/tmp_folder.h"
+#include "guard/notify/guard_link.h"
+#include "guard/notify/refused_programs.h"
+#include "host/host_command.h"
+#include "host/lock/lockdown.h"
 #include "policy/layers/environment.h"
 #include "policy/model/config.h"
 #include "policy/model/keys.h"
 #include "policy/model/policy.h"
 #include "sandbox/mount/furniture.h"
 #include "sandbox/plan/engine.h"
-#include "sandbox/start/launch.h"
 #include "sandbox/start/limits.h"
-#include "session/ask/host_prompt.h"
-#include "session/broker/broker.h"
-#include "session/cleanup/shared_folders.h"
-#include "session/consent/consent.h"
-#include "session/consent/request.h"
 #include "session/control/box_network.h"
 #include "session/control/control_socket.h"
 #include "session/control/violation_tap.h"
-#include "session/engine/engine_fit.h"
-#include "session/engine/tmp_folder.h"
-#include "session/export/exporter.h"
-#include "session/host/cgroup.h"
-#include "session/host/host_command.h"
-#include "session/lock/lockdown.h"
-#include "session/notify/program_judge.h"
-#include "session/notify/refused_programs.h"
-#include "session/review/reviewer.h"
 #include "session/run/nested.h"
 #include "session/run/prepare.h"
 #include "session/run/run_state.h"
 #include "session/stay/detach.h"
 #include "session/stay/stay.h"
-#include "session/terminal/terminal.h"
+#include "terminal/terminal.h"
 
 /* An error that the box has already sent says more than ours. */
 static void prefer_box_error(struct run *r, struct ab_error *err)
@@ -339,16 +324,6 @@ static void record_refusal(struct run *r)
 		ab_run_say(r, AB_SAY_WARNING, "cannot record the refusal: %s", late.text);
 }
 
-/* If the caller closed one of 0-2, the next file that we open would get its number, and the command
- * would inherit it. */
-static int occupy_stdio(struct ab_error *err)
-{
-	for (int fd = 0; fd < 3; fd++)
-		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
-			return ab_fail(err, AB_ESYSTEM, errno, "open /dev/null");
-	return 0;
-}
-
 /* Descriptors that the caller names. If one is closed, the next file that we open would get its number. */
 static int check_named(const struct ab_request *rq, struct ab_error *err)
 {
@@ -523,7 +498,7 @@ static void describe_nested(void *arg, const struct ab_holds *holds)
 	ab_run_describe(r);
 	if (r->request->verbose == 0)
 		return;
-	ab_run_properties(r->held, &held);
+	ab_property_list(r->held, &held);
 	ab_run_say_guarantees(r, "nested run", &held);
 }
 
@@ -620,20 +595,15 @@ void ab_run_init(struct run *ret, const struct ab_request *request, struct ab_pr
 void ab_run_release(struct run *r)
 {
 	ab_heard_fini(&r->heard);
-	ab_program_judge_free(r->children);
+	ab_guard_link_free(r->children);
 	free(r->movable);
 	ab_review_sum_fini(&r->review);
 	ab_refused_programs_free(r->refusals);
-	ab_strv_fini(&r->refused);
-	ab_strv_fini(&r->told);
-	ab_strv_fini(&r->report.lines);
+	ab_strv_fini_all(&r->refused, &r->told, &r->report.lines);
 	ab_log_fini(&r->log);
 	ab_seal_wipe(&r->seal);
 	ab_violations_free(r->violations);
-	free(r->policy_text);
-	free(r->origins_text);
-	free(r->process_text);
-	free(r->watch_text);
+	ab_free_all(r->policy_text, r->origins_text, r->process_text, r->watch_text);
 	ab_control_close(r->control);
 	ab_copy_fini(&r->result);
 	ab_streams_close(&r->streams);
@@ -674,7 +644,7 @@ static int run_request(const struct ab_request *request, struct ab_stayed *staye
 
 	ab_run_init(&r, request, &prepared);
 	r.stayed = stayed;
-	if (occupy_stdio(err) < 0)
+	if (ab_occupy_stdio(err) < 0)
 		return -1;
 	named = check_named(request, &unnamed);
 	if (ab_run_open_result(&r, err) < 0)

@@ -1,7 +1,7 @@
-#ifndef AB_SESSION_RUN_RUN_H
-#define AB_SESSION_RUN_RUN_H
+#pragma once
 /* One run, from request to exit status. */
-struct ab_error;
+#include "base/base.h"
+
 struct ab_request;
 
 /*
@@ -27,5 +27,3 @@ struct ab_stayed {
 	const char *approved; /* NULL: no approval was needed */
 };
 int ab_run_stay(const struct ab_request *request, struct ab_stayed *ret, struct ab_error *err);
-
-#endif

@@ -1,23 +1,21 @@
-#ifndef AB_SESSION_RUN_RUN_STATE_H
-#define AB_SESSION_RUN_RUN_STATE_H
+#pragma once
 /* Shared by the files of one run (run.c): its state and the lines of its record. */
-#include <time.h>
-
 #include "audit/write/copy.h"
 #include "audit/write/log.h"
 #include "audit/write/seal.h"
+#include "base/base.h"
 #include "proxy/thread/proxy.h"
 #include "sandbox/start/bridge.h"
 #include "sandbox/start/launch.h"
-#include "session/connect/connect.h"
-#include "session/consent/consent.h"
-#include "session/consent/request.h"
-#include "session/host/cgroup.h"
+#include "guard/connect/connect.h"
+#include "consent/consent.h"
+#include "consent/request.h"
+#include "host/cgroup.h"
 #include "session/review/reviewer.h"
 #include "session/supervise/supervisor.h"
-#include "session/sockets/sockets.h"
-#include "session/state/state.h"
-#include "session/terminal/streams.h"
+#include "guard/sockets/sockets.h"
+#include "state/state.h"
+#include "terminal/streams.h"
 
 struct ab_box_engine_traits;
 struct ab_broker_wait;
@@ -46,11 +44,11 @@ struct run {
 	struct ab_broker *broker;
 	struct ab_container_watch *containers; /* or NULL: the box has no container engine */
 	struct ab_tool_watch *tools;	       /* or NULL: the box has no host tools */
-	struct ab_program_judge *children;     /* answers the calls that the kernel holds */
-	struct ab_connect_terms connects;      /* for the judge */
+	struct ab_guard_link *children;	       /* answers the calls that the kernel holds */
+	struct ab_connect_terms connects;      /* for the guard */
 	struct ab_socket_file *movable;	       /* for it */
 	struct ab_socket_terms sockets;	       /* the same, if it makes the sockets */
-	int to_proxy; /* the judge's end of netns/destination.h; ours stays open, so that the proxy sees
+	int to_proxy; /* the guard's end of netns/destination.h; ours stays open, so that the proxy sees
 		       * no end of it */
 	struct ab_refused_programs *refusals;
 	struct ab_terminal *terminal;
@@ -107,8 +105,6 @@ void ab_run_release(struct run *r);
 uint64_t ab_run_now_ns(void);
 /* If so, the upstream proxy checks the addresses of names, not we. */
 bool ab_run_has_upstream(const struct run *r);
-/* The names of these AB_PROP_BIT()s. */
-void ab_run_properties(uint32_t bits, struct ab_strv *ret);
 
 /* What gives a better engine than this one: for the machine that refused one, else in general. */
 const char *ab_run_remedy(const struct run *r, const struct ab_box_engine_traits *engine);
@@ -142,7 +138,7 @@ int ab_run_supervise(struct run *r, int *ret_status, struct ab_error *err);
 int ab_run_finish(struct run *r, int supervised, int *ret_status, struct ab_error *err);
 /* Count and tell the denials that are left. */
 void ab_run_drain_violations(struct run *r, bool hook);
-/* A line about a denial of the judge, if it is worth one. */
+/* A line about a denial of the guard, if it is worth one. */
 void ab_run_say_denial(const struct run *r, const struct ab_note *note);
 /* For the request's `watch`. `arg`: the run. */
 void ab_run_tell_denied(void *arg, const char *record);
@@ -170,5 +166,3 @@ void ab_run_describe(struct run *r);
 /* Call once, with 0 and the status or -1 and the error. `moved` may be NULL. */
 int ab_run_write_result(struct run *r, int result, int status, const struct ab_strv *moved,
 			const struct ab_error *failed, struct ab_error *err);
-
-#endif

@@ -1,16 +1,9 @@
 #include "session/stay/detach.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include "base/data/error.h"
-#include "base/system/fd.h"
-#include "session/consent/request.h"
+#include "base/process/helper.h"
+#include "consent/request.h"
 
 enum report_type { REPORT_SAY, REPORT_READY, REPORT_FAILED };
 
@@ -27,13 +20,8 @@ struct report {
 
 static int leave_session(struct ab_error *err)
 {
-	ab_autoclose int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	if (setsid() < 0 || null < 0)
+	if (setsid() < 0 || ab_arrange_stdio(NULL) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "detach from the terminal");
-	for (int fd = 0; fd < 3; fd++)
-		if (dup2(null, fd) < 0)
-			return ab_fail(err, AB_ESYSTEM, errno, "detach from the terminal");
 	return 0;
 }
 
@@ -111,6 +99,5 @@ int ab_detach_wait(int sock, void (*say)(void *arg, enum ab_level level, const c
 			return -1;
 		}
 	}
-	ab_fail(err, AB_ESYSTEM, 0, "the supervisor died before the box was ready");
-	return ab_step(err, "supervision");
+	return ab_fail_step(err, "supervision", 0, "the supervisor died before the box was ready");
 }

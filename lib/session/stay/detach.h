@@ -1,13 +1,11 @@
-#ifndef AB_SESSION_STAY_DETACH_H
-#define AB_SESSION_STAY_DETACH_H
+#pragma once
 /*
  * The supervisor of a box that stays is a process of its own: another session, no terminal, no
  * descriptor of the caller on 0-2. Until the box is ready it reports to the process that started
  * it, which then becomes a client or exits.
  */
-#include <sys/types.h>
+#include "base/base.h"
 
-struct ab_error;
 enum ab_level;
 
 /* Forks: the pid in the caller, 0 in the supervisor, -1. Both get their end of the socket. */
@@ -21,5 +19,3 @@ void ab_detach_failed(int sock, const struct ab_error *err);
 /* In the caller: pass on what the supervisor says, until the box is ready or has failed. */
 int ab_detach_wait(int sock, void (*say)(void *arg, enum ab_level level, const char *text),
 		   void *arg, char ret_id[8], struct ab_error *err);
-
-#endif

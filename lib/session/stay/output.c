@@ -9,19 +9,10 @@
  */
 #include "session/stay/output.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
 #include "base/system/loop.h"
 #include "session/stay/stay_wire.h"
 
@@ -55,7 +46,6 @@ static void fail_file(struct ab_output *o, int errnum)
 	struct ab_error err = { 0 };
 
 	ab_closep(&o->file);
-	o->file = -1;
 	if (o->failed)
 		return;
 	o->failed = true;
@@ -108,17 +98,10 @@ static void send_bytes(struct client *c, const char *data, size_t len)
 		(void)!send(c->bytes.fd, data, len, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/* Another process may have the same open file, so closing it does not end its events. */
-static void close_source(struct ab_output *o, struct ab_source *source)
-{
-	ab_loop_remove(o->setup.loop, source);
-	ab_source_close(source);
-}
-
 static void drop_client(struct client *c)
 {
-	close_source(c->output, &c->sock);
-	close_source(c->output, &c->bytes);
+	ab_loop_close(c->output->setup.loop, &c->sock);
+	ab_loop_close(c->output->setup.loop, &c->bytes);
 }
 
 static void tell_client(struct client *c, enum ab_stay_type type, int value)
@@ -147,7 +130,7 @@ static bool take_output(struct ab_output *o)
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return false;
 	if (n <= 0) { /* EIO: no process in the box has it open */
-		close_source(o, &o->master);
+		ab_loop_close(o->setup.loop, &o->master);
 		return false;
 	}
 	keep_output(o, data, (size_t)n);
@@ -239,18 +222,11 @@ struct ab_output *ab_output_new(const struct ab_output_setup *setup)
 	return o;
 }
 
-static int set_nonblocking(int fd)
-{
-	int flags = fcntl(fd, F_GETFL);
-
-	return flags < 0 ? -1 : fcntl(fd, F_SETFL, flags | O_NONBLOCK);
-}
-
 int ab_output_begin(struct ab_output *o, int master, struct ab_error *err)
 {
 	o->master = (struct ab_source){ .fd = master, .ready = master_ready, .owner = o };
 	set_size(o, o->setup.rows ? o->setup.rows : 24, o->setup.cols ? o->setup.cols : 80);
-	if (set_nonblocking(master) < 0)
+	if (ab_set_nonblocking(master) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "prepare the command's terminal");
 	return ab_loop_add(o->setup.loop, &o->master, EPOLLIN, err);
 }
@@ -283,7 +259,7 @@ int ab_output_attach(struct ab_output *o, int sock, int bytes, struct ab_error *
 	}
 	c->sock = (struct ab_source){ .fd = sock, .ready = sock_ready, .owner = c };
 	c->bytes = (struct ab_source){ .fd = bytes, .ready = bytes_ready, .owner = c };
-	if (set_nonblocking(sock) < 0 || set_nonblocking(bytes) < 0 ||
+	if (ab_set_nonblocking(sock) < 0 || ab_set_nonblocking(bytes) < 0 ||
 	    ab_loop_add(o->setup.loop, &c->sock, EPOLLIN, err) < 0 ||
 	    ab_loop_add(o->setup.loop, &c->bytes, o->full ? 0 : EPOLLIN, err) < 0) {
 		drop_client(c);
@@ -315,9 +291,8 @@ void ab_output_end(struct ab_output *o, int status)
 		tell_client(&o->clients[i], AB_STAY_ENDED, status);
 		drop_client(&o->clients[i]);
 	}
-	close_source(o, &o->master);
+	ab_loop_close(o->setup.loop, &o->master);
 	ab_closep(&o->file);
-	o->file = -1;
 	o->later = (struct ab_later){ .run = free_output, .owner = o };
 	ab_loop_later(o->setup.loop, &o->later);
 }

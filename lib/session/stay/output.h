@@ -1,5 +1,4 @@
-#ifndef AB_SESSION_STAY_OUTPUT_H
-#define AB_SESSION_STAY_OUTPUT_H
+#pragma once
 /*
  * The terminal of a command that runs without a client: its output goes to a bounded file in the
  * run's folder and to the clients that are attached; their keys go to the command. If the file
@@ -7,10 +6,8 @@
  *
  * The output is the box's: only the client, which filters it, may show it on a terminal.
  */
-#include <stddef.h>
-#include <stdint.h>
+#include "base/base.h"
 
-struct ab_error;
 struct ab_loop;
 struct ab_output;
 
@@ -38,5 +35,3 @@ int ab_output_attach(struct ab_output *output, int sock, int bytes, struct ab_er
 size_t ab_output_clients(const struct ab_output *output);
 /* The command has ended: read the rest, and tell the clients. Frees it after the batch. */
 void ab_output_end(struct ab_output *output, int status);
-
-#endif

@@ -3,28 +3,16 @@
  * a leader. What the client may choose is the command, its folder, its environment (by the rules of
  * the box's policy) and its streams; there is nothing in a request that could widen the box.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <jansson.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "audit/write/audit.h"
 #include "audit/write/log.h"
-#include "base/data/arena.h"
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
+#include "consent/consent.h"
 #include "policy/layers/environment.h"
-#include "policy/model/policy.h"
 #include "sandbox/plan/spec.h"
 #include "sandbox/start/launch.h"
-#include "session/consent/consent.h"
 #include "session/control/control_socket.h"
 #include "session/stay/output.h"
 #include "session/stay/start_strings.h"
@@ -36,6 +24,7 @@ enum { SOCKET, STRINGS, STREAMS }; /* the descriptors of a request */
 enum {
 	TEXT_SHOWN = 32 * 1024, /* of a command that needs approval */
 	REFILL_MS = 10,		/* not while the command starts */
+	LEADERS = 8,		/* that are tried for one command */
 };
 
 /* What a terminal or a person's language decides; it reveals nothing. */
@@ -147,19 +136,15 @@ static int check_passed(const struct ab_control_request *rq, struct ab_error *er
 static void send_verdict(struct ab_control_client *client, const struct ab_judgement *j,
 			 const char *key)
 {
-	json_t *text = j->text.len <= TEXT_SHOWN ? json_stringn(j->text.s, j->text.len) : NULL;
-	struct ab_span range = j->range;
+	json_auto_t *text = j->text.len <= TEXT_SHOWN ? json_stringn(j->text.s, j->text.len) : NULL;
+	static const char unknown[] = "(the command is too long or not UTF-8)";
 
-	if (!text) {
-		text = json_string("(the command is too long or not UTF-8)");
-		range = (struct ab_span){ 0, 0 };
-	}
 	ab_control_reply(client,
-			 json_pack("{s:{s:i,s:s,s:s,s:s?,s:s?,s:o,s:I,s:I,s:s}}", "verdict",
-				   "decision", (int)j->decision, "rule", j->rule, "reason",
-				   j->reason, "instead", j->instead, "user_rule", j->user_rule,
-				   "text", text, "from", (json_int_t)range.from, "to",
-				   (json_int_t)range.to, "key", key));
+			 "'verdict':{'decision':%d,'rule':%s,'reason':%s,'instead':%s,"
+			 "'user_rule':%s,'text':%.*s,'from':%u,'to':%u,'key':%s}",
+			 (int)j->decision, j->rule, j->reason, j->instead, j->user_rule,
+			 text ? (int)j->text.len : (int)strlen(unknown), text ? j->text.s : unknown,
+			 text ? j->range.from : 0, text ? j->range.to : 0, key);
 }
 
 /* Told already: the client knows. */
@@ -188,7 +173,7 @@ static int record_refusal(struct ab_stay *stay, const struct ab_start_strings *s
 /* False: the client has its answer. */
 static bool get_consent(struct ab_stay *stay, struct ab_control_client *client,
 			const struct ab_control_request *rq, const struct ab_start_strings *s,
-			struct ab_consent *ret, struct ab_judge_more *ret_more)
+			struct ab_consent *ret, struct ab_guard_more *ret_more)
 {
 	struct ab_command command = { .policy = stay->setup.policy,
 				      .cwd = s->cwd,
@@ -216,7 +201,7 @@ static bool get_consent(struct ab_stay *stay, struct ab_control_client *client,
 	if (j.decision == AB_ESCALATED)
 		ret->approved = rq->start.approved;
 	*ret_more =
-		(struct ab_judge_more){ .yes = ret->approved && strcmp(ret->approved, "yes") == 0 };
+		(struct ab_guard_more){ .yes = ret->approved && strcmp(ret->approved, "yes") == 0 };
 	if (ret->approved) {
 		snprintf(ret_more->rule, sizeof(ret_more->rule), "%s", j.rule);
 		snprintf(ret_more->user_rule, sizeof(ret_more->user_rule), "%s",
@@ -232,15 +217,11 @@ static int record_start(struct ab_stay *stay, uint32_t number, const struct ab_s
 	ab_autobuf struct ab_buf line = { 0 };
 
 	ab_record_open(&line, stay->setup.run_id, "command");
-	ab_record_number(&line, "number", number);
-	ab_record_list(&line, "command", argv);
-	ab_record_text(&line, "cwd", cwd);
-	if (consent) {
-		ab_record_text(&line, "decision", ab_decision_names[consent->decision]);
-		ab_record_text(&line, "rule", consent->rule);
-		if (consent->approved)
-			ab_record_text(&line, "approved", consent->approved);
-	}
+	ab_buf_jsonf(&line, ",'number':%u,'command':%p,'cwd':%s", number, ab_list(argv), cwd);
+	if (consent)
+		ab_buf_jsonf(&line, ",'decision':%s,'rule':%s?,'approved':%s",
+			     ab_decision_names[consent->decision], consent->rule,
+			     consent->approved);
 	return ab_log_write(stay->setup.log, &line, err);
 }
 
@@ -261,7 +242,6 @@ static void fill_spec(const struct ab_stay_start *start, struct ab_spec *ret)
 static int order_leader(const struct ab_stay *stay, struct ab_error *err)
 {
 	struct ab_msg msg = { .type = AB_MSG_LEADER };
-	struct pollfd room = { .fd = stay->hands.box->sock, .events = POLLOUT };
 	ab_autoclose int ours = -1, leaders = -1;
 	int pair[2];
 
@@ -269,9 +249,9 @@ static int order_leader(const struct ab_stay *stay, struct ab_error *err)
 		return ab_fail(err, AB_ESYSTEM, errno, "create a socket pair");
 	ours = pair[0];
 	leaders = pair[1];
-	if (poll(&room, 1, 0) <= 0)
+	if (ab_poll(stay->hands.box->sock, POLLOUT, 0) <= 0)
 		return ab_fail(err, AB_ESYSTEM, 0, "the box has too many requests to answer");
-	if (ab_send_fds(room.fd, &msg, AB_MSG_LEN(0), &leaders, 1) < 0)
+	if (ab_send_fds(stay->hands.box->sock, &msg, AB_MSG_LEN(0), &leaders, 1) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "start a command in the box");
 	return ab_take_fd(&ours);
 }
@@ -290,12 +270,11 @@ void ab_stay_refill(struct ab_stay *stay)
  * process of the box has killed it. */
 static int take_leader(struct ab_stay *stay, struct ab_error *err)
 {
-	struct pollfd spare = { .fd = stay->spare, .events = POLLIN };
 	ab_autoclose int leader = ab_take_fd(&stay->spare);
 
 	if (!stay->ending)
 		ab_loop_timer(stay->hands.loop, &stay->refill, REFILL_MS);
-	if (leader >= 0 && poll(&spare, 1, 0) == 0)
+	if (leader >= 0 && ab_poll(leader, POLLIN, 0) == 0)
 		return ab_take_fd(&leader);
 	return order_leader(stay, err);
 }
@@ -311,19 +290,54 @@ static int seal_command(const struct ab_stay_start *start, struct ab_error *err)
 	return fd;
 }
 
-/* `spec`: from seal_command(). */
-static int send_command(int leader, int spec, const struct ab_stay_start *start,
-			struct ab_error *err)
+void ab_stay_order_fini(struct ab_stay_order *order)
 {
-	struct ab_msg msg = { .type = AB_MSG_COMMAND, .value = start->report };
-	int fds[4] = { spec };
+	while (order->nfds)
+		close(order->fds[--order->nfds]);
+}
 
-	for (size_t i = 0; i < start->npassed; i++)
-		fds[1 + i] = start->passed[i];
-	if (ab_send_fds(leader, &msg, AB_MSG_LEN(0), fds, 1 + start->npassed) == 0)
+static int send_command(int leader, const struct ab_stay_order *order, struct ab_error *err)
+{
+	struct ab_msg msg = { .type = AB_MSG_COMMAND, .value = order->report };
+
+	if (ab_send_fds(leader, &msg, AB_MSG_LEN(0), order->fds, order->nfds) == 0)
 		return 0;
-	ab_fail(err, AB_ESYSTEM, errno, "start a command in the box");
-	return ab_step(err, "start");
+	return ab_fail_step(err, "start", errno, "start a command in the box");
+}
+
+/* One that was killed, with the signal still on its way, takes nothing. */
+static int find_leader(struct ab_stay *stay, struct ab_stay_order *order, struct ab_error *err)
+{
+	while (order->leaders++ < LEADERS) {
+		ab_autoclose int leader = take_leader(stay, err);
+
+		if (leader < 0)
+			return -1;
+		if (send_command(leader, order, err) == 0)
+			return ab_take_fd(&leader);
+		if (err->errnum != EPIPE && err->errnum != ECONNRESET)
+			return -1;
+	}
+	return -1;
+}
+
+bool ab_stay_start_again(struct ab_stay_command *c)
+{
+	struct ab_stay *stay = c->stay;
+	struct ab_error err = { 0 };
+	int leader = c->order.nfds && !stay->ending ? find_leader(stay, &c->order, &err) : -1;
+
+	if (leader < 0)
+		return false;
+	ab_loop_close(stay->hands.loop, &c->leader);
+	c->leader.fd = leader;
+	if (ab_loop_add(stay->hands.loop, &c->leader, EPOLLIN, &err) < 0)
+		return false;
+	if (c->went) {
+		c->went = false;
+		ab_stay_go(c);
+	}
+	return true;
 }
 
 static int check_room(const struct ab_stay *stay, struct ab_error *err)
@@ -339,11 +353,11 @@ static int check_room(const struct ab_stay *stay, struct ab_error *err)
 
 static int set_nonblocking(int fd, struct ab_error *err)
 {
-	int type, flags = fcntl(fd, F_GETFL);
-	socklen_t len = sizeof(type);
+	socklen_t len = sizeof(int);
+	int type;
 
 	if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) < 0 || type != SOCK_SEQPACKET ||
-	    flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
+	    ab_set_nonblocking(fd) < 0)
 		return ab_fail(err, AB_EUSAGE, 0,
 			       "the first descriptor is not the client's socket");
 	return 0;
@@ -351,10 +365,7 @@ static int set_nonblocking(int fd, struct ab_error *err)
 
 static bool has_terminal(const struct ab_control_request *rq)
 {
-	for (int fd = 0; fd < 3; fd++)
-		if (strcmp(rq->start.streams[fd], AB_STREAM_TERMINAL) == 0)
-			return true;
-	return false;
+	return ab_has_word(rq->start.streams, 3, AB_STREAM_TERMINAL);
 }
 
 static void refuse_start(struct ab_control_client *client, struct ab_error *err)
@@ -369,12 +380,9 @@ static void refuse_start(struct ab_control_client *client, struct ab_error *err)
 static void fill_start(const struct ab_control_request *rq, const struct ab_start_strings *s,
 		       const struct ab_strv *env, struct ab_stay_start *ret)
 {
-	*ret = (struct ab_stay_start){ .argv = &s->argv,
-				       .env = env,
-				       .cwd = s->cwd,
-				       .behind = rq->start.behind,
-				       .passed = rq->fds->v + STREAMS,
-				       .npassed = rq->fds->len - STREAMS };
+	*ret = (struct ab_stay_start){
+		.argv = &s->argv, .env = env, .cwd = s->cwd, .behind = rq->start.behind
+	};
 	for (int fd = 0; fd < 3; fd++)
 		ret->streams[fd] = rq->start.streams[fd];
 }
@@ -382,11 +390,12 @@ static void fill_start(const struct ab_control_request *rq, const struct ab_star
 /* The leader proves the walls while the judge works; nothing is executed before `go`, and without it
  * the leader ends. */
 static int start_ahead(struct ab_stay *stay, const struct ab_control_request *rq,
-		       const struct ab_start_strings *s, struct ab_error *err)
+		       const struct ab_start_strings *s, struct ab_stay_order *ret,
+		       struct ab_error *err)
 {
 	ab_autostrv struct ab_strv env = { 0 };
-	ab_autoclose int spec = -1, leader = -1;
 	struct ab_stay_start start;
+	int spec;
 
 	build_environment(stay, &s->env, &env);
 	if (rq->start.shell)
@@ -395,18 +404,18 @@ static int start_ahead(struct ab_stay *stay, const struct ab_control_request *rq
 	spec = seal_command(&start, err);
 	if (spec < 0)
 		return -1;
-	leader = take_leader(stay, err);
-	if (leader < 0 || send_command(leader, spec, &start, err) < 0)
-		return -1;
-	return ab_take_fd(&leader);
+	ret->fds[ret->nfds++] = spec;
+	for (size_t i = STREAMS; i < rq->fds->len; i++)
+		ret->fds[ret->nfds++] = ab_take_fd(&rq->fds->v[i]);
+	return find_leader(stay, ret, err);
 }
 
 static int begin_command(struct ab_stay *stay, struct ab_control_client *client,
 			 const struct ab_control_request *rq, const struct ab_start_strings *s,
-			 struct ab_error *err)
+			 struct ab_stay_order *order, struct ab_error *err)
 {
-	ab_autoclose int leader = start_ahead(stay, rq, s, err);
-	struct ab_judge_more more;
+	ab_autoclose int leader = start_ahead(stay, rq, s, order, err);
+	struct ab_guard_more more;
 	struct ab_consent consent;
 	struct ab_stay_command *c;
 
@@ -419,6 +428,8 @@ static int begin_command(struct ab_stay *stay, struct ab_control_client *client,
 	c = ab_stay_add(stay, ab_take_fd(&leader), ab_take_fd(&rq->fds->v[SOCKET]), &s->argv, err);
 	if (!c)
 		return -1;
+	c->order = *order;
+	order->nfds = 0;
 	c->approved = more;
 	ab_stay_answer_later(c, client);
 	if (!has_terminal(rq))
@@ -430,12 +441,14 @@ void ab_stay_start(struct ab_stay *stay, struct ab_control_client *client,
 		   const struct ab_control_request *rq)
 {
 	struct ab_start_strings s = { 0 };
+	struct ab_stay_order order = { .nfds = 0 };
 	struct ab_error err = { 0 };
 
 	if (check_room(stay, &err) < 0 || check_passed(rq, &err) < 0 ||
 	    set_nonblocking(rq->fds->v[SOCKET], &err) < 0 || read_strings(rq, &s, &err) < 0 ||
-	    begin_command(stay, client, rq, &s, &err) < 0)
+	    begin_command(stay, client, rq, &s, &order, &err) < 0)
 		refuse_start(client, &err);
+	ab_stay_order_fini(&order);
 	ab_start_strings_fini(&s);
 }
 
@@ -463,10 +476,8 @@ int ab_stay_start_detached(struct ab_stay *stay, struct ab_error *err)
 					  .cols = stay->setup.cols,
 					  .failed = lose_output,
 					  .arg = stay };
-	struct ab_stay_start start = {
-		.argv = &spec->argv, .env = &spec->env, .cwd = spec->cwd, .report = true
-	};
-	ab_autoclose int sealed = -1;
+	struct ab_stay_start start = { .argv = &spec->argv, .env = &spec->env, .cwd = spec->cwd };
+	struct ab_stay_order order = { .report = true };
 	struct ab_stay_command *c;
 	int leader;
 
@@ -474,11 +485,15 @@ int ab_stay_start_detached(struct ab_stay *stay, struct ab_error *err)
 		start.streams[fd] = AB_STREAM_TERMINAL;
 	if (record_start(stay, stay->number + 1, start.argv, start.cwd, NULL, err) < 0)
 		return -1;
-	sealed = seal_command(&start, err);
-	leader = sealed < 0 ? -1 : take_leader(stay, err);
+	order.fds[0] = seal_command(&start, err);
+	order.nfds = order.fds[0] >= 0;
+	leader = order.nfds ? find_leader(stay, &order, err) : -1;
 	c = leader < 0 ? NULL : ab_stay_add(stay, leader, -1, start.argv, err);
-	if (!c || send_command(leader, sealed, &start, err) < 0)
+	if (!c) {
+		ab_stay_order_fini(&order);
 		return -1;
+	}
+	c->order = order;
 	c->main = !stay->setup.keep;
 	c->approved.yes = stay->setup.yes;
 	snprintf(c->approved.rule, sizeof(c->approved.rule), "%s",

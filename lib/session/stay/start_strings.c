@@ -1,12 +1,5 @@
 #include "session/stay/start_strings.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-
 static void add_string(struct ab_buf *b, const char *s)
 {
 	ab_buf_add(b, s, strlen(s) + 1);
@@ -65,9 +58,7 @@ int ab_start_strings_read(const char *data, size_t len, size_t argc, bool script
 
 void ab_start_strings_fini(struct ab_start_strings *s)
 {
-	free(s->cwd);
-	free(s->script);
-	ab_strv_fini(&s->argv);
-	ab_strv_fini(&s->env);
+	ab_free_all(s->cwd, s->script);
+	ab_strv_fini_all(&s->argv, &s->env);
 	*s = (struct ab_start_strings){ 0 };
 }

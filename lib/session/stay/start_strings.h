@@ -1,17 +1,10 @@
-#ifndef AB_SESSION_STAY_START_STRINGS_H
-#define AB_SESSION_STAY_START_STRINGS_H
+#pragma once
 /*
  * The strings of a request to start a command: its folder, its words, the text for its shell and
  * the client's environment. They may contain any byte but NUL and may be long, so they come in a
  * sealed memfd beside the request, each with its NUL. Pure.
  */
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "base/data/strv.h"
-
-struct ab_buf;
-struct ab_error;
+#include "base/base.h"
 
 #define AB_START_MOST (8u << 20)
 enum { AB_START_WORDS = 65536 };
@@ -28,5 +21,3 @@ void ab_start_strings_write(const struct ab_start_strings *strings, struct ab_bu
 int ab_start_strings_read(const char *data, size_t len, size_t argc, bool script, size_t nenv,
 			  struct ab_start_strings *ret, struct ab_error *err);
 void ab_start_strings_fini(struct ab_start_strings *strings);
-
-#endif

@@ -10,25 +10,13 @@
  */
 #include "session/stay/stay.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "audit/write/audit.h"
 #include "audit/write/log.h"
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/clock.h"
-#include "base/system/fd.h"
 #include "policy/model/policy.h"
 #include "sandbox/start/launch.h"
 #include "session/control/control_socket.h"
@@ -39,13 +27,6 @@
 /* The client waits for ten seconds. */
 enum { SILENT_MS = 8000, SOON_MS = 1, ASKERS_MAX = 8 };
 
-/* Another process may have the same open file, so closing it does not end its events. */
-static void close_source(struct ab_stay_command *c, struct ab_source *source)
-{
-	ab_loop_remove(c->stay->hands.loop, source);
-	ab_source_close(source);
-}
-
 static void tell_client(struct ab_stay_command *c, const struct ab_stay_msg *msg, size_t len,
 			int fd)
 {
@@ -55,7 +36,7 @@ static void tell_client(struct ab_stay_command *c, const struct ab_stay_msg *msg
 		return;
 	/* A line for the user may be lost; a client that misses more has gone. */
 	if (msg->type != AB_STAY_SAY || (errno != EAGAIN && errno != ENOBUFS))
-		close_source(c, &c->client);
+		ab_loop_close(c->stay->hands.loop, &c->client);
 }
 
 static void tell_short(struct ab_stay_command *c, enum ab_stay_type type, int value)
@@ -72,6 +53,7 @@ static void free_command(struct ab_later *later)
 		c->next->link = c->link;
 	c->stay->ncommands--;
 	ab_closep(&c->listener.fd);
+	ab_stay_order_fini(&c->order);
 	ab_strv_fini(&c->argv);
 	free(c);
 }
@@ -114,12 +96,9 @@ static void record_end(struct ab_stay_command *c, int status, const struct ab_er
 	struct ab_error err = { 0 };
 
 	ab_record_open(&line, stay->setup.run_id, "ended");
-	ab_record_number(&line, "number", c->number);
-	ab_record_list(&line, "command", &c->argv);
-	ab_record_number(&line, "status", status);
-	ab_record_number(&line, "ms", (int64_t)(ab_now_ms() - (int64_t)c->begun_ms));
-	if (failed)
-		ab_record_text(&line, "error", failed->text);
+	ab_buf_jsonf(&line, ",'number':%u,'command':%p,'status':%d,'ms':%jd?,'error':%s", c->number,
+		     ab_list(&c->argv), status, ab_now_ms() - (int64_t)c->begun_ms,
+		     failed ? failed->text : NULL);
 	if (ab_log_write(stay->setup.log, &line, &err) < 0)
 		stay->hands.fail(stay->hands.arg, &err);
 }
@@ -140,9 +119,8 @@ static void answer_client(struct ab_stay_command *c)
 	if (!client)
 		return;
 	stay->naskers--;
-	ab_control_reply(client,
-			 json_pack("{s:I,s:b,s:b}", "number", (json_int_t)c->number, "raw",
-				   stay->setup.policy->raw_terminal, "asks", ab_stay_asks(stay)));
+	ab_control_reply(client, "'number':%u,'raw':%hhd,'asks':%hhd", c->number,
+			 stay->setup.policy->raw_terminal, ab_stay_asks(stay));
 }
 
 /* Those that are known by now; what comes later is told at the end of the next command. */
@@ -171,6 +149,7 @@ static void conclude_command(struct ab_stay_command *c, int status, const struct
 	if (c->leader.fd < 0)
 		return;
 	ab_loop_timer_stop(stay->hands.loop, &c->silent);
+	ab_stay_order_fini(&c->order);
 	answer_client(c);
 	stay->nrunning--;
 	record_end(c, exit_status_of(status, failed), failed);
@@ -181,8 +160,8 @@ static void conclude_command(struct ab_stay_command *c, int status, const struct
 	} else {
 		tell_short(c, AB_STAY_ENDED, status);
 	}
-	close_source(c, &c->leader);
-	close_source(c, &c->client);
+	ab_loop_close(c->stay->hands.loop, &c->leader);
+	ab_loop_close(c->stay->hands.loop, &c->client);
 	if (c->output)
 		ab_output_end(ab_take(c->output), failed ? 125 << 8 : status);
 	if (c->main) {
@@ -208,17 +187,16 @@ static void fail_command(struct ab_stay_command *c, const char *what)
 	conclude_command(c, 0, &err);
 }
 
-/* The first call of the command that must be answered: the judge gets the listener. Most commands
+/* The first call of the command that must be answered: the guard gets the listener. Most commands
  * of a moment have none. From now on we only see when no process is left. */
 static void call_judge(struct ab_stay_command *c)
 {
 	struct ab_stay *stay = c->stay;
-	struct pollfd room = { .fd = ab_program_judge_fd(stay->hands.judge), .events = POLLOUT };
 
-	if (poll(&room, 1, 0) <= 0 ||
-	    ab_program_judge_add(stay->hands.judge, c->listener.fd, &c->approved) < 0) {
-		close_source(c, &c->listener);
-		fail_command(c, "the judge cannot take another command");
+	if (ab_poll(stay->hands.guard->sock, POLLOUT, 0) <= 0 ||
+	    ab_guard_link_add(stay->hands.guard, c->listener.fd, &c->approved) < 0) {
+		ab_loop_close(c->stay->hands.loop, &c->listener);
+		fail_command(c, "the guard cannot take another command");
 		return;
 	}
 	ab_loop_set(stay->hands.loop, &c->listener, 0);
@@ -246,13 +224,11 @@ static void take_listener(struct ab_stay_command *c, struct ab_fds *fds)
 	if (fds->len == 0 || c->listener.fd >= 0)
 		return;
 	if (!stay->asked) {
-		fail_command(c, "the box has no judge for its calls");
+		fail_command(c, "the box has no guard for its calls");
 		return;
 	}
-	c->listener = (struct ab_source){ .fd = ab_take_fd(&fds->v[0]),
-					  .ready = listener_ready,
-					  .owner = c };
-	if (ab_loop_add(stay->hands.loop, &c->listener, EPOLLIN, &err) < 0)
+	if (ab_loop_watch(stay->hands.loop, &c->listener, ab_take_fd(&fds->v[0]), listener_ready, c,
+			  &err) < 0)
 		conclude_command(c, 0, &err);
 }
 
@@ -314,10 +290,13 @@ static void leader_ready(struct ab_source *source, uint32_t events)
 	(void)events;
 	if (r > 0) {
 		ab_loop_timer_stop(c->stay->hands.loop, &c->silent);
+		/* The command may run from now on, and its pipes are its own. */
+		ab_stay_order_fini(&c->order);
 		answer_client(c);
 		take_message(c, &msg, &fds);
 	} else if (r == 0 || errno != EAGAIN) { /* a process of the box has killed it */
-		conclude_command(c, SIGKILL, NULL);
+		if (!ab_stay_start_again(c))
+			conclude_command(c, SIGKILL, NULL);
 	}
 }
 
@@ -340,7 +319,7 @@ static void give_up_leader(struct ab_timer *timer)
 /* A command that ignores HUP goes on, as with nohup. */
 static void lose_client(struct ab_stay_command *c)
 {
-	close_source(c, &c->client);
+	ab_loop_close(c->stay->hands.loop, &c->client);
 	if (!c->went) {
 		conclude_command(c, SIGHUP, NULL);
 		return;
@@ -487,36 +466,33 @@ void ab_stay_attach(struct ab_stay *stay, struct ab_control_client *client,
 		ab_fail(&err, AB_EUSAGE, 0, "attach needs two sockets");
 	} else if (ab_output_attach(c->output, ab_take_fd(&request->fds->v[0]),
 				    ab_take_fd(&request->fds->v[1]), &err) == 0) {
-		ab_control_reply(client, json_pack("{s:I,s:b}", "number", (json_int_t)c->number,
-						   "asks", ab_stay_asks(stay)));
+		ab_control_reply(client, "'number':%u,'asks':%hhd", c->number, ab_stay_asks(stay));
 		return;
 	}
 	ab_control_refuse(client, &err);
 }
 
-void ab_stay_describe(const struct ab_stay *stay, json_t *status)
+/* The oldest is the last of the list. */
+static void describe_commands(const struct ab_stay_command *c, struct ab_buf *b)
 {
-	json_t *list = json_array();
+	if (!c)
+		return;
+	describe_commands(c->next, b);
+	if (c->leader.fd >= 0)
+		ab_buf_jsonf(b,
+			     ",{'number':%u,'command':%p,'age_ms':%jd,'detached':%hhd,"
+			     "'attached':%hhd}",
+			     c->number, ab_list(&c->argv), ab_now_ms() - (int64_t)c->begun_ms,
+			     (bool)(c->output != NULL),
+			     (bool)(c->client.fd >= 0 ||
+				    (c->output && ab_output_clients(c->output))));
+}
 
-	for (const struct ab_stay_command *c = stay->commands; c; c = c->next) {
-		json_t *words = json_array();
-
-		if (c->leader.fd < 0) {
-			json_decref(words);
-			continue;
-		}
-		for (size_t i = 0; i < c->argv.len; i++)
-			json_array_append_new(words, json_string(c->argv.v[i]));
-		json_array_insert_new(
-			list, 0,
-			json_pack(
-				"{s:I,s:o,s:I,s:b,s:b}", "number", (json_int_t)c->number, "command",
-				words, "age_ms", (json_int_t)(ab_now_ms() - (int64_t)c->begun_ms),
-				"detached", c->output != NULL, "attached",
-				c->client.fd >= 0 || (c->output && ab_output_clients(c->output))));
-	}
-	json_object_set_new(status, "stays", json_true());
-	json_object_set_new(status, "commands", list);
+void ab_stay_describe(const struct ab_stay *stay, struct ab_buf *status)
+{
+	ab_buf_jsonf(status, ",'stays':true,'commands':[");
+	describe_commands(stay->commands, status);
+	ab_buf_puts(status, "]");
 }
 
 void ab_stay_say(struct ab_stay *stay, bool note, const char *text)
@@ -539,7 +515,6 @@ void ab_stay_ending(struct ab_stay *stay)
 	stay->ending = true;
 	ab_loop_timer_stop(stay->hands.loop, &stay->refill);
 	ab_closep(&stay->spare);
-	stay->spare = -1;
 }
 
 void ab_stay_end(struct ab_stay *stay)
@@ -551,8 +526,8 @@ void ab_stay_end(struct ab_stay *stay)
 	for (struct ab_stay_command *c = stay->commands; c; c = c->next) {
 		c->main = false;
 		conclude_command(c, SIGKILL, NULL);
-		close_source(c, &c->client);
-		close_source(c, &c->listener);
+		ab_loop_close(c->stay->hands.loop, &c->client);
+		ab_loop_close(c->stay->hands.loop, &c->listener);
 		drop_command(c);
 	}
 	ab_loop_timer_stop(stay->hands.loop, &stay->idle);

@@ -1,9 +1,8 @@
-#ifndef AB_SESSION_STAY_STAY_H
-#define AB_SESSION_STAY_STAY_H
+#pragma once
 /*
  * The commands of a box that stays, in its supervisor.
  *
- *	client -- control socket: "start" --> start.c: judge, environment, record
+ *	client -- control socket: "start" --> start.c: guard, environment, record
  *	                                       |
  *	                      AB_MSG_COMMAND   v
  *	leader <-------------------------------+
@@ -18,19 +17,16 @@
  * A detached command (run -d) has no client: the supervisor starts it and keeps its output
  * (session/stay/output.h).
  */
-#include <jansson.h>
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/base.h"
 
 struct ab_box;
 struct ab_control_client;
 struct ab_control_request;
-struct ab_error;
 struct ab_log;
 struct ab_loop;
 struct ab_note;
 struct ab_policy;
-struct ab_program_judge;
+struct ab_guard_link;
 struct ab_spec;
 struct ab_stay;
 
@@ -56,7 +52,7 @@ struct ab_stay_setup {
 struct ab_stay_hands {
 	struct ab_loop *loop;
 	const struct ab_box *box;
-	struct ab_program_judge *judge;
+	struct ab_guard_link *guard;
 	void (*fail)(void *arg, const struct ab_error *err); /* ends the run */
 	/* Clients may come; a detached command was executed. */
 	void (*ready)(void *arg);
@@ -73,7 +69,7 @@ struct ab_stay_hands {
 };
 
 struct ab_stay *ab_stay_new(const struct ab_stay_setup *setup, const struct ab_stay_hands *hands);
-/* The box is proved: start the detached command, or wait for clients. `asked`: it has a judge. */
+/* The box is proved: start the detached command, or wait for clients. `asked`: it has a guard. */
 void ab_stay_begin(struct ab_stay *stay, bool asked);
 /* Requests over the control socket, with their descriptors. */
 void ab_stay_start(struct ab_stay *stay, struct ab_control_client *client,
@@ -81,7 +77,7 @@ void ab_stay_start(struct ab_stay *stay, struct ab_control_client *client,
 void ab_stay_attach(struct ab_stay *stay, struct ab_control_client *client,
 		    const struct ab_control_request *request);
 /* Add "stays" and "commands" to the answer to "status". */
-void ab_stay_describe(const struct ab_stay *stay, json_t *status);
+void ab_stay_describe(const struct ab_stay *stay, struct ab_buf *status);
 /* Show a line to every client. */
 void ab_stay_say(struct ab_stay *stay, bool note, const char *text);
 /* The time limit of the box has passed: its commands get TERM now. */
@@ -90,5 +86,3 @@ void ab_stay_timed_out(struct ab_stay *stay);
 void ab_stay_ending(struct ab_stay *stay);
 /* After the loop: tell the clients that are left. */
 void ab_stay_end(struct ab_stay *stay);
-
-#endif

@@ -1,18 +1,26 @@
-#ifndef AB_SESSION_STAY_STAY_STATE_H
-#define AB_SESSION_STAY_STAY_STATE_H
+#pragma once
 /* Shared by stay.c (running commands) and start.c (requests to start one). */
-#include "base/data/strv.h"
+#include "base/base.h"
 #include "base/system/loop.h"
-#include "session/notify/program_judge.h"
+#include "guard/notify/guard_link.h"
 #include "session/stay/stay.h"
 
 struct ab_output;
 
 /* One listener is that of the box's proof. A command whose processes all have ended needs none. */
-enum { AB_COMMANDS_MAX = AB_JUDGE_LISTENERS - 1 };
+enum { AB_COMMANDS_MAX = AB_GUARD_LISTENERS - 1 };
+
+/* What a leader is sent, until its first message: a process of the box may kill it before. */
+struct ab_stay_order {
+	int fds[4]; /* the sealed command, then those of 0-2 that are passed on */
+	size_t nfds;
+	bool report; /* AB_MSG_RUNS */
+	unsigned leaders;
+};
 
 struct ab_stay_command {
 	struct ab_stay *stay;
+	struct ab_stay_order order;
 	struct ab_stay_command *next, **link;
 	struct ab_later later;
 	struct ab_timer silent;		 /* until the leader's first message */
@@ -23,7 +31,7 @@ struct ab_stay_command {
 	struct ab_source leader;   /* fd -1: it has ended */
 	struct ab_source client;   /* fd -1: none, or it has gone */
 	struct ab_source listener; /* until no process of the command is left; fd -1: none */
-	struct ab_judge_more approved;
+	struct ab_guard_more approved;
 	struct ab_output *output; /* of a detached command, or NULL */
 	bool main;		  /* the box ends with it */
 	bool went;		  /* `go` was sent */
@@ -59,20 +67,19 @@ void ab_stay_answer_later(struct ab_stay_command *command, struct ab_control_cli
 /* Does the box ask about hosts? Then a client with a terminal shows the questions. */
 bool ab_stay_asks(const struct ab_stay *stay);
 
-/* start.c: what to start, with descriptors for those of 0-2 that are passed on. */
+/* start.c: what to start. */
 struct ab_stay_start {
 	const struct ab_strv *argv, *env;
 	const char *cwd;
 	const char *streams[3];
 	bool behind;
-	bool report; /* AB_MSG_RUNS */
-	const int *passed;
-	size_t npassed;
 };
+/* The leader ended before it said anything, so nothing was executed: give the command to another one.
+ * False: there is none, or too many were killed. */
+bool ab_stay_start_again(struct ab_stay_command *command);
+void ab_stay_order_fini(struct ab_stay_order *order);
 /* Have init make the leader of the next command, if none waits. */
 void ab_stay_refill(struct ab_stay *stay);
 void ab_stay_find_ours(struct ab_stay *stay);
 /* Start spec->argv, as the box's own command. */
 int ab_stay_start_detached(struct ab_stay *stay, struct ab_error *err);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef AB_SESSION_STAY_STAY_WIRE_H
-#define AB_SESSION_STAY_STAY_WIRE_H
+#pragma once
 /*
  * Between the supervisor of a box that stays and the client of one command, over a SOCK_SEQPACKET
  * pair. The client makes it and passes one end with its request (session/control/control_socket.h:
@@ -7,10 +6,7 @@
  * closes, its command gets HUP; if the supervisor's end closes without AB_STAY_ENDED or
  * AB_STAY_FAILED, the supervisor has died, and the box with it.
  */
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/data/error.h"
+#include "base/base.h"
 
 enum ab_stay_type {
 	/* to the client */
@@ -38,5 +34,3 @@ struct ab_stay_msg {
 
 /* Typed in an attached terminal, it leaves the command alone: Ctrl-]. */
 #define AB_STAY_DETACH_KEY '\x1d'
-
-#endif

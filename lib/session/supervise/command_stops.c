@@ -1,15 +1,10 @@
 #include "session/supervise/command_stops.h"
 
-#include <signal.h>
-#include <unistd.h>
-
-#include "base/system/clock.h"
-#include "sandbox/start/launch.h"
-#include "session/ask/host_prompt.h"
+#include "consent/ask/host_prompt.h"
 #include "session/control/steering.h"
 #include "session/supervise/failure.h"
 #include "session/supervise/supervisor.h"
-#include "session/terminal/terminal.h"
+#include "terminal/terminal.h"
 
 enum {
 	CLAIMS_MAX = 16,   /* stops for the terminal ... */

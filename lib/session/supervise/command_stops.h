@@ -1,11 +1,9 @@
-#ifndef AB_SESSION_SUPERVISE_COMMAND_STOPS_H
-#define AB_SESSION_SUPERVISE_COMMAND_STOPS_H
+#pragma once
 /*
  * Job control: the supervisor stops when the command does, and resumes it when the caller's shell
  * resumes the supervisor.
  */
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/base.h"
 
 struct ab_failure;
 struct ab_steering;
@@ -26,5 +24,3 @@ void ab_command_stops_ask(struct ab_command_stops *stops);
 /* Init reports that this signal stopped the command. */
 void ab_command_stops_take(struct ab_command_stops *stops, int sig);
 void ab_command_stops_resume(struct ab_command_stops *stops);
-
-#endif

@@ -1,9 +1,8 @@
-#ifndef AB_SESSION_SUPERVISE_FAILURE_H
-#define AB_SESSION_SUPERVISE_FAILURE_H
+#pragma once
 /*
  * How the supervisor's parts end the run: its loop stops, and the box must not run without it.
  */
-#include "base/data/error.h"
+#include "base/base.h"
 #include "base/system/loop.h"
 
 struct ab_failure {
@@ -26,5 +25,3 @@ static inline void ab_failure_set(struct ab_failure *failure, const struct ab_er
 		*failure->err = *err;
 	ab_failure_end(failure);
 }
-
-#endif

@@ -2,14 +2,12 @@
 
 #include "audit/write/audit.h"
 #include "audit/write/log.h"
-#include "base/data/buf.h"
-#include "base/system/fd.h"
-#include "session/broker/broker.h"
+#include "broker/broker.h"
 #include "session/control/box_network.h"
 #include "session/control/steering.h"
 #include "session/supervise/failure.h"
 #include "session/supervise/supervisor.h"
-#include "session/terminal/terminal.h"
+#include "terminal/terminal.h"
 
 /* Names the secret and the event, never the value. */
 static void record_secret(struct ab_network_link *net, size_t i, const char *event,
@@ -33,7 +31,7 @@ static void secret_stale(void *arg, size_t i)
 	ab_broker_secret(net->what->broker, i);
 }
 
-static void secret_tripped(void *arg, size_t i)
+static void secret_tripped(void *arg, size_t i, bool clear)
 {
 	struct ab_network_link *net = arg;
 
@@ -41,9 +39,10 @@ static void secret_tripped(void *arg, size_t i)
 		return;
 	record_secret(net, i, "tripped", NULL);
 	ab_fail(net->failure->err, AB_EPROPERTY, 0,
-		"the placeholder of %s was about to be sent to another host; the run was ended",
-		net->what->secrets->v[i].name);
-	ab_hint(net->failure->err, "the run's record says which host");
+		"the placeholder of %s was about to be sent %s; the run was ended",
+		net->what->secrets->v[i].name, clear ? "over plain HTTP" : "to another host");
+	ab_hint(net->failure->err, clear ? "its host gets the secret over https only"
+					 : "the run's record says which host");
 	ab_failure_end(net->failure);
 }
 

@@ -1,11 +1,9 @@
-#ifndef AB_SESSION_SUPERVISE_NETWORK_LINK_H
-#define AB_SESSION_SUPERVISE_NETWORK_LINK_H
+#pragma once
 /*
  * Connects the proxy's thread, the steering, and the broker, which reads secrets again: questions
  * and alarms go to the steering, secrets that are stale to the broker, and their new values back.
  */
-#include <stdbool.h>
-
+#include "base/base.h"
 #include "policy/model/secrets.h"
 
 struct ab_broker_news;
@@ -26,5 +24,3 @@ int ab_network_link_attach(struct ab_network_link *net, struct ab_loop *loop);
 void ab_network_link_secret(struct ab_network_link *net, const struct ab_broker_news *news);
 /* Init has connected to a published port. Takes `fd`. */
 void ab_network_link_dialled(struct ab_network_link *net, int errnum, int fd);
-
-#endif

@@ -9,41 +9,29 @@
  */
 #include "session/supervise/supervisor.h"
 
-#include <errno.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
-#include <unistd.h>
 
 #include "audit/read/find.h"
 #include "audit/write/audit.h"
 #include "audit/write/log.h"
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-#include "base/system/clock.h"
-#include "base/system/fd.h"
-#include "base/system/loop.h"
-#include "session/ask/host_prompt.h"
-#include "session/broker/broker.h"
-#include "session/containers/container_watch.h"
+#include "consent/ask/host_prompt.h"
+#include "containers/container_watch.h"
+#include "guard/notify/refused_programs.h"
+#include "hosttools/tool_broker.h"
+#include "hosttools/tool_watch.h"
 #include "session/control/box_network.h"
 #include "session/control/control_socket.h"
 #include "session/control/steering.h"
-#include "session/notify/refused_programs.h"
 #include "session/stay/stay.h"
 #include "session/supervise/command_stops.h"
 #include "session/supervise/failure.h"
-#include "session/supervise/judge_watch.h"
+#include "session/supervise/guard_watch.h"
 #include "session/supervise/network_link.h"
-#include "session/terminal/streams.h"
-#include "session/terminal/terminal.h"
-#include "session/tools/tool_broker.h"
-#include "session/tools/tool_watch.h"
+#include "terminal/streams.h"
+#include "terminal/terminal.h"
 
 struct supervisor {
 	const struct ab_supervision *what;
@@ -57,7 +45,7 @@ struct supervisor {
 	bool alone; /* when it was over, only init was left in the box */
 	struct ab_failure failure;
 	struct ab_command_stops stops;
-	struct ab_judge_watch judge;
+	struct ab_guard_watch guard;
 	struct ab_network_link network;
 };
 
@@ -204,7 +192,7 @@ static void start_further(void *arg, struct ab_control_client *client,
 		ab_stay_attach(s->stay, client, request);
 }
 
-static void describe_commands(void *arg, json_t *status)
+static void describe_commands(void *arg, struct ab_buf *status)
 {
 	const struct supervisor *s = arg;
 
@@ -244,7 +232,7 @@ static uint64_t count_denials(void *arg)
 {
 	struct supervisor *s = arg;
 
-	ab_judge_watch_drain(&s->judge);
+	ab_guard_watch_drain(&s->guard);
 	return ab_steering_denials(s->steering);
 }
 
@@ -259,7 +247,7 @@ static void open_stay(struct supervisor *s)
 {
 	struct ab_stay_hands hands = { .loop = &s->loop,
 				       .box = s->what->box,
-				       .judge = s->what->children,
+				       .guard = s->what->children,
 				       .fail = fail_run,
 				       .ready = box_ready_for_clients,
 				       .over = end_with_command,
@@ -313,13 +301,13 @@ static void take_terminal(struct supervisor *s, struct ab_fds *fds)
 		ab_failure_end(&s->failure);
 }
 
-/* Further commands send their own listeners; the judge must be there by then. */
+/* Further commands send their own listeners; the guard must be there by then. */
 static void begin_stay(struct supervisor *s, const struct ab_holds *holds)
 {
 	bool asked = s->what->children && !holds->unasked;
 
 	if (asked)
-		ab_judge_watch_begin(&s->judge);
+		ab_guard_watch_begin(&s->guard);
 	if (s->failure.result == 0)
 		ab_stay_begin(s->stay, asked);
 }
@@ -330,7 +318,7 @@ static void take_holds(struct supervisor *s, const struct ab_holds *holds, struc
 		return;
 	s->started = true;
 	if (s->what->holds(s->what->arg, holds, s->failure.err) < 0 ||
-	    ab_judge_watch_take(&s->judge, holds, holds->unasked, fds) < 0)
+	    ab_guard_watch_take(&s->guard, holds, holds->unasked, fds) < 0)
 		ab_failure_end(&s->failure);
 	else if (s->what->timeout_ms)
 		arm_timer(s, s->what->timeout_ms);
@@ -376,7 +364,7 @@ static void take_message(struct supervisor *s, const struct ab_msg *msg, struct 
 		(void)ab_broker_walls(s->what->broker, fds->v, fds->len);
 		break;
 	case AB_MSG_ASKS:
-		if (ab_judge_watch_take(&s->judge, &msg->u.holds, false, fds) < 0)
+		if (ab_guard_watch_take(&s->guard, &msg->u.holds, false, fds) < 0)
 			ab_failure_end(&s->failure);
 		break;
 	case AB_MSG_HOLDS:
@@ -539,29 +527,21 @@ static int attach_tools(struct supervisor *s)
 static int open_sources(struct supervisor *s, struct ab_error *err)
 {
 	const struct ab_supervision *what = s->what;
+	int signals, timer = -1;
 	sigset_t all;
 
 	sigfillset(&all);
-	s->signals = (struct ab_source){ .fd = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK),
-					 .ready = signals_ready,
-					 .owner = s };
-	s->timer = (struct ab_source){
-		.fd = what->timeout_ms ? timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK)
-				       : -1,
-		.ready = timer_ready,
-		.owner = s
-	};
-	s->box = (struct ab_source){ .fd = what->box->sock, .ready = box_ready, .owner = s };
-	s->broker = (struct ab_source){ .fd = ab_broker_fd(what->broker),
-					.ready = broker_ready,
-					.owner = s };
-	if (s->signals.fd < 0 || (what->timeout_ms && s->timer.fd < 0))
+	signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (what->timeout_ms)
+		timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (signals < 0 || (what->timeout_ms && timer < 0))
 		return ab_fail(err, AB_ESYSTEM, errno, "watch for signals");
-	if (ab_loop_add(&s->loop, &s->signals, EPOLLIN, err) < 0 ||
-	    ab_loop_add(&s->loop, &s->box, EPOLLIN, err) < 0 ||
-	    ab_loop_add(&s->loop, &s->broker, EPOLLIN, err) < 0)
+	if (ab_loop_watch(&s->loop, &s->signals, signals, signals_ready, s, err) < 0 ||
+	    ab_loop_watch(&s->loop, &s->box, what->box->sock, box_ready, s, err) < 0 ||
+	    ab_loop_watch(&s->loop, &s->broker, ab_broker_fd(what->broker), broker_ready, s, err) <
+		    0)
 		return -1;
-	if (what->timeout_ms && ab_loop_add(&s->loop, &s->timer, EPOLLIN, err) < 0)
+	if (timer >= 0 && ab_loop_watch(&s->loop, &s->timer, timer, timer_ready, s, err) < 0)
 		return -1;
 	if (what->containers &&
 	    ab_container_watch_attach(what->containers, &s->loop, fail_run, s, err) < 0)
@@ -582,9 +562,7 @@ static int open_sources(struct supervisor *s, struct ab_error *err)
 
 static bool hear_broker(struct supervisor *s, int ms)
 {
-	struct pollfd news = { .fd = s->broker.fd, .events = POLLIN };
-
-	if (poll(&news, 1, ms) <= 0)
+	if (ab_poll(s->broker.fd, POLLIN, ms) <= 0)
 		return false;
 	broker_ready(&s->broker, EPOLLIN);
 	return true;
@@ -620,7 +598,7 @@ int ab_supervise(const struct ab_supervision *what, struct ab_outcome *ret, stru
 	s.grace.owner = &s;
 	s.failure = (struct ab_failure){ .loop = &s.loop, .err = err };
 	s.stops = (struct ab_command_stops){ .what = what, .failure = &s.failure };
-	s.judge = (struct ab_judge_watch){
+	s.guard = (struct ab_guard_watch){
 		.what = what, .loop = &s.loop, .failure = &s.failure, .listener = { .fd = -1 }
 	};
 	s.network = (struct ab_network_link){ .what = what, .failure = &s.failure };
@@ -641,9 +619,7 @@ int ab_supervise(const struct ab_supervision *what, struct ab_outcome *ret, stru
 	ab_host_prompt_close(what->steering->prompt);
 	ab_steering_close(s.steering, s.out.status);
 	ab_terminal_close(what->terminal);
-	ab_closep(&s.signals.fd);
-	ab_closep(&s.judge.listener.fd);
-	ab_closep(&s.timer.fd);
+	ab_close_all(&s.signals.fd, &s.guard.listener.fd, &s.timer.fd);
 	ab_loop_fini(&s.loop);
 	*ret = s.out;
 	return s.failure.result;

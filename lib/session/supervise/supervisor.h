@@ -1,13 +1,9 @@
-#ifndef AB_SESSION_SUPERVISE_SUPERVISOR_H
-#define AB_SESSION_SUPERVISE_SUPERVISOR_H
+#pragma once
 /*
  * The supervisor's loop, from `go` to the end of the command: signals, the
  * box's messages, the terminal, the time limit.
  */
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "base/data/error.h"
+#include "base/base.h"
 #include "sandbox/start/launch.h"
 
 struct ab_terminal;
@@ -15,7 +11,7 @@ struct ab_streams;
 struct ab_broker;
 struct ab_container_watch;
 struct ab_tool_watch;
-struct ab_program_judge;
+struct ab_guard_link;
 struct ab_steering_setup;
 struct ab_box_network;
 struct ab_log;
@@ -42,7 +38,7 @@ struct ab_supervision {
 	struct ab_broker *broker;
 	struct ab_terminal *terminal; /* or NULL */
 	struct ab_streams *streams;
-	struct ab_program_judge *children; /* answers the calls that the kernel holds */
+	struct ab_guard_link *children; /* answers the calls that the kernel holds */
 	struct ab_refused_programs *refusals;
 	struct ab_container_watch *containers; /* or NULL: the box has no container engine */
 	struct ab_tool_watch *tools;	       /* or NULL: the box has no host tools */
@@ -67,7 +63,7 @@ struct ab_supervision {
 	 * `alone`: init is the only process left in it. Returns whether the caller will wait for
 	 * init's end (ab_box_fini()). */
 	bool (*ending)(void *arg, bool alone);
-	/* The judge has denied something, which is on record. */
+	/* The guard has denied something, which is on record. */
 	void (*denied)(void *arg, const struct ab_note *note);
 	/* The run did something in the workspace that the user should know at once. */
 	void (*found)(void *arg, const char *text);
@@ -90,5 +86,3 @@ struct ab_outcome {
 /* Returns when the command has ended and init is gone. -1: we failed ourselves; the box is dead
  * then too. */
 int ab_supervise(const struct ab_supervision *what, struct ab_outcome *ret, struct ab_error *err);
-
-#endif

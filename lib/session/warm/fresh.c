@@ -14,21 +14,11 @@
  */
 #include "session/warm/fresh.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
+#include "broker/broker.h"
 #include "policy/layers/compare.h"
-#include "policy/model/policy.h"
 #include "sandbox/plan/spec.h"
-#include "session/broker/broker.h"
 #include "workspace/quarantine/journal.h"
 
 static const char changed[] = "what it protects, hides or may write has changed";
@@ -67,6 +57,8 @@ static int write_spec(const struct ab_prepared *p, struct ab_buf *ret, struct ab
 	struct ab_spec box = p->spec; /* borrowed */
 
 	box.env = (struct ab_strv){ 0 };
+	/* Those in reach are masks of the plan; the others are in folders that the box does not see. */
+	box.sockets = (struct ab_strv){ 0 };
 	memset(box.host_ns, 0, sizeof(box.host_ns));
 	box.run_id = NULL;
 	box.started_ns = 0;
@@ -170,11 +162,9 @@ void ab_fresh_fini(struct ab_fresh *f)
 {
 	for (size_t i = 0; i < AB_COUNT(f->mounts); i++) {
 		ab_closep(&f->mounts[i]);
-		f->mounts[i] = -1;
 	}
 	ab_hidden_names_fini(&f->denied);
-	ab_buf_fini(&f->spec);
-	ab_buf_fini(&f->files);
+	ab_buf_fini_all(&f->spec, &f->files);
 }
 
 const char *ab_fresh_ours(const struct ab_fresh *f, const struct ab_prepared *now)

@@ -1,5 +1,4 @@
-#ifndef AB_SESSION_WARM_FRESH_H
-#define AB_SESSION_WARM_FRESH_H
+#pragma once
 /*
  * Is a box that waits still the one that a new run would get? Everything is looked up again, by the
  * functions that look for every run, and compared; of the denied names it is enough that what was looked
@@ -8,13 +7,12 @@
  * Two processes share the work: the supervisor looks at the settings, the denied names, the mounts
  * and the files below them (ab_fresh_ours), its broker at everything else (ab_fresh_theirs).
  */
-#include "base/data/buf.h"
-#include "session/consent/request.h"
+#include "base/base.h"
+#include "consent/request.h"
 #include "session/run/prepare.h"
 #include "workspace/tree/glob.h"
 
 struct ab_broker_view;
-struct ab_error;
 
 struct ab_fresh {
 	struct ab_request quiet; /* with which the box was prepared; no details are wanted */
@@ -44,5 +42,3 @@ const char *ab_fresh_ours(const struct ab_fresh *fresh, const struct ab_prepared
 /* `arg`: a struct ab_fresh. For struct ab_broker_wait. */
 const char *ab_fresh_theirs(void *arg, struct ab_broker_view *ret);
 void ab_fresh_forget_theirs(void *arg);
-
-#endif

@@ -16,32 +16,18 @@
  */
 #include "session/warm/warm.h"
 
-#include <errno.h>
-#include <poll.h>
 #include <sched.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
-#include <unistd.h>
 
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
-#include "policy/layers/environment.h"
+#include "broker/broker.h"
+#include "consent/consent.h"
+#include "host/facts.h"
+#include "host/lock/lockdown.h"
 #include "policy/model/policy.h"
 #include "sandbox/start/bridge.h"
-#include "session/broker/broker.h"
-#include "session/consent/consent.h"
-#include "session/consent/request.h"
+#include "secrets/ssh_agent.h"
 #include "session/control/box_network.h"
-#include "session/control/violation_tap.h"
-#include "session/host/facts.h"
-#include "session/lock/lockdown.h"
-#include "session/notify/program_judge.h"
-#include "session/notify/refused_programs.h"
-#include "session/run/prepare.h"
 #include "session/run/run_state.h"
-#include "session/secrets/ssh_agent.h"
 #include "session/warm/fresh.h"
 
 struct ab_warm {
@@ -161,9 +147,8 @@ static int build_box(struct ab_warm *w, struct ab_error *err)
 static void expect_broker(const struct ab_warm *w)
 {
 	enum { TRIES = 300 };
-	struct pollfd p = { .fd = ab_broker_fd(w->run.broker), .events = POLLIN };
 
-	for (int i = 0; i < TRIES && poll(&p, 1, 0) == 0; i++)
+	for (int i = 0; i < TRIES && ab_poll(ab_broker_fd(w->run.broker), POLLIN, 0) == 0; i++)
 		sched_yield();
 }
 
@@ -233,8 +218,8 @@ static int rehearse(struct ab_warm *w, struct ab_error *err)
 	theirs = hear_broker(w);
 	if (!ours && !theirs)
 		return 0;
-	ab_fail(err, AB_ESYSTEM, 0, "while the box was prepared: %s", ours ? ours : theirs);
-	return ab_step(err, AB_WARM_UNFIT);
+	return ab_fail_step(err, AB_WARM_UNFIT, 0, "while the box was prepared: %s",
+			    ours ? ours : theirs);
 }
 
 static int prepare_host(struct ab_warm *w, struct ab_error *err)
@@ -398,9 +383,7 @@ static int adopt(struct ab_warm *w, const struct ab_request *rq, struct ab_prepa
 
 static bool has_ended(const struct run *r)
 {
-	struct pollfd p = { .fd = r->box.sock, .events = POLLIN };
-
-	return poll(&p, 1, 0) != 0;
+	return ab_poll(r->box.sock, POLLIN, 0) != 0;
 }
 
 /* The record is not final before the broker is heard: a copy could not be taken back. */
@@ -462,8 +445,7 @@ static int begin(struct ab_warm *w, struct ab_error *err)
 		return -1;
 	if (eventfd_write(w->go, 1) == 0)
 		return 0;
-	ab_fail(err, AB_ESYSTEM, errno, "start the command");
-	return ab_step(err, "go");
+	return ab_fail_step(err, "go", errno, "start the command");
 }
 
 /* The command starts meanwhile: the broker, which has work to do now, would take its processor. */
@@ -477,8 +459,7 @@ static int lock_in(struct ab_warm *w, struct ab_error *err)
 		return -1;
 	if (ab_broker_begin(r->broker, p->spec.cwd, r->request->yes, p->audit.fd) == 0)
 		return 0;
-	ab_fail(err, AB_ESYSTEM, errno, "begin the run");
-	return ab_step(err, "broker");
+	return ab_fail_step(err, "broker", errno, "begin the run");
 }
 
 /* The command may have begun: the broker looks at what it did, and ends the run. We may be locked in

@@ -1,5 +1,4 @@
-#ifndef AB_SESSION_WARM_WARM_H
-#define AB_SESSION_WARM_WARM_H
+#pragma once
 /*
  * A box that is prepared before there is a command: namespaces, network, mounts, Landlock and filter
  * are ready, everything is proved, its broker runs, the folder for its record is reserved, and the
@@ -10,7 +9,8 @@
  * a denied file), the prepared one is discarded, and the run starts one of its own. The same goes for
  * a command that needs approval, and for everything else that is not the same for all runs.
  */
-struct ab_error;
+#include "base/base.h"
+
 struct ab_request;
 
 struct ab_warm;
@@ -32,5 +32,3 @@ void ab_warm_free(struct ab_warm *warm);
 /* ab_run() in this box. 1: the box does not fit, and is gone; nothing has started. */
 int ab_warm_run(struct ab_warm *warm, const struct ab_request *request, int *ret_status,
 		struct ab_error *err);
-
-#endif

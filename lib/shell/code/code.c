@@ -1,22 +1,20 @@
 #include "shell/code/code.h"
 
-#include "base/data/arena.h"
 #include "shell/command/grammar.h"
 #include "shell/command/known_files.h"
-#include "shell/syntax/name_table.h"
+#include "shell/command/name_index.h"
 
-/* The language of each interpreter; sorted by name. */
+/* The language of each interpreter. */
 static const struct interpreter {
-	char name[16];
 	enum ab_language language;
 } interpreters[] = {
-	{ "awk", AB_LANG_AWK },		 { "bun", AB_LANG_NODE },	{ "deno", AB_LANG_NODE },
-	{ "gawk", AB_LANG_AWK },	 { "ipython", AB_LANG_PYTHON }, { "jruby", AB_LANG_RUBY },
-	{ "lua", AB_LANG_LUA },		 { "luajit", AB_LANG_LUA },	{ "mawk", AB_LANG_AWK },
-	{ "nawk", AB_LANG_AWK },	 { "node", AB_LANG_NODE },	{ "nodejs", AB_LANG_NODE },
-	{ "original-awk", AB_LANG_AWK }, { "perl", AB_LANG_PERL },	{ "php", AB_LANG_PHP },
-	{ "pypy", AB_LANG_PYTHON },	 { "python", AB_LANG_PYTHON },	{ "ruby", AB_LANG_RUBY },
-	{ "tsx", AB_LANG_NODE },
+	AB_PROGRAMS("awk gawk mawk nawk original-awk", AB_LANG_AWK),
+	AB_PROGRAMS("bun deno node nodejs tsx", AB_LANG_NODE),
+	AB_PROGRAMS("ipython pypy python", AB_LANG_PYTHON),
+	AB_PROGRAMS("jruby ruby", AB_LANG_RUBY),
+	AB_PROGRAMS("lua luajit", AB_LANG_LUA),
+	AB_PROGRAMS("perl", AB_LANG_PERL),
+	AB_PROGRAMS("php", AB_LANG_PHP),
 };
 
 /* By language: the options whose value is code. */
@@ -42,7 +40,7 @@ bool ab_code_language(struct ab_text name, enum ab_language *ret)
 	while (name.len > 0 && (name.s[name.len - 1] == '.' ||
 				(name.s[name.len - 1] >= '0' && name.s[name.len - 1] <= '9')))
 		name.len--;
-	found = AB_LOOKUP(interpreters, name);
+	found = AB_NAME_ROW(interpreters, AB_TABLE_LANGUAGES, name);
 	if (found)
 		*ret = found->language;
 	return found;
@@ -63,30 +61,27 @@ static void find_place(const struct ab_simple *command, enum ab_language languag
 	const struct ab_opts opts = ab_grammar_as(command, m->name);
 	size_t skip = command->argc > 1 && ab_field_is(&command->argv[1], "eval") &&
 		      language == AB_LANG_NODE;
-	struct ab_opt_walk w;
 	bool operand = skip || language == AB_LANG_AWK;
-	enum ab_opt what;
 
 	*ret = (struct place){ .input = language != AB_LANG_AWK };
-	ab_opt_begin(&w, &opts, command->argv + skip, command->argc - skip);
-	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
-		bool code = ab_opt_is(&w, what, 0, m->code_long) ||
-			    ab_opt_is(&w, what, 0, m->code_long2) ||
-			    (what == AB_OPT_LETTER && w.letter && strchr(m->code, w.letter));
+	for (struct ab_opt_walk w = ab_opt_begin(opts, command->argv + skip, command->argc - skip);
+	     ab_opt_next(&w);) {
+		bool code = ab_opt_is(&w, 0, m->code_long) || ab_opt_is(&w, 0, m->code_long2) ||
+			    (w.what == AB_OPT_LETTER && w.letter && strchr(m->code, w.letter));
 
-		if (what == AB_OPT_LETTER && w.letter && strchr(m->other, w.letter)) {
+		if (w.what == AB_OPT_LETTER && w.letter && strchr(m->other, w.letter)) {
 			ret->input = false;
 			return;
 		}
 		/* node -p CODE, and -pe */
-		operand |= what == AB_OPT_LETTER && w.letter == 'p' && language == AB_LANG_NODE;
-		if (what == AB_OPT_OPERAND && !operand) {
+		operand |= w.what == AB_OPT_LETTER && w.letter == 'p' && language == AB_LANG_NODE;
+		if (w.what == AB_OPT_OPERAND && !operand) {
 			ret->input =
 				ab_field_is(&w.value, "-") || ab_field_is(&w.value, "/dev/stdin");
 			ret->file = w.value;
 			return;
 		}
-		if (!code && what != AB_OPT_OPERAND)
+		if (!code && w.what != AB_OPT_OPERAND)
 			continue;
 		if (!w.value.text.s)
 			continue;

@@ -1,13 +1,11 @@
-#ifndef AB_SHELL_CODE_CODE_H
-#define AB_SHELL_CODE_CODE_H
+#pragma once
 /*
  * One-liners in other languages (python -c, perl -e, node -e, awk ...): best
  * effort. Finds the commands that they pass to a shell or execute, and a few
  * calls with the same effect. Distinguishes comments and strings from code.
  */
+#include "base/base.h"
 #include "shell/command/inner.h"
-
-struct ab_arena;
 
 enum ab_language {
 	AB_LANG_PYTHON,
@@ -47,5 +45,3 @@ const struct ab_field *ab_code_find(const struct ab_simple *command, enum ab_lan
 bool ab_code_text(const struct ab_simple *command, enum ab_language language, struct ab_field *ret);
 /* enum ab_code_trait of the command's one-liner; 0: it has none. */
 unsigned ab_code_traits(const struct ab_simple *command);
-
-#endif

@@ -3,8 +3,8 @@
  * AB_UNKNOWN. Bounded lookahead, so that nested calls cost no more than their
  * length.
  */
-#include "base/data/arena.h"
 #include "shell/code/code_read.h"
+#include "shell/expand/expand.h"
 #include "shell/syntax/name_table.h"
 
 enum { TOKENS_MAX = 160, TOKENS_LEAST = 8 };
@@ -22,11 +22,6 @@ struct args_walk {
 	uint32_t from, to;
 };
 
-static struct ab_text get_text(const struct ab_code_scan *s, const struct ab_token *t)
-{
-	return (struct ab_text){ s->text.s + t->from, t->to - t->from };
-}
-
 static bool read_token(struct args_walk *w)
 {
 	if (w->budget == 0)
@@ -38,87 +33,50 @@ static bool read_token(struct args_walk *w)
 	return w->token.kind != AB_TOKEN_END;
 }
 
-static bool is_mark(const struct ab_token *t, char mark)
-{
-	return t->kind == AB_TOKEN_MARK && t->mark == mark;
-}
-
 static bool opens_group(const struct ab_token *t)
 {
-	return is_mark(t, '(') || is_mark(t, '[') || is_mark(t, '{');
+	return ab_token_is(t, '(') || ab_token_is(t, '[') || ab_token_is(t, '{');
 }
 
 static bool closes_group(const struct ab_token *t)
 {
-	return is_mark(t, ')') || is_mark(t, ']') || is_mark(t, '}');
+	return ab_token_is(t, ')') || ab_token_is(t, ']') || ab_token_is(t, '}');
 }
 
-/* Names of functions that decode a text. Sorted. */
-static const struct {
-	char name[20];
-	enum { BASE64, HEX, OTHER } how;
-} decoders[] = {
-	{ "Buffer", BASE64 },
-	{ "a2b_base64", BASE64 },
-	{ "a2b_hex", HEX },
-	{ "a85decode", OTHER },
-	{ "atob", BASE64 },
-	{ "b32decode", OTHER },
-	{ "b64decode", BASE64 },
-	{ "b85decode", OTHER },
-	{ "base64_decode", BASE64 },
-	{ "codecs", OTHER },
-	{ "decode64", BASE64 },
-	{ "decode_base64", BASE64 },
-	{ "decodebytes", BASE64 },
-	{ "decompress", OTHER },
-	{ "fromCharCode", OTHER },
-	{ "fromhex", HEX },
-	{ "gzinflate", OTHER },
-	{ "gzuncompress", OTHER },
-	{ "hex2bin", HEX },
-	{ "inflateSync", OTHER },
-	{ "marshal", OTHER },
-	{ "pack", HEX },
-	{ "str_rot13", OTHER },
-	{ "strict_decode64", BASE64 },
-	{ "unescape", OTHER },
-	{ "unhexlify", HEX },
-	{ "unpack", OTHER },
-	{ "urlsafe_b64decode", BASE64 },
-	{ "urlsafe_decode64", BASE64 },
-};
+/* Functions that decode a text: from base64, from hexadecimal digits, in another way. */
+static const char base64_decoders[] =
+	"Buffer a2b_base64 atob b64decode base64_decode decode64 decode_base64 decodebytes "
+	"strict_decode64 urlsafe_b64decode urlsafe_decode64";
+static const char hex_decoders[] = "a2b_hex fromhex hex2bin pack unhexlify";
+static const char other_decoders[] =
+	"a85decode b32decode b85decode codecs decompress fromCharCode gzinflate gzuncompress "
+	"inflateSync marshal str_rot13 unescape unpack";
 
 static void note_decoder(struct ab_code_args *args, struct ab_text name)
 {
-	const __typeof__(decoders[0]) *row = AB_LOOKUP(decoders, name);
+	bool hex = ab_listed(hex_decoders, name), other = ab_listed(other_decoders, name);
 
-	if (!row)
-		return;
-	args->decodes = true;
-	args->hex |= row->how == HEX;
-	args->other |= row->how == OTHER;
+	args->decodes |= hex || other || ab_listed(base64_decoders, name);
+	args->hex |= hex;
+	args->other |= other;
 }
 
 /* Names anywhere in the arguments that describe the call. */
 static void note_name(struct args_walk *w, struct ab_text name)
 {
-	static const char networks[][12] = {
-		"urlopen", "urllib", "urllib2", "requests",  "httpx",	    "fetch", "axios",
-		"LWP",	   "HTTP",   "URI",	"curl_exec", "urlretrieve", "wget",
-	};
+	static const char networks[] = "urlopen urllib urllib2 requests httpx fetch axios LWP HTTP "
+				       "URI curl_exec urlretrieve wget";
 
 	w->args->shell |= ab_text_is(name, "shell");
 	w->args->recursive |= ab_text_is(name, "recursive");
 	w->args->split |= ab_text_is(name, "split");
 	note_decoder(w->args, name);
-	for (size_t i = 0; i < sizeof(networks) / sizeof(*networks); i++)
-		w->args->network |= ab_text_is(name, networks[i]);
+	w->args->network |= ab_listed(networks, name);
 }
 
 static void note_string(struct args_walk *w)
 {
-	struct ab_text t = get_text(&w->scan, &w->token);
+	struct ab_text t = ab_token_text(&w->scan, &w->token);
 
 	w->args->network |= w->scan.language == AB_LANG_PHP &&
 			    (ab_text_starts(t, "http://") || ab_text_starts(t, "https://"));
@@ -133,7 +91,7 @@ static void skip_group(struct args_walk *w)
 		depth += opens_group(&w->token);
 		depth -= closes_group(&w->token);
 		if (w->token.kind == AB_TOKEN_NAME)
-			note_name(w, get_text(&w->scan, &w->token));
+			note_name(w, ab_token_text(&w->scan, &w->token));
 		else if (w->token.kind == AB_TOKEN_STRING)
 			note_string(w);
 	}
@@ -193,8 +151,7 @@ static struct ab_field end_value(struct args_walk *w)
 static const struct ab_token *find_var(const struct ab_code_reader *r, struct ab_text name)
 {
 	for (size_t i = 0; i < r->nvars; i++)
-		if (r->vars[i].name.len == name.len &&
-		    memcmp(r->vars[i].name.s, name.s, name.len) == 0)
+		if (ab_text_same(r->vars[i].name, name))
 			return &r->vars[i].value;
 	return NULL;
 }
@@ -210,13 +167,13 @@ static void add_string(struct args_walk *w, const struct ab_token *t)
 
 static bool is_dotted(const struct args_walk *w)
 {
-	return is_mark(&w->before, '.') && w->scan.language != AB_LANG_PERL &&
+	return ab_token_is(&w->before, '.') && w->scan.language != AB_LANG_PERL &&
 	       w->scan.language != AB_LANG_PHP && w->scan.language != AB_LANG_LUA;
 }
 
 static void add_name(struct args_walk *w)
 {
-	struct ab_text name = get_text(&w->scan, &w->token);
+	struct ab_text name = ab_token_text(&w->scan, &w->token);
 	const struct ab_token *var = find_var(w->r, name);
 
 	note_name(w, name);
@@ -247,15 +204,13 @@ static void add_mark(struct args_walk *w)
 
 static bool ends_bare(const struct args_walk *w)
 {
-	struct ab_text t = get_text(&w->scan, &w->token);
+	struct ab_text t = ab_token_text(&w->scan, &w->token);
 
 	if (!w->bare)
 		return false;
-	return w->token.kind == AB_TOKEN_LINE || is_mark(&w->token, ';') ||
+	return w->token.kind == AB_TOKEN_LINE || ab_token_is(&w->token, ';') ||
 	       closes_group(&w->token) ||
-	       (w->token.kind == AB_TOKEN_NAME &&
-		(ab_text_is(t, "if") || ab_text_is(t, "unless") || ab_text_is(t, "or") ||
-		 ab_text_is(t, "and") || ab_text_is(t, "while") || ab_text_is(t, "do")));
+	       (w->token.kind == AB_TOKEN_NAME && ab_listed("and do if or unless while", t));
 }
 
 /* One value; the token that ends it becomes the current one. */
@@ -264,9 +219,9 @@ static void read_value(struct args_walk *w)
 	bool format_args = false;
 
 	do {
-		struct ab_text t = get_text(&w->scan, &w->token);
+		struct ab_text t = ab_token_text(&w->scan, &w->token);
 
-		if (ends_bare(w) || closes_group(&w->token) || is_mark(&w->token, ','))
+		if (ends_bare(w) || closes_group(&w->token) || ab_token_is(&w->token, ','))
 			return;
 		switch (w->token.kind) {
 		case AB_TOKEN_STRING:
@@ -279,7 +234,7 @@ static void read_value(struct args_walk *w)
 			add_name(w);
 			break;
 		case AB_TOKEN_MARK:
-			if (is_mark(&w->token, '(') && (!w->any || w->format) && !w->literal) {
+			if (ab_token_is(&w->token, '(') && (!w->any || w->format) && !w->literal) {
 				/* ("a" "b") and sprintf("a", x) */
 				if (!read_token(w))
 					return;
@@ -312,20 +267,9 @@ static void read_value(struct args_walk *w)
 
 static void add_item(struct args_walk *w, struct ab_code_arg *arg)
 {
-	struct ab_fields *f = &arg->items;
-
 	if (!w->any)
 		return;
-	if (f->len == f->room) {
-		size_t room = f->room ? 2 * f->room : 8;
-		struct ab_field *v = ab_arena_alloc(w->r->arena, room * sizeof(*v));
-
-		if (f->len)
-			memcpy(v, f->v, f->len * sizeof(*v));
-		f->v = v;
-		f->room = room;
-	}
-	f->v[f->len++] = end_value(w);
+	*ab_fields_next(w->r->arena, &arg->items) = end_value(w);
 	arg->literal |= w->literal;
 }
 
@@ -337,14 +281,14 @@ static void read_list(struct args_walk *w, struct ab_code_arg *arg)
 		begin_value(w);
 		read_value(w);
 		add_item(w, arg);
-		if (!is_mark(&w->token, ','))
+		if (!ab_token_is(&w->token, ','))
 			break;
 	}
 	/* Ignore operations on the list. */
-	while (read_token(w) && !is_mark(&w->token, ',') && !closes_group(&w->token) &&
+	while (read_token(w) && !ab_token_is(&w->token, ',') && !closes_group(&w->token) &&
 	       !ends_bare(w)) {
 		if (w->token.kind == AB_TOKEN_NAME)
-			note_name(w, get_text(&w->scan, &w->token));
+			note_name(w, ab_token_text(&w->scan, &w->token));
 		else if (opens_group(&w->token))
 			skip_group(w);
 	}
@@ -382,20 +326,20 @@ static bool is_keyword(struct args_walk *w)
 		return false;
 	ab_code_next(&s, &a);
 	if (s.language == AB_LANG_RUBY)
-		return is_mark(&a, ':');
+		return ab_token_is(&a, ':');
 	ab_code_next(&s, &b);
-	return is_mark(&a, '=') && !is_mark(&b, '=');
+	return ab_token_is(&a, '=') && !ab_token_is(&b, '=');
 }
 
 /* shell=False is off; any other value may be on. */
 static void read_keyword(struct args_walk *w, struct ab_code_arg *arg)
 {
-	struct ab_text name = get_text(&w->scan, &w->token);
+	struct ab_text name = ab_token_text(&w->scan, &w->token);
 
 	arg->keyword = true;
 	if (!read_token(w) || !read_token(w))
 		return;
-	if (!ab_text_is(get_text(&w->scan, &w->token), "False"))
+	if (!ab_text_is(ab_token_text(&w->scan, &w->token), "False"))
 		note_name(w, name);
 	begin_value(w);
 	read_value(w);
@@ -404,8 +348,8 @@ static void read_keyword(struct args_walk *w, struct ab_code_arg *arg)
 static void read_arg(struct args_walk *w, struct ab_code_arg *arg)
 {
 	*arg = (struct ab_code_arg){ 0 };
-	if (is_mark(&w->token, '[') ||
-	    (is_mark(&w->token, '(') && w->scan.language == AB_LANG_PYTHON)) {
+	if (ab_token_is(&w->token, '[') ||
+	    (ab_token_is(&w->token, '(') && w->scan.language == AB_LANG_PYTHON)) {
 		read_list(w, arg);
 		if (arg->items.len == 1)
 			arg->text = arg->items.v[0];
@@ -440,7 +384,7 @@ void ab_code_args(const struct ab_code_reader *r, struct ab_code_scan scan, bool
 		read_arg(&w, &arg);
 		if (ret->len < sizeof(ret->v) / sizeof(*ret->v))
 			ret->v[ret->len++] = arg;
-		if (!is_mark(&w.token, ','))
+		if (!ab_token_is(&w.token, ','))
 			break;
 		while (read_token(&w) && w.token.kind == AB_TOKEN_LINE)
 			;

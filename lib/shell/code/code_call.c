@@ -1,6 +1,6 @@
 /* The commands that a call of a one-liner runs. */
-#include "base/data/arena.h"
 #include "shell/code/code_read.h"
+#include "shell/syntax/name_table.h"
 
 /* Levels of nested code that are read. */
 enum { DEPTH_MAX = 3 };
@@ -8,22 +8,12 @@ enum { DEPTH_MAX = 3 };
 /* Is the program of a command a shell? */
 static bool names_shell(struct ab_text t)
 {
-	static const char shells[][5] = { "sh", "bash", "dash", "zsh", "ksh", "ash", "fish" };
-	const char *slash;
 	uint32_t len = 0;
 
 	while (len < t.len && (unsigned char)t.s[len] > ' ')
 		len++;
-	t.len = len;
-	slash = len ? memrchr(t.s, '/', len) : NULL;
-	if (slash) {
-		t.len -= (uint32_t)(slash + 1 - t.s);
-		t.s = slash + 1;
-	}
-	for (size_t i = 0; i < sizeof(shells) / sizeof(*shells); i++)
-		if (ab_text_is(t, shells[i]))
-			return true;
-	return false;
+	return ab_listed("ash bash dash fish ksh sh zsh",
+			 ab_text_base((struct ab_text){ t.s, len }));
 }
 
 static struct ab_inner *add_inner(struct ab_code_reader *r, enum ab_inner_kind kind)
@@ -55,12 +45,11 @@ struct ab_inner *ab_code_script(struct ab_code_reader *r, const struct ab_field 
 void ab_code_sink(struct ab_code_reader *r, const struct ab_field *script,
 		  const struct ab_field *text)
 {
-	static const char unknown[] = { AB_UNKNOWN };
 	struct ab_inner *inner = ab_code_script(r, script);
 
 	if (!inner)
 		return;
-	inner->in = (struct ab_data){ .text = { unknown, 1 },
+	inner->in = (struct ab_data){ .text = AB_UNKNOWN_TEXT,
 				      .unknown = true,
 				      .range = script->range,
 				      .verbatim = AB_NOT_VERBATIM };
@@ -105,13 +94,10 @@ void ab_code_deed(struct ab_code_reader *r, const char *words, const struct ab_f
 	struct ab_field *argv = ab_arena_alloc(r->arena, 4 * sizeof(*argv));
 	size_t n = 0;
 
-	while (*words && n < 3) {
-		size_t len = strcspn(words, " ");
+	struct ab_text word;
 
-		argv[n++] = make_literal(r, words, len);
-		words += len;
-		words += strspn(words, " ");
-	}
+	while (n < 3 && (word = ab_list_next(&words)).len > 0)
+		argv[n++] = make_literal(r, word.s, word.len);
 	argv[n++] = *to;
 	add_argv(r, argv, n);
 }
@@ -196,14 +182,6 @@ static int find_base64_digit(char c)
 	return p ? (int)(p - digits) : -1;
 }
 
-static int find_hex_digit(char c)
-{
-	return c >= '0' && c <= '9'   ? c - '0'
-	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
-	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
-				      : -1;
-}
-
 /* The longest string in the arguments is the text, others name modules. */
 static bool find_longest(struct ab_code_scan scan, struct ab_token *ret)
 {
@@ -233,9 +211,9 @@ static bool decode_text(struct ab_code_reader *r, struct ab_code_scan scan, bool
 	if (!find_longest(scan, &t))
 		return false;
 	for (uint32_t i = t.from; i < t.to; i++) {
-		int d = hex ? find_hex_digit(scan.text.s[i]) : find_base64_digit(scan.text.s[i]);
+		int d = hex ? (int)ab_digit(scan.text.s[i]) : find_base64_digit(scan.text.s[i]);
 
-		if (d < 0)
+		if (d < 0 || d >= 1 << width)
 			continue;
 		bits = bits << width | (unsigned)d;
 		n += width;

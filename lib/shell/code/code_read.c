@@ -1,8 +1,6 @@
 /* Finds the calls of a one-liner. */
 #include "shell/code/code_read.h"
 
-#include "base/data/arena.h"
-#include "shell/code/code.h"
 #include "shell/syntax/name_table.h"
 
 /* A longer text is not a one-liner. The arguments of nested calls are read once
@@ -19,35 +17,11 @@ struct statement {
 	unsigned parens;
 };
 
-static struct ab_text get_text(const struct ab_code_scan *s, const struct ab_token *t)
-{
-	return (struct ab_text){ s->text.s + t->from, t->to - t->from };
-}
-
-static bool is_mark(const struct ab_token *t, char mark)
-{
-	return t->kind == AB_TOKEN_MARK && t->mark == mark;
-}
-
-static bool is_listed(const char *words, struct ab_text word)
-{
-	while (words && *words) {
-		size_t len = strcspn(words, " ");
-
-		if (len == word.len && memcmp(words, word.s, len) == 0)
-			return true;
-		words += len;
-		words += strspn(words, " ");
-	}
-	return false;
-}
-
 /* import subprocess as sp, from os import system as s */
 static struct ab_text get_real_name(const struct ab_code_reader *r, struct ab_text name)
 {
 	for (size_t i = 0; i < r->naliases; i++)
-		if (r->aliases[i].name.len == name.len &&
-		    memcmp(r->aliases[i].name.s, name.s, name.len) == 0)
+		if (ab_text_same(r->aliases[i].name, name))
 			return r->aliases[i].real;
 	return name;
 }
@@ -57,41 +31,23 @@ static struct ab_text get_real_name(const struct ab_code_reader *r, struct ab_te
 static bool matches_call(const struct ab_code_reader *r, const struct ab_call *call,
 			 const struct statement *st)
 {
-	if (!(1u << r->scan.language & call->languages))
-		return false;
 	if (!call->of[0])
 		return true;
 	if (!st->dotted)
-		return is_listed(call->of, (struct ab_text){ "-", 1 }) || call->kind == AB_CALL_RUN;
+		return ab_listed(call->of, (struct ab_text){ "-", 1 }) || call->kind == AB_CALL_RUN;
 	if (st->of.kind != AB_TOKEN_NAME)
-		return is_mark(&st->of, ')');
-	return is_listed(call->of, get_real_name(r, get_text(&r->scan, &st->of)));
+		return ab_token_is(&st->of, ')');
+	return ab_listed(call->of, get_real_name(r, ab_token_text(&r->scan, &st->of)));
 }
 
 static const struct ab_call *find_call(const struct ab_code_reader *r, const struct statement *st)
 {
-	struct ab_text name = get_real_name(r, get_text(&r->scan, &st->name));
-	size_t low = 0, high = ab_ncalls;
+	struct ab_text name = get_real_name(r, ab_token_text(&r->scan, &st->name));
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		const char *s = ab_calls[middle].name;
-		int c = strncmp(s, name.s, name.len);
-
-		if (c < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < ab_ncalls; low++) {
-		if (!ab_text_is(name, ab_calls[low].name)) {
-			if (strncmp(ab_calls[low].name, name.s, name.len) != 0)
-				break;
-			continue;
-		}
-		if (matches_call(r, &ab_calls[low], st))
-			return &ab_calls[low];
-	}
+	for (size_t i = 0; i < ab_ncalls; i++)
+		if (1u << r->scan.language & ab_calls[i].languages &&
+		    ab_listed(ab_calls[i].names, name))
+			return matches_call(r, &ab_calls[i], st) ? &ab_calls[i] : NULL;
 	return NULL;
 }
 
@@ -137,9 +93,9 @@ static void read_assignment(struct ab_code_reader *r, const struct statement *st
 	if (value.kind != AB_TOKEN_STRING || st->dotted)
 		return;
 	ab_code_next(&s, &end);
-	if (end.kind != AB_TOKEN_LINE && end.kind != AB_TOKEN_END && !is_mark(&end, ';'))
+	if (end.kind != AB_TOKEN_LINE && end.kind != AB_TOKEN_END && !ab_token_is(&end, ';'))
 		return;
-	r->vars[at].name = get_text(&r->scan, &st->name);
+	r->vars[at].name = ab_token_text(&r->scan, &st->name);
 	r->vars[at].value = value;
 	if (r->nvars < sizeof(r->vars) / sizeof(*r->vars))
 		r->nvars++;
@@ -194,21 +150,22 @@ static void read_awk_mark(struct ab_code_reader *r, const struct statement *st,
 	struct ab_token t;
 
 	ab_code_next(&s, &t);
-	if (mark == '|' && (is_mark(&t, '|') || is_mark(before, '|')))
+	if (mark == '|' && (ab_token_is(&t, '|') || ab_token_is(before, '|')))
 		return;
 	if (mark == '|') {
-		if (is_mark(&t, '&'))
+		if (ab_token_is(&t, '&'))
 			ab_code_next(&s, &t);
 		r->ret->traits |= AB_CODE_WRITES;
 		if (t.kind == AB_TOKEN_STRING)
 			add_sink(r, st, before, &t);
-		else if (ab_text_is(get_text(&s, &t), "getline") && before->kind == AB_TOKEN_STRING)
+		else if (ab_text_is(ab_token_text(&s, &t), "getline") &&
+			 before->kind == AB_TOKEN_STRING)
 			add_token(r, before, NULL);
 	} else if (st->print && st->parens == 0) {
-		if (is_mark(&t, '>'))
+		if (ab_token_is(&t, '>'))
 			ab_code_next(&s, &t);
 		r->ret->traits |= AB_CODE_WRITES;
-		if (t.kind == AB_TOKEN_STRING && !is_mark(before, '>'))
+		if (t.kind == AB_TOKEN_STRING && !ab_token_is(before, '>'))
 			add_token(r, &t, "tee");
 	}
 }
@@ -230,16 +187,16 @@ static void read_after_name(struct ab_code_reader *r, struct statement *st,
 	const struct ab_call *call;
 	struct ab_code_reader from;
 
-	if (is_mark(t, '=')) {
+	if (ab_token_is(t, '=')) {
 		read_assignment(r, st);
 		return;
 	}
-	if (!is_mark(t, '(') && !takes_bare(r, t))
+	if (!ab_token_is(t, '(') && !takes_bare(r, t))
 		return;
 	call = find_call(r, st);
 	if (!call)
 		return;
-	if (is_mark(t, '(')) {
+	if (ab_token_is(t, '(')) {
 		ab_code_call(r, call, false);
 		return;
 	}
@@ -251,7 +208,7 @@ static void read_after_name(struct ab_code_reader *r, struct statement *st,
 
 static void read_name(struct ab_code_reader *r, struct statement *st, const struct ab_token *t)
 {
-	struct ab_text name = get_text(&r->scan, t);
+	struct ab_text name = ab_token_text(&r->scan, t);
 
 	note_name(r, name);
 	if (ab_text_is(name, "print") || ab_text_is(name, "printf"))
@@ -265,8 +222,8 @@ static void add_alias(struct ab_code_reader *r, const struct ab_token *real,
 {
 	if (r->naliases == sizeof(r->aliases) / sizeof(r->aliases[0]))
 		return;
-	r->aliases[r->naliases].real = get_text(&r->scan, real);
-	r->aliases[r->naliases++].name = get_text(&r->scan, name);
+	r->aliases[r->naliases].real = ab_token_text(&r->scan, real);
+	r->aliases[r->naliases++].name = ab_token_text(&r->scan, name);
 }
 
 void ab_code_walk(struct ab_code_reader *r)
@@ -287,11 +244,11 @@ void ab_code_walk(struct ab_code_reader *r)
 		case AB_TOKEN_END:
 			return;
 		case AB_TOKEN_NAME:
-			st.dotted = is_mark(&before, '.') || is_mark(&before, ':') ||
-				    is_mark(&before, '>');
+			st.dotted = ab_token_is(&before, '.') || ab_token_is(&before, ':') ||
+				    ab_token_is(&before, '>');
 			st.of = before2;
 			if (before.kind == AB_TOKEN_NAME && before2.kind == AB_TOKEN_NAME &&
-			    ab_text_is(get_text(&r->scan, &before), "as"))
+			    ab_text_is(ab_token_text(&r->scan, &before), "as"))
 				add_alias(r, &before2, &t);
 			read_name(r, &st, &t);
 			break;

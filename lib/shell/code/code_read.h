@@ -1,5 +1,4 @@
-#ifndef AB_SHELL_CODE_CODE_READ_H
-#define AB_SHELL_CODE_CODE_READ_H
+#pragma once
 /* The arguments of a call in a one-liner. For code*.c only. */
 #include "shell/code/code_scan.h"
 
@@ -59,5 +58,3 @@ void ab_code_sink(struct ab_code_reader *r, const struct ab_field *script,
 void ab_code_deed(struct ab_code_reader *r, const char *words, const struct ab_field *to);
 /* Reads all calls from the scan position on. */
 void ab_code_walk(struct ab_code_reader *r);
-
-#endif

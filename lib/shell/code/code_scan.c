@@ -1,6 +1,6 @@
 #include "shell/code/code_scan.h"
 
-#include "base/data/arena.h"
+#include "shell/syntax/name_table.h"
 
 static const bool name_bytes[256] = {
 	['0' ... '9'] = true, ['A' ... 'Z'] = true,   ['_'] = true,
@@ -15,11 +15,6 @@ static bool is_name(char c)
 static bool is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r';
-}
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
 }
 
 static bool is_one_of(enum ab_language language, unsigned set)
@@ -72,18 +67,10 @@ static bool skip_comment(struct ab_code_scan *s)
 
 static char get_closing(char open)
 {
-	switch (open) {
-	case '(':
-		return ')';
-	case '[':
-		return ']';
-	case '{':
-		return '}';
-	case '<':
-		return '>';
-	default:
-		return open;
-	}
+	static const char brackets[] = "()[]{}<>";
+	const char *at = open ? strchr(brackets, open) : NULL;
+
+	return at && (at - brackets) % 2 == 0 ? at[1] : open;
 }
 
 /* Up to the closing delimiter, from after the opening one; brackets nest. */
@@ -163,7 +150,7 @@ static bool read_prefixed(struct ab_code_scan *s, uint32_t from, struct ab_token
 /* q{} qq() qx// qw[] m// s/// tr/// of perl, and those of ruby after "%". */
 static bool read_operator(struct ab_code_scan *s, struct ab_text name, struct ab_token *t)
 {
-	bool two = ab_text_is(name, "s") || ab_text_is(name, "tr") || ab_text_is(name, "y");
+	bool two = ab_listed("s tr y", name);
 	uint32_t at = s->at;
 	char open;
 
@@ -190,13 +177,13 @@ static bool read_operator(struct ab_code_scan *s, struct ab_text name, struct ab
 	} else if (ab_text_is(name, "q")) {
 		t->kind = AB_TOKEN_STRING;
 		t->style = AB_STRING_PLAIN;
-	} else if (ab_text_is(name, "qq") || ab_text_is(name, "Q")) {
+	} else if (ab_listed("qq Q", name)) {
 		t->kind = AB_TOKEN_STRING;
 		t->fills = true;
-	} else if (ab_text_is(name, "qx") || ab_text_is(name, "x")) {
+	} else if (ab_listed("qx x", name)) {
 		t->kind = AB_TOKEN_COMMAND;
 		t->fills = true;
-	} else if (ab_text_is(name, "qw") || ab_text_is(name, "w") || ab_text_is(name, "W")) {
+	} else if (ab_listed("qw w W", name)) {
 		t->kind = AB_TOKEN_WORDS;
 	}
 	return true;
@@ -204,12 +191,7 @@ static bool read_operator(struct ab_code_scan *s, struct ab_text name, struct ab
 
 static bool is_perl_operator(struct ab_text name)
 {
-	static const char names[][3] = { "q", "qq", "qx", "qw", "m", "qr", "s", "tr", "y" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (ab_text_is(name, names[i]))
-			return true;
-	return false;
+	return ab_listed("m q qq qr qw qx s tr y", name);
 }
 
 static void read_name(struct ab_code_scan *s, struct ab_token *t)
@@ -230,11 +212,7 @@ static void read_name(struct ab_code_scan *s, struct ab_token *t)
 	t->from = from;
 	t->to = s->at;
 	/* An expression follows these words. */
-	s->operand = !ab_text_is(name, "return") && !ab_text_is(name, "and") &&
-		     !ab_text_is(name, "or") && !ab_text_is(name, "not") &&
-		     !ab_text_is(name, "if") && !ab_text_is(name, "unless") &&
-		     !ab_text_is(name, "print") && !ab_text_is(name, "split") &&
-		     !ab_text_is(name, "grep") && !ab_text_is(name, "typeof");
+	s->operand = !ab_listed("and grep if not or print return split typeof unless", name);
 }
 
 /* $x, @x, $_, $1: a name with its sign. In perl also $! or $#, so that the mark
@@ -264,7 +242,7 @@ enum { PATTERN_MAX = 200 };
 
 static bool read_pattern(struct ab_code_scan *s, struct ab_token *t)
 {
-	bool class = false;
+	bool bracket = false;
 
 	if (s->operand || !is_one_of(s->language, JS | PL | RB | AWK))
 		return false;
@@ -276,10 +254,10 @@ static bool read_pattern(struct ab_code_scan *s, struct ab_token *t)
 		if (c == '\\')
 			i++;
 		else if (c == '[')
-			class = true;
+			bracket = true;
 		else if (c == ']')
-			class = false;
-		else if (c == '/' && !class) {
+			bracket = false;
+		else if (c == '/' && !bracket) {
 			t->kind = AB_TOKEN_PATTERN;
 			t->from = s->at + 1;
 			t->to = i;
@@ -320,7 +298,7 @@ void ab_code_next(struct ab_code_scan *s, struct ab_token *ret)
 	if (c == '"' || c == '\'' || (c == '`' && !is_one_of(s->language, PY | AWK))) {
 		read_quoted(s, ret);
 		s->operand = true;
-	} else if (is_digit(c)) {
+	} else if (ab_is_digit(c)) {
 		ret->kind = AB_TOKEN_NUMBER;
 		ret->from = s->at;
 		while (s->at < s->text.len && is_name(s->text.s[s->at]))

@@ -1,5 +1,4 @@
-#ifndef AB_SHELL_CODE_CODE_SCAN_H
-#define AB_SHELL_CODE_CODE_SCAN_H
+#pragma once
 /*
  * The tokens of a one-liner: enough to distinguish strings and comments from code.
  * For code*.c only.
@@ -52,6 +51,16 @@ struct ab_code_scan {
 
 void ab_code_next(struct ab_code_scan *s, struct ab_token *ret);
 
+static inline struct ab_text ab_token_text(const struct ab_code_scan *s, const struct ab_token *t)
+{
+	return (struct ab_text){ s->text.s + t->from, t->to - t->from };
+}
+
+static inline bool ab_token_is(const struct ab_token *t, char mark)
+{
+	return t->kind == AB_TOKEN_MARK && t->mark == mark;
+}
+
 /* A growing text in an arena. */
 struct ab_code_string {
 	struct ab_arena *arena;
@@ -83,7 +92,7 @@ enum ab_call_kind {
 };
 
 struct ab_call {
-	char name[24];
+	char names[68];	    /* with blanks between; a language has each once */
 	unsigned languages; /* 1 << enum ab_language */
 	enum ab_call_kind kind;
 	char of[52];   /* allowed before the dot; "": any; "-": no dot */
@@ -91,8 +100,5 @@ struct ab_call {
 	unsigned traits;
 };
 
-/* Sorted by name; a name may occur for several languages. */
 extern const struct ab_call ab_calls[];
 extern const size_t ab_ncalls;
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef AB_SHELL_CODE_CODE_SUSPECT_H
-#define AB_SHELL_CODE_CODE_SUSPECT_H
+#pragma once
 /*
  * Code in a language that code.h does not read (R, julia, jshell, tclsh, go): the
  * names in it tell whether it opens connections and runs programs. A guess, by words
@@ -14,5 +13,3 @@ enum ab_suspect {
 
 /* The union of enum ab_suspect for the names in the text. */
 unsigned ab_code_suspect(struct ab_text text);
-
-#endif

@@ -1,18 +1,10 @@
 /* The values of the strings of a one-liner. */
-#include "base/data/arena.h"
 #include "shell/code/code_scan.h"
+#include "shell/syntax/grow.h"
 
 void ab_code_add(struct ab_code_string *b, char c)
 {
-	if (b->len == b->room) {
-		uint32_t room = b->room ? 2 * b->room : 64;
-		char *s = ab_arena_alloc(b->arena, room);
-
-		if (b->len)
-			memcpy(s, b->s, b->len);
-		b->s = s;
-		b->room = room;
-	}
+	AB_GROW(b->arena, b->s, b->len, b->room, 64);
 	b->s[b->len++] = c;
 }
 
@@ -22,14 +14,16 @@ void ab_code_add_unknown(struct ab_code_string *b)
 		ab_code_add(b, AB_UNKNOWN);
 }
 
-/* Digits of a number in this base, at most `max` of them. */
-static unsigned read_number(const char **p, const char *end, int base, int max)
+/* The byte with this number, in at most `most` digits. */
+static const char *add_number(struct ab_code_string *b, const char *p, const char *end,
+			      unsigned base, unsigned most)
 {
-	unsigned n = 0;
+	struct ab_text rest = { p, (uint32_t)(end - p) };
+	unsigned digits;
+	uint32_t n = ab_read_digits(&rest, base, most, &digits);
 
-	while (*p < end && max-- > 0 && (int)ab_digit(**p) < base)
-		n = n * (unsigned)base + (unsigned)(int)ab_digit(*(*p)++);
-	return n;
+	ab_code_add(b, n > 0 && n < 0x100 ? (char)n : '?');
+	return rest.s;
 }
 
 /* After the backslash. A zero byte would mean AB_UNKNOWN. */
@@ -38,35 +32,22 @@ static const char *add_escape(struct ab_code_string *b, const char *p, const cha
 	static const char names[] = "abefnrtv";
 	static const char values[] = "\a\b\033\f\n\r\t\v";
 	const char *name;
-	unsigned n;
 
 	if (*p == 'x' || *p == 'u') {
 		bool brace = p + 1 < end && p[1] == '{';
-		int max = *p == 'x' ? 2 : 4;
+		unsigned most = *p == 'x' ? 2 : 4;
 
-		p += 1 + brace;
-		n = read_number(&p, end, 16, brace ? 6 : max);
-		if (brace && p < end && *p == '}')
-			p++;
-		ab_code_add(b, n > 0 && n < 0x100 ? (char)n : '?');
-		return p;
+		p = add_number(b, p + 1 + brace, end, 16, brace ? 6 : most);
+		return p + (brace && p < end && *p == '}');
 	}
-	if (*p >= '0' && *p <= '7') {
-		n = read_number(&p, end, 8, 3);
-		ab_code_add(b, n > 0 && n < 0x100 ? (char)n : '?');
-		return p;
-	}
+	if (*p >= '0' && *p <= '7')
+		return add_number(b, p, end, 8, 3);
 	name = *p ? strchr(names, *p) : NULL;
 	if (name)
 		ab_code_add(b, values[name - names]);
 	else if (*p != '\n')
 		ab_code_add(b, *p);
 	return p + 1;
-}
-
-static bool is_name(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
 static const char *skip_braces(const char *p, const char *end)
@@ -99,10 +80,9 @@ static const char *skip_interpolation(enum ab_language language, const char *p, 
 			return skip_braces(p, end);
 		if (*p == '$' && d == '{')
 			return skip_braces(p + 1, end);
-		if ((*p != '$' && (*p != '@' || language == AB_LANG_PHP)) ||
-		    !(is_name(d) || (d >= '0' && d <= '9')))
+		if ((*p != '$' && (*p != '@' || language == AB_LANG_PHP)) || !ab_is_name_byte(d))
 			return NULL;
-		for (p++; p < end && (is_name(*p) || (*p >= '0' && *p <= '9'));)
+		for (p++; p < end && ab_is_name_byte(*p);)
 			p++;
 		return p;
 	case AB_LANG_AWK:

@@ -2,10 +2,13 @@
 
 #include "shell/syntax/name_table.h"
 
-void ab_opt_begin(struct ab_opt_walk *w, const struct ab_opts *opts, const struct ab_field *argv,
-		  size_t argc)
+bool ab_opt_listed(const struct ab_opt_walk *w, const char *list)
 {
-	*w = (struct ab_opt_walk){ .opts = opts, .argv = argv, .argc = argc, .next = 1 };
+	struct ab_text letter = { &w->letter, 1 };
+
+	if (w->what == AB_OPT_OPERAND)
+		return false;
+	return ab_listed(list, w->what == AB_OPT_LETTER ? letter : w->name);
 }
 
 /* The value is the bytes of this word from `from` on. */
@@ -85,7 +88,7 @@ static __attribute__((noinline)) enum ab_opt read_long(struct ab_opt_walk *w,
 		w->name.len = (uint32_t)(equals - w->name.s);
 		cut_value(w, f, w->name.len + 3);
 	}
-	found = find_long(w->opts, w->name);
+	found = find_long(&w->opts, w->name);
 	w->unsure = !found.len && !equals ? AB_UNKNOWN_LONG : AB_NO_UNKNOWN;
 	if (found.len && found.s[found.len - 1] == '=') {
 		found.len--;
@@ -100,7 +103,7 @@ static __attribute__((noinline)) enum ab_opt read_long(struct ab_opt_walk *w,
 static enum ab_opt read_letter(struct ab_opt_walk *w)
 {
 	const struct ab_field *f = &w->argv[w->index];
-	const char *known = w->opts->values ? w->opts->values : "";
+	const char *known = w->opts.values ? w->opts.values : "";
 	bool takes = true;
 
 	w->letter = f->text.s[w->inside++];
@@ -119,7 +122,7 @@ static enum ab_opt read_letter(struct ab_opt_walk *w)
 	return AB_OPT_LETTER;
 }
 
-enum ab_opt ab_opt_next(struct ab_opt_walk *w)
+static enum ab_opt read_next(struct ab_opt_walk *w)
 {
 	const struct ab_field *f;
 	enum ab_unknown_option unsure = w->unsure;
@@ -139,7 +142,7 @@ enum ab_opt ab_opt_next(struct ab_opt_walk *w)
 			return read_long(w, f);
 		if (f->text.s[1] == '-') {
 			w->ended = true;
-			return ab_opt_next(w);
+			return read_next(w);
 		}
 		w->inside = 1;
 		return read_letter(w);
@@ -148,7 +151,29 @@ enum ab_opt ab_opt_next(struct ab_opt_walk *w)
 	/* It may be the value of an unknown long option: do not count it. */
 	if (unsure != AB_UNKNOWN_LONG)
 		w->operands++;
-	w->ended |= w->opts->ends && w->operands >= w->opts->ends;
+	w->ended |= w->opts.ends && w->operands >= w->opts.ends;
 	w->value = *f;
 	return AB_OPT_OPERAND;
+}
+
+bool ab_opt_next(struct ab_opt_walk *w)
+{
+	w->what = read_next(w);
+	return w->what != AB_OPT_END;
+}
+
+bool ab_opt_next_operand(struct ab_opt_walk *w)
+{
+	while (ab_opt_next(w))
+		if (w->what == AB_OPT_OPERAND)
+			return true;
+	return false;
+}
+
+bool ab_opt_given(struct ab_opt_walk w, const char *list)
+{
+	while (ab_opt_next(&w))
+		if (ab_opt_listed(&w, list))
+			return true;
+	return false;
 }

@@ -1,5 +1,4 @@
-#ifndef AB_SHELL_COMMAND_COMMAND_OPTIONS_H
-#define AB_SHELL_COMMAND_COMMAND_OPTIONS_H
+#pragma once
 /*
  * The options of a command, as getopt_long would see them: "-xvf FILE",
  * "-fFILE", "--file=FILE", "--fil FILE". A field with an unknown beginning
@@ -19,7 +18,7 @@ struct ab_opts {
 	uint8_t more; /* lists that follow `longs`, AB_OPTS_STRIDE bytes apart, all sorted */
 };
 
-enum { AB_OPTS_STRIDE = 134 };
+enum { AB_OPTS_STRIDE = 122 };
 
 enum ab_opt {
 	AB_OPT_END,
@@ -36,7 +35,7 @@ enum ab_unknown_option {
 };
 
 struct ab_opt_walk {
-	const struct ab_opts *opts;
+	struct ab_opts opts;
 	const struct ab_field *argv;
 	size_t argc, next;
 	size_t index; /* of its word */
@@ -44,22 +43,31 @@ struct ab_opt_walk {
 	size_t operands;
 	enum ab_unknown_option unsure, maybe_value; /* the last; before this operand */
 	uint32_t inside;			    /* a bundle: offset of the next letter */
+	enum ab_opt what;
 	char letter;
 	struct ab_text name;   /* without dashes */
 	struct ab_field value; /* text.s NULL: none */
 };
 
-/* From argv[1] on. */
-void ab_opt_begin(struct ab_opt_walk *w, const struct ab_opts *opts, const struct ab_field *argv,
-		  size_t argc);
-enum ab_opt ab_opt_next(struct ab_opt_walk *w);
-/* Is it this option, by letter (0: none) or long name (NULL, "": none)? */
-static inline bool ab_opt_is(const struct ab_opt_walk *w, enum ab_opt what, char letter,
-			     const char *name)
+/* From argv[1] on; grammar.h has the same for a command. */
+static inline struct ab_opt_walk ab_opt_begin(struct ab_opts opts, const struct ab_field *argv,
+					      size_t argc)
 {
-	if (what == AB_OPT_LETTER)
-		return letter && w->letter == letter;
-	return what == AB_OPT_LONG && name && name[0] && ab_text_is(w->name, name);
+	return (struct ab_opt_walk){ .opts = opts, .argv = argv, .argc = argc, .next = 1 };
 }
 
-#endif
+/* False: at the end. */
+bool ab_opt_next(struct ab_opt_walk *w);
+/* The same, past all options. */
+bool ab_opt_next_operand(struct ab_opt_walk *w);
+/* Is it this option, by letter (0: none) or long name (NULL, "": none)? */
+static inline bool ab_opt_is(const struct ab_opt_walk *w, char letter, const char *name)
+{
+	if (w->what == AB_OPT_LETTER)
+		return letter && w->letter == letter;
+	return w->what == AB_OPT_LONG && name && name[0] && ab_text_is(w->name, name);
+}
+/* Is its letter or its long name in a list: "o output"? */
+bool ab_opt_listed(const struct ab_opt_walk *w, const char *list);
+/* Is an option of the list given from here on? */
+bool ab_opt_given(struct ab_opt_walk w, const char *list);

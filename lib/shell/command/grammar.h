@@ -1,5 +1,4 @@
-#ifndef AB_SHELL_COMMAND_GRAMMAR_H
-#define AB_SHELL_COMMAND_GRAMMAR_H
+#pragma once
 /*
  * The option grammar: the options of each program that take a value. All
  * matchers use it to distinguish options from operands, so they all read a
@@ -15,16 +14,15 @@
 #include "shell/command/simple.h"
 
 /*
- * One row, or several with the same name: the others only continue the long
- * names of the first. Sorted by name. A row contains its texts: pointers would
- * have to be relocated at each start of the program.
+ * AB_PROGRAMS() names the programs of a row, with "|" between, because a subcommand has a blank:
+ * "git checkout". Rows without names continue the long names of the row above, in order. A row
+ * contains its texts: pointers would have to be relocated at each start of the program.
  */
 struct ab_name_slot;
 
 struct ab_grammar {
-	char name[20];	 /* "git"; for a subcommand "git checkout" */
-	char values[32]; /* as in struct ab_opts; "=NAME": the row of that name */
-	char longs[80];
+	char values[32]; /* as in struct ab_opts */
+	char longs[88];
 	unsigned char ends;
 	bool exact;
 };
@@ -36,18 +34,20 @@ extern const size_t ab_ngrammars;
 struct ab_opts ab_grammar(struct ab_text name);
 struct ab_opts ab_grammar_of(const char *name);
 struct ab_opts ab_grammar_row(const struct ab_name_slot *slot);
-/* Of a command, which usually was looked up. */
-static inline struct ab_opts ab_grammar_for(const struct ab_simple *command)
-{
-	return command->tables ? command->opts : ab_grammar(command->name);
-}
 /* Of a program that the command is, or is like. */
 static inline struct ab_opts ab_grammar_as(const struct ab_simple *command, const char *program)
 {
-	return command->tables && ab_text_is(command->name, program) ? command->opts
-								     : ab_grammar_of(program);
+	return ab_text_is(command->name, program) ? command->opts : ab_grammar_of(program);
+}
+/* The options of a command, by its own grammar, and by that of a program that it is like. */
+static inline struct ab_opt_walk ab_opt_begin_own(const struct ab_simple *command)
+{
+	return ab_opt_begin(command->opts, command->argv, command->argc);
+}
+static inline struct ab_opt_walk ab_opt_begin_as(const struct ab_simple *command,
+						 const char *program)
+{
+	return ab_opt_begin(ab_grammar_as(command, program), command->argv, command->argc);
 }
 /* For a subcommand with its own options: "git", "checkout". */
 struct ab_opts ab_grammar_sub(const char *program, struct ab_text sub);
-
-#endif

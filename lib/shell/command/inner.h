@@ -1,5 +1,4 @@
-#ifndef AB_SHELL_COMMAND_INNER_H
-#define AB_SHELL_COMMAND_INNER_H
+#pragma once
 /* A command that another command runs. */
 #include "shell/command/simple.h"
 
@@ -22,5 +21,3 @@ struct ab_inner {
 	const char *cwd;   /* env -C, sudo -D; NULL: the command's */
 	struct ab_inner *next;
 };
-
-#endif

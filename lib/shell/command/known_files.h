@@ -1,5 +1,4 @@
-#ifndef AB_SHELL_COMMAND_KNOWN_FILES_H
-#define AB_SHELL_COMMAND_KNOWN_FILES_H
+#pragma once
 /*
  * Known contents of files: those that the same command line wrote before, its
  * open descriptors ("/dev/fd/3"), the output of <( ). Pure.
@@ -32,5 +31,3 @@ const struct ab_file *ab_files_next(const struct ab_simple *command, const struc
 struct ab_field ab_data_field(const struct ab_data *data);
 /* Neither the content nor its origin is known. */
 bool ab_data_unread(const struct ab_data *data);
-
-#endif

@@ -91,7 +91,7 @@ void ab_command_look_up(struct ab_simple *command)
 	const struct ab_name_slot *slot = name.len ? ab_name_find(name) : NULL;
 
 	command->slot = command->bare_slot = slot;
-	command->tables = AB_TABLE_LOOKED_UP | (slot ? slot->tables : 0);
+	command->tables = slot ? slot->tables : 0;
 	command->opts = ab_grammar_row(slot);
 	command->signs = find_signs(command);
 	while (bare.len > 1 && is_version_byte(bare.s[bare.len - 1]))

@@ -1,5 +1,4 @@
-#ifndef AB_SHELL_COMMAND_NAME_INDEX_H
-#define AB_SHELL_COMMAND_NAME_INDEX_H
+#pragma once
 /*
  * Which tables of lib/shell have a row for a program, which row it is, and where its option
  * grammar is. A command is looked up once; then no table is searched for its name.
@@ -39,7 +38,7 @@ enum ab_table {
 	AB_TABLE_GIT = 1 << 26,
 	AB_TABLE_SCRIPTS = 1 << 27,
 	AB_TABLE_FILERS = 1 << 28,
-	AB_TABLE_LOOKED_UP = 1 << 31, /* also if no table knows the name */
+	AB_TABLE_SUBCOMMANDS = 1 << 29, /* of wrappers: "docker exec" */
 };
 
 /* A slot of the hash table; an empty name ends a search. */
@@ -53,26 +52,27 @@ struct ab_name_slot {
 };
 
 extern const struct ab_name_slot ab_name_index[];
-/* Row of the table + 1; 0: it knows the name with a subcommand only. */
+/* Row of the table + 1. */
 extern const uint16_t ab_name_rows[];
 extern const uint32_t ab_name_slots; /* a power of two */
 
 /* NULL: not in the index. */
 const struct ab_name_slot *ab_name_find(struct ab_text name);
 /* Find the tables that know the command's name, or the name without a version at its
- * end, the grammar of its options, and its signs. All else in it is set. */
+ * end, the grammar of its options, and its signs. All else in it is set. Every command
+ * must be looked up before it is judged. */
 void ab_command_look_up(struct ab_simple *command);
 
-/* May a table know the program? True if the command was not looked up. */
+/* May a table know the program? */
 static inline bool ab_command_in(const struct ab_simple *command, unsigned tables)
 {
-	return !command->tables || command->tables & tables;
+	return command->tables & tables;
 }
 
-/* May it have one of these signs? True if the command was not looked up. */
+/* May it have one of these signs? */
 static inline bool ab_command_shows(const struct ab_simple *command, unsigned signs)
 {
-	return !command->tables || command->signs & signs;
+	return command->signs & signs;
 }
 
 /* The row of one table + 1; 0: none. */
@@ -83,14 +83,20 @@ static inline size_t ab_name_row(const struct ab_name_slot *slot, unsigned table
 	return ab_name_rows[slot->rows + __builtin_popcount(slot->tables & (table - 1))];
 }
 
-/* The row for the command's name, or NULL. Searches the table if the command was not looked
- * up. */
-#define AB_COMMAND_ROW(rows, table, command)                         \
-	({                                                           \
-		const struct ab_simple *command_ = (command);        \
-		size_t row_ = ab_name_row(command_->slot, table);    \
-		command_->tables ? (row_ ? &(rows)[row_ - 1] : NULL) \
-				 : AB_LOOKUP(rows, command_->name);  \
-	})
+/*
+ * A row of a table in the index, and the programs that it is about: sorted, with blanks
+ * between. scripts/name-index reads the names in the source, so the row does not have them.
+ */
+#define AB_PROGRAMS(names, ...) \
+	{                       \
+		__VA_ARGS__     \
+	}
 
-#endif
+/* The row of a slot, of a name, of the command's name; or NULL. */
+#define AB_SLOT_ROW(rows, table, slot)                    \
+	({                                                \
+		size_t row_ = ab_name_row((slot), table); \
+		row_ ? &(rows)[row_ - 1] : NULL;          \
+	})
+#define AB_NAME_ROW(rows, table, name) AB_SLOT_ROW(rows, table, ab_name_find(name))
+#define AB_COMMAND_ROW(rows, table, command) AB_SLOT_ROW(rows, table, (command)->slot)

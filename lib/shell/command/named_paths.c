@@ -1,10 +1,5 @@
 #include "shell/command/named_paths.h"
 
-static bool is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 /* Bytes of a name in a path. Blanks, quotes and brackets end a path in code. */
 static const bool name_bytes[256] = {
 	['#'] = true,	      ['%'] = true, ['*' ... '+'] = true, ['-' ... '.'] = true,
@@ -24,7 +19,7 @@ static bool is_option_letters(struct ab_text word, uint32_t len)
 	if (len < 2 || word.s[0] != '-')
 		return false;
 	for (uint32_t i = 1; i < len; i++)
-		if (!is_letter(word.s[i]))
+		if (!ab_is_letter(word.s[i]))
 			return false;
 	return true;
 }

@@ -1,5 +1,4 @@
-#ifndef AB_SHELL_COMMAND_NAMED_PATHS_H
-#define AB_SHELL_COMMAND_NAMED_PATHS_H
+#pragma once
 /*
  * The paths that a word names, whole or in part: "/etc/shadow", "--file=/etc/shadow",
  * "-f/etc/shadow", "@/etc/shadow", "file:///etc/shadow", 'open("/etc/shadow")'. Only
@@ -27,5 +26,3 @@ static inline bool ab_names_path(const struct ab_field *word)
 {
 	return word->text.len > 1 && ab_field_has(word, AB_BYTES_SLASH);
 }
-
-#endif

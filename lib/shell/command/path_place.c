@@ -1,6 +1,6 @@
 #include "shell/command/path_place.h"
 
-#include "base/data/mem.h"
+#include "shell/syntax/name_table.h"
 
 static bool has_byte(struct ab_text t, char c)
 {
@@ -343,22 +343,33 @@ size_t ab_path_workspace(const struct ab_scene *scene, const struct ab_path *pat
 	return at;
 }
 
-bool ab_path_has(const struct ab_path *path, size_t at, const char *names)
+static bool has_names(const struct ab_path *path, size_t at, struct ab_text names)
 {
-	for (const char *p = names; *p; at++) {
-		size_t n;
+	for (const char *p = names.s, *end = p + names.len; p < end; at++) {
+		const char *slash = memchr(p, '/', (size_t)(end - p));
+		struct ab_text name = { p, (uint32_t)((slash ? slash : end) - p) };
 
 		if (!ab_path_may_have(path, at, *p))
 			return false;
-		n = (size_t)(strchrnul(p, '/') - p);
-		if (memchr(p, '*', n)) {
-			if (!ab_pattern_reaches((struct ab_text){ p, (uint32_t)n }, path->part[at]))
-				return false;
-		} else if (!part_is(path, at, (struct ab_text){ p, (uint32_t)n })) {
+		if (has_byte(name, '*') ? !ab_pattern_reaches(name, path->part[at])
+					: !part_is(path, at, name))
 			return false;
-		}
-		p += n;
-		p += *p == '/';
+		p += name.len + (slash != NULL);
 	}
 	return true;
+}
+
+bool ab_path_has(const struct ab_path *path, size_t at, const char *names)
+{
+	return has_names(path, at, (struct ab_text){ names, (uint32_t)strlen(names) });
+}
+
+bool ab_path_has_listed(const struct ab_path *path, size_t at, const char *list)
+{
+	struct ab_text names;
+
+	while ((names = ab_list_next(&list)).len > 0)
+		if (has_names(path, at, names))
+			return true;
+	return false;
 }

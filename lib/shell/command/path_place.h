@@ -1,5 +1,4 @@
-#ifndef AB_SHELL_COMMAND_PATH_PLACE_H
-#define AB_SHELL_COMMAND_PATH_PLACE_H
+#pragma once
 /*
  * Where a path leads, by its text alone: relative to the command's folder, with
  * "//", "." and ".." removed textually. Links are not followed. Unknown
@@ -47,6 +46,8 @@ size_t ab_path_workspace(const struct ab_scene *scene, const struct ab_path *pat
 /* Do the parts from `at` on begin with those of `names` ("a/b")? "*" in a name
  * matches any bytes. */
 bool ab_path_has(const struct ab_path *path, size_t at, const char *names);
+/* The same for one of a list separated by blanks. */
+bool ab_path_has_listed(const struct ab_path *path, size_t at, const char *list);
 /* False: no, as the first byte shows. For long lists of names. */
 static inline bool ab_path_may_have(const struct ab_path *path, size_t at, char first)
 {
@@ -58,5 +59,3 @@ static inline bool ab_path_may_have(const struct ab_path *path, size_t at, char 
 /* Can a shell pattern match a name? Brackets match any byte, an unknown stretch
  * any number of bytes. */
 bool ab_pattern_reaches(struct ab_text pattern, struct ab_text name);
-
-#endif

@@ -1,7 +1,5 @@
 #include "shell/command/rules.h"
 
-#include "base/data/mem.h"
-
 const char *const ab_decision_names[AB_FORBIDDEN + 1] = {
 	[AB_ALLOW] = "allow",
 	[AB_SANDBOXED] = "sandboxed",

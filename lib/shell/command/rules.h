@@ -1,14 +1,11 @@
-#ifndef AB_SHELL_COMMAND_RULES_H
-#define AB_SHELL_COMMAND_RULES_H
+#pragma once
 /*
  * The built-in rules: names, verdicts and reasons. The match_*.c files find the
  * commands that they apply to.
  *
  * Order does not matter: the strictest hit wins.
  */
-#include <stdbool.h>
-#include <stddef.h>
-
+#include "base/base.h"
 #include "shell/command/simple.h"
 
 enum ab_decision { /* in order of strictness */
@@ -149,5 +146,3 @@ ab_matcher ab_match_sources; /* package-source */
 ab_matcher ab_match_tools;
 ab_matcher ab_match_unknown; /* unknown-program, reverse-shell in unknown languages */
 ab_matcher ab_match_reads;   /* safe-read, version-check */
-
-#endif

@@ -1,6 +1,5 @@
 #include "shell/command/secret_files.h"
 
-#include "base/data/mem.h"
 #include "shell/command/path_place.h"
 #include "shell/syntax/name_table.h"
 
@@ -24,30 +23,12 @@ static const char folders[][16] = {
 	".aws", ".azure", ".gnupg", ".kube", ".password-store", "keyrings",
 };
 
-/* A name in a folder; a final "*" matches any rest. Sorted by folder. */
-static const struct {
-	char folder[16], name[16];
-} inside[] = {
-	{ ".cargo", "credentials*" },
-	{ ".composer", "auth.json" },
-	{ ".config", "gcloud" },
-	{ ".config", "hub" },
-	{ ".docker", "config.json" },
-	{ ".gem", "credentials" },
-	{ ".terraform.d", "credentials*" },
-	{ "Default", "Cookies" },
-	{ "Network", "Cookies" },
-	{ "composer", "auth.json" },
-	{ "etc", "gshadow" },
-	{ "etc", "gshadow-" },
-	{ "etc", "shadow" },
-	{ "etc", "shadow-" },
-	{ "etc", "sudoers" },
-	{ "etc", "sudoers.d" },
-	{ "gcloud", "credentials.db" },
-	{ "gh", "hosts.yml" },
-	{ "git", "credentials" },
-};
+/* A name in a folder; a final "*" matches any rest. */
+static const char inside[] =
+	".cargo/credentials* .composer/auth.json .config/gcloud .config/hub "
+	".docker/config.json .gem/credentials .terraform.d/credentials* Default/Cookies "
+	"Network/Cookies composer/auth.json etc/gshadow etc/gshadow- etc/shadow etc/shadow- "
+	"etc/sudoers etc/sudoers.d gcloud/credentials.db gh/hosts.yml git/credentials";
 
 /* What a name with this first byte may be: most are ruled out by it. */
 enum {
@@ -122,14 +103,8 @@ static bool reaches_name(struct ab_text name)
 /* cert.pem, fullchain.pem, ca.pem are public. */
 static bool is_certificate(struct ab_text name)
 {
-	static const char parts[][7] = { "cert", "chain", "public", "bundle" };
-
-	if (!ends_in(name, ".pem") || memmem(name.s, name.len, "key", 3))
-		return false;
-	for (size_t i = 0; i < AB_COUNT(parts); i++)
-		if (memmem(name.s, name.len, parts[i], strlen(parts[i])))
-			return true;
-	return ab_text_is(name, "ca.pem");
+	return ends_in(name, ".pem") && !ab_contains_listed("key", name) &&
+	       (ab_contains_listed("cert chain public bundle", name) || ab_text_is(name, "ca.pem"));
 }
 
 static bool is_secret_name(struct ab_text name)
@@ -154,25 +129,28 @@ static bool is_ssh_secret(struct ab_text name)
 
 static bool is_secret_inside(struct ab_text folder, struct ab_text name)
 {
+	const char *list = inside;
+	struct ab_text item;
+
 	if (!may_be(folder, PARENT))
 		return false;
 	if (ab_text_is(folder, ".ssh"))
 		return is_ssh_secret(name);
-	for (size_t i = 0; i < AB_COUNT(inside); i++) {
-		const char *want = inside[i].name;
-		size_t len;
+	while ((item = ab_list_next(&list)).len > 0) {
+		const char *slash = memchr(item.s, '/', item.len);
+		struct ab_text want = { slash + 1, (uint32_t)(item.s + item.len - slash - 1) };
 
-		if (!ab_text_is(folder, inside[i].folder))
+		item.len -= want.len + 1;
+		if (!ab_text_same(folder, item))
 			continue;
-		len = strlen(want);
-		if (want[len - 1] == '*' && name.len >= len - 1 &&
-		    memcmp(name.s, want, len - 1) == 0)
+		if (want.s[want.len - 1] == '*' && name.len >= want.len - 1 &&
+		    memcmp(name.s, want.s, want.len - 1) == 0)
 			return true;
-		if (ab_text_is(name, want))
+		if (ab_text_same(name, want))
 			return true;
 		/* "shad*", but not any "*". */
-		if (name.len > 2 && memcmp(name.s, want, 2) == 0 &&
-		    ab_pattern_reaches(name, (struct ab_text){ want, (uint32_t)len }))
+		if (name.len > 2 && memcmp(name.s, want.s, 2) == 0 &&
+		    ab_pattern_reaches(name, want))
 			return true;
 	}
 	return false;

@@ -1,5 +1,4 @@
-#ifndef AB_SHELL_COMMAND_SECRET_FILES_H
-#define AB_SHELL_COMMAND_SECRET_FILES_H
+#pragma once
 /*
  * Recognizes files with secrets by name: keys, tokens, password stores,
  * histories. Pure.
@@ -31,5 +30,3 @@ bool ab_secret_for_sure(const struct ab_secret_folder *folder, struct ab_text pa
 /* A folder with secrets of the system or of a person somewhere in it: "/", "/etc",
  * a home. Clean absolute paths only. */
 bool ab_secret_tree(struct ab_text path);
-
-#endif

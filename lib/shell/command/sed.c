@@ -99,13 +99,8 @@ static void skip_address(struct reader *r)
 
 static void report_text(const struct reader *r, enum ab_sed what, uint32_t from, uint32_t to)
 {
-	struct ab_field f = *r->script;
+	struct ab_field f = ab_field_part(r->script, from, to);
 
-	f.text.s += from;
-	f.text.len = to - from;
-	f.unknown = f.text.len && memchr(f.text.s, AB_UNKNOWN, f.text.len);
-	if (f.verbatim != AB_NOT_VERBATIM)
-		f.verbatim += from;
 	r->fn(r->arg, what, &f);
 }
 
@@ -198,18 +193,14 @@ static void read_script(const struct ab_field *script, ab_sed_fn *fn, void *arg)
 
 void ab_sed_each(const struct ab_simple *command, ab_sed_fn *fn, void *arg)
 {
-	const struct ab_opts opts = ab_grammar_as(command, "sed");
 	const struct ab_field *first = NULL;
-	struct ab_opt_walk w;
-	enum ab_opt what;
 	bool given = false;
 
-	ab_opt_begin(&w, &opts, command->argv, command->argc);
-	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
-		if (what == AB_OPT_OPERAND && !first)
+	for (struct ab_opt_walk w = ab_opt_begin_as(command, "sed"); ab_opt_next(&w);) {
+		if (w.what == AB_OPT_OPERAND && !first)
 			first = &command->argv[w.index];
-		given |= ab_opt_is(&w, what, 'e', "expression") || ab_opt_is(&w, what, 'f', "file");
-		if (ab_opt_is(&w, what, 'e', "expression") && w.value.text.s)
+		given |= ab_opt_is(&w, 'e', "expression") || ab_opt_is(&w, 'f', "file");
+		if (ab_opt_is(&w, 'e', "expression") && w.value.text.s)
 			read_script(&w.value, fn, arg);
 	}
 	if (!given && first)

@@ -1,5 +1,4 @@
-#ifndef AB_SHELL_COMMAND_SED_H
-#define AB_SHELL_COMMAND_SED_H
+#pragma once
 /*
  * Commands that the scripts of sed run and files that they write: `e CMD`,
  * `s/x/CMD/e`, `w FILE`. Pure.
@@ -15,5 +14,3 @@ enum ab_sed {
 typedef void ab_sed_fn(void *arg, enum ab_sed what, const struct ab_field *text);
 
 void ab_sed_each(const struct ab_simple *command, ab_sed_fn *fn, void *arg);
-
-#endif

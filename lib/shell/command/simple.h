@@ -1,5 +1,4 @@
-#ifndef AB_SHELL_COMMAND_SIMPLE_H
-#define AB_SHELL_COMMAND_SIMPLE_H
+#pragma once
 /*
  * One simple command as the shell would run it: the input of the rules.
  */
@@ -52,9 +51,9 @@ enum ab_sign {
 
 struct ab_simple {
 	struct ab_text name; /* argv[0] without its folder; "": unknown or no command */
-	unsigned tables;     /* that may know the name: name_index.h; 0: not looked up */
-	unsigned signs;	     /* enum ab_sign, if it was looked up */
-	struct ab_opts opts; /* its option grammar, if it was looked up */
+	unsigned tables;     /* that may know the name: name_index.h */
+	unsigned signs;	     /* enum ab_sign */
+	struct ab_opts opts; /* its option grammar */
 	/* Of the name, and of the name without a version at its end; NULL: none. */
 	const struct ab_name_slot *slot, *bare_slot;
 	const struct ab_field *argv;
@@ -70,5 +69,3 @@ struct ab_simple {
 	const char *via;	     /* the wrapper that starts it ("sudo"), or NULL */
 	struct ab_span range;	     /* in the outermost text */
 };
-
-#endif

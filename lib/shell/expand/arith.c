@@ -24,25 +24,12 @@ static void skip_byte(struct reader *r)
 	r->rest.len--;
 }
 
-static bool is_name_byte(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-	       (c >= '0' && c <= '9');
-}
-
 /* 12, 0x1f, 017; the whole text. */
 static bool read_number(struct ab_text t, int64_t *ret)
 {
-	int base = 10;
+	int base = (int)ab_read_base(&t);
 	int64_t n = 0;
 
-	if (t.len > 2 && t.s[0] == '0' && (t.s[1] | 32) == 'x') {
-		base = 16;
-		t.s += 2;
-		t.len -= 2;
-	} else if (t.len > 1 && t.s[0] == '0') {
-		base = 8;
-	}
 	if (!t.len || t.len > DIGITS_MAX)
 		return false;
 	for (uint32_t i = 0; i < t.len; i++) {
@@ -83,7 +70,7 @@ static int64_t read_operand(struct reader *r)
 	struct ab_text word = { r->rest.s, 0 };
 	int64_t n = 0;
 
-	while (word.len < r->rest.len && is_name_byte(word.s[word.len]))
+	while (word.len < r->rest.len && ab_is_name_byte(word.s[word.len]))
 		word.len++;
 	r->rest.s += word.len;
 	r->rest.len -= word.len;

@@ -1,5 +1,4 @@
-#ifndef AB_SHELL_EXPAND_ARITH_H
-#define AB_SHELL_EXPAND_ARITH_H
+#pragma once
 /*
  * $(( )): numbers, known variables, + - * / % and parentheses. Anything else
  * is unknown. The text has already been expanded.
@@ -7,5 +6,3 @@
 #include "shell/expand/expand.h"
 
 bool ab_arith(const struct ab_eval *e, struct ab_text text, int64_t *ret);
-
-#endif

@@ -9,10 +9,8 @@
  */
 #include "shell/expand/brace.h"
 
-#include <stdio.h>
-
-#include "base/data/arena.h"
 #include "shell/expand/fields.h"
+#include "shell/syntax/grow.h"
 
 enum {
 	UNITS_MAX = 1 << 16,
@@ -166,15 +164,7 @@ static void add_word(struct expander *x, struct list *list, const struct slices 
 		x->over = true;
 	if (!spend_bytes(x, n * sizeof(struct slice) + sizeof(*word)))
 		return;
-	if (list->len == list->room) {
-		size_t room = list->room ? 2 * list->room : 4;
-		struct slices *v = ab_arena_alloc(x->e->arena, room * sizeof(*v));
-
-		if (list->len)
-			memcpy(v, list->v, list->len * sizeof(*v));
-		list->v = v;
-		list->room = room;
-	}
+	AB_GROW(x->e->arena, list->v, list->len, list->room, 4);
 	word = &list->v[list->len++];
 	word->v = ab_arena_alloc(x->e->arena, n * sizeof(*word->v));
 	if (a->len)
@@ -234,7 +224,7 @@ static bool read_term(struct ab_text t, struct term *ret)
 	int64_t n = 0;
 
 	*ret = (struct term){ .text = t };
-	if (t.len == 1 && ((t.s[0] >= 'a' && t.s[0] <= 'z') || (t.s[0] >= 'A' && t.s[0] <= 'Z'))) {
+	if (t.len == 1 && ab_is_letter(t.s[0])) {
 		ret->n = t.s[0];
 		return true;
 	}
@@ -417,18 +407,12 @@ static void add_units(struct expander *x, const struct slice *slice, struct ab_p
 	}
 }
 
-static bool is_name_byte(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '_';
-}
-
 /* $name without braces; $1 and $? are always one byte. */
 static bool has_open_name(const struct ab_part *part)
 {
 	return part->kind == AB_PART_PARAM && !part->quoted && !part->param.op_text.s &&
-	       part->param.name.len && is_name_byte(part->param.name.s[0]) &&
-	       !(part->param.name.s[0] >= '0' && part->param.name.s[0] <= '9');
+	       part->param.name.len && ab_is_name_byte(part->param.name.s[0]) &&
+	       !ab_is_digit(part->param.name.s[0]);
 }
 
 static bool is_made(const struct ab_part *part)
@@ -449,7 +433,7 @@ static bool extend_names(struct expander *x, struct ab_part *part)
 
 		if (!has_open_name(part) || !next || !(is_bare(next) || is_made(next)))
 			continue;
-		while (n < next->text.len && is_name_byte(next->text.s[n]))
+		while (n < next->text.len && ab_is_name_byte(next->text.s[n]))
 			n++;
 		if (!n)
 			continue;

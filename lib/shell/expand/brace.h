@@ -1,5 +1,4 @@
-#ifndef AB_SHELL_EXPAND_BRACE_H
-#define AB_SHELL_EXPAND_BRACE_H
+#pragma once
 /*
  * Brace expansion of a word's parts: {a,b}, {1..5}, nested, as bash does it.
  * Quoted parts and expansions stay unchanged.
@@ -15,5 +14,3 @@ struct ab_braces {
 bool ab_brace_found(const struct ab_part *parts);
 /* False: over a bound. */
 bool ab_brace_expand(const struct ab_eval *e, const struct ab_part *parts, struct ab_braces *ret);
-
-#endif

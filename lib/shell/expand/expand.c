@@ -1,6 +1,5 @@
 #include "shell/expand/expand.h"
 
-#include "base/data/arena.h"
 #include "shell/expand/arith.h"
 #include "shell/expand/brace.h"
 #include "shell/expand/fields.h"
@@ -89,11 +88,9 @@ static uint32_t find_value(const struct ab_part *part)
 	if (part->kind != AB_PART_TEXT || part->quoted || !t->len ||
 	    (part->bytes && !(part->bytes & AB_BYTES_SEPARATOR)))
 		return 0;
-	while (i < t->len &&
-	       ((t->s[i] >= 'a' && t->s[i] <= 'z') || (t->s[i] >= 'A' && t->s[i] <= 'Z') ||
-		t->s[i] == '_' || (i && t->s[i] >= '0' && t->s[i] <= '9')))
+	while (i < t->len && ab_is_name_byte(t->s[i]))
 		i++;
-	if (!i)
+	if (!i || ab_is_digit(t->s[0]))
 		return 0;
 	if (i + 1 < t->len && t->s[i] == '+')
 		i++;

@@ -1,5 +1,4 @@
-#ifndef AB_SHELL_EXPAND_EXPAND_H
-#define AB_SHELL_EXPAND_EXPAND_H
+#pragma once
 /*
  * Words to fields: quotes removed, ~ and known variables replaced, braces
  * expanded, unquoted values split. An unknown value becomes AB_UNKNOWN. File
@@ -9,10 +8,9 @@
  * Pure. The tree walker stores the output of command substitutions in their
  * parts first.
  */
+#include "base/base.h"
 #include "shell/expand/vars.h"
 #include "shell/syntax/field.h"
-
-struct ab_arena;
 
 /* The position of a text in the outermost text. */
 struct ab_nesting {
@@ -64,5 +62,3 @@ static inline struct ab_field *ab_fields_next(struct ab_arena *arena, struct ab_
 		ab_fields_grow(arena, fields);
 	return &fields->v[fields->len++];
 }
-
-#endif

@@ -1,20 +1,12 @@
 #include "shell/expand/fields.h"
 
-#include "base/data/arena.h"
+#include "shell/syntax/grow.h"
 
 enum { CHOICES_MAX = 64 };
 
-static const char unknown_byte[] = { AB_UNKNOWN };
-
 void ab_fields_grow(struct ab_arena *arena, struct ab_fields *fields)
 {
-	size_t room = fields->room ? 2 * fields->room : 8;
-	struct ab_field *v = ab_arena_alloc(arena, room * sizeof(*v));
-
-	if (fields->len)
-		memcpy(v, fields->v, fields->len * sizeof(*v));
-	fields->v = v;
-	fields->room = room;
+	AB_GROW(arena, fields->v, fields->len, fields->room, 8);
 }
 
 bool ab_choices_next(struct ab_choices *c)
@@ -103,7 +95,7 @@ static void collapse_fields(struct ab_build *b)
 		taint |= b->fields->v[i].taint;
 	b->fields->len = b->first;
 	b->over = true;
-	*ab_fields_next(b->e->arena, b->fields) = (struct ab_field){ .text = { unknown_byte, 1 },
+	*ab_fields_next(b->e->arena, b->fields) = (struct ab_field){ .text = AB_UNKNOWN_TEXT,
 								     .unknown = true,
 								     .splits = true,
 								     .taint = taint,
@@ -199,8 +191,7 @@ void ab_build_text(struct ab_build *b, struct ab_text text, bool quoted, uint32_
 
 void ab_build_unknown(struct ab_build *b, bool whole, unsigned taint)
 {
-	append_text(b, (struct ab_text){ unknown_byte, 1 }, AB_NOT_VERBATIM,
-		    AB_BYTES_UNKNOWN | AB_BYTES_ESCAPED);
+	append_text(b, AB_UNKNOWN_TEXT, AB_NOT_VERBATIM, AB_BYTES_UNKNOWN | AB_BYTES_ESCAPED);
 	b->field.unknown = true;
 	b->field.splits |= !whole && b->fields;
 	b->field.taint |= taint;

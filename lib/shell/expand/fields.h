@@ -1,5 +1,4 @@
-#ifndef AB_SHELL_EXPAND_FIELDS_H
-#define AB_SHELL_EXPAND_FIELDS_H
+#pragma once
 /*
  * Builds the fields of one word: pieces are added from left to right, and
  * unquoted separators end fields. Shared by expand.c, which walks the parts,
@@ -56,5 +55,3 @@ enum { AB_NUMBER_SIZE = 24 };
 /* A number as text, at the end of `room` or in the arena. */
 struct ab_text ab_number_text(int64_t n, char room[static AB_NUMBER_SIZE]);
 struct ab_text ab_text_number(struct ab_arena *arena, int64_t n);
-
-#endif

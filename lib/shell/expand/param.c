@@ -1,4 +1,3 @@
-#include "base/data/arena.h"
 #include "shell/expand/fields.h"
 
 /*

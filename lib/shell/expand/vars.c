@@ -7,7 +7,7 @@
  */
 #include "shell/expand/vars.h"
 
-#include "base/data/arena.h"
+#include "shell/syntax/grow.h"
 
 enum {
 	SLOTS_FIRST = 16,
@@ -159,15 +159,7 @@ const struct ab_var *ab_vars_get(const struct ab_vars *vars, struct ab_text name
 
 static void push_entry(struct ab_vars *vars, const struct entry *e)
 {
-	if (vars->nlog == vars->log_room) {
-		size_t room = vars->log_room ? 2 * vars->log_room : 16;
-		struct entry *log = ab_arena_alloc(vars->arena, room * sizeof(*log));
-
-		if (vars->nlog)
-			memcpy(log, vars->log, vars->nlog * sizeof(*log));
-		vars->log = log;
-		vars->log_room = room;
-	}
+	AB_GROW(vars->arena, vars->log, vars->nlog, vars->log_room, 16);
 	vars->log[vars->nlog++] = *e;
 }
 

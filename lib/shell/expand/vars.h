@@ -1,5 +1,4 @@
-#ifndef AB_SHELL_EXPAND_VARS_H
-#define AB_SHELL_EXPAND_VARS_H
+#pragma once
 /*
  * The known values of shell variables at one point of a script.
  *
@@ -8,9 +7,8 @@
  * branch are joined with those from before it. A bounded number of names is
  * kept; others are unknown.
  */
+#include "base/base.h"
 #include "shell/syntax/field.h"
-
-struct ab_arena;
 
 enum { AB_VALUES_MAX = 16, AB_VARS_MAX = 256 };
 
@@ -51,5 +49,3 @@ const struct ab_fields *ab_vars_args(const struct ab_vars *vars);
 /* Charges bytes to the budget of all expansions; false: used up, and the result
  * of the expansion is unknown. */
 bool ab_vars_spend(const struct ab_vars *vars, size_t bytes);
-
-#endif

@@ -1,10 +1,5 @@
 #include "shell/judge/judge_report.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/data/buf.h"
-#include "base/data/mem.h"
 #include "shell/judge/verdict_rows.h"
 #include "shell/syntax/quote.h"
 
@@ -184,6 +179,8 @@ static void show_inner(struct tree *t, struct ab_span range, size_t depth)
 	}
 }
 
+static const struct ab_span none = { 0, 0 };
+
 static void show_node(struct tree *t, const struct ab_shell_node *node, size_t depth,
 		      const char *lead);
 
@@ -198,8 +195,6 @@ static void show_word(struct tree *t, const struct ab_shell_word *word, size_t d
 /* The commands in the expansions of a word. */
 static void show_parts(struct tree *t, const struct ab_part *part, size_t depth)
 {
-	static const struct ab_span none = { 0, 0 };
-
 	for (; part; part = part->next) {
 		switch (part->kind) {
 		case AB_PART_TEXT:
@@ -257,7 +252,7 @@ static void show_row(struct tree *t, const struct ab_shell_node *node, size_t de
 		if (node->kind == AB_NODE_PIPELINE)
 			lead = n->next && n->next->err_too ? "|&" : "|";
 		else if (node->kind == AB_NODE_ANDOR)
-			lead = n->next && n->next->or ? "||" : "&&";
+			lead = n->next && n->next->either ? "||" : "&&";
 		else
 			lead = "";
 	}
@@ -266,7 +261,6 @@ static void show_row(struct tree *t, const struct ab_shell_node *node, size_t de
 static void show_branch(struct tree *t, const struct ab_shell_node *node, size_t depth,
 			const char *lead)
 {
-	static const struct ab_span none = { 0, 0 };
 	bool loop = node->kind == AB_NODE_WHILE;
 
 	add_label(t, depth, lead, loop ? "while" : "if", none, node->range);
@@ -304,8 +298,6 @@ static void show_for(struct tree *t, const struct ab_shell_node *node, size_t de
 static void show_case(struct tree *t, const struct ab_shell_node *node, size_t depth,
 		      const char *lead)
 {
-	static const struct ab_span none = { 0, 0 };
-
 	add_label(t, depth, lead, "case", get_words_range(node->cases.word), node->range);
 	show_word(t, node->cases.word, depth + 1);
 	for (const struct ab_case_item *i = node->cases.items; i; i = i->next) {
@@ -318,7 +310,6 @@ static void show_case(struct tree *t, const struct ab_shell_node *node, size_t d
 static void show_function(struct tree *t, const struct ab_shell_node *node, size_t depth,
 			  const char *lead)
 {
-	static const struct ab_span none = { 0, 0 };
 	ab_autofree char *name = ab_strndup(node->function.name.s, node->function.name.len);
 	ab_autofree char *words = ab_printf("function %s", name);
 
@@ -330,8 +321,6 @@ static void show_function(struct tree *t, const struct ab_shell_node *node, size
 static void show_block(struct tree *t, const struct ab_shell_node *node, const char *words,
 		       size_t depth, const char *lead)
 {
-	static const struct ab_span none = { 0, 0 };
-
 	add_label(t, depth, lead, words, none, node->range);
 	for (const struct ab_shell_node *n = node->first; n; n = n->next)
 		show_node(t, n, depth + 1, "");
@@ -341,7 +330,6 @@ static void show_block(struct tree *t, const struct ab_shell_node *node, const c
 static void show_expr(struct tree *t, const struct ab_shell_node *node, size_t depth,
 		      const char *lead)
 {
-	static const struct ab_span none = { 0, 0 };
 	bool loop = node->kind == AB_NODE_FOR_ARITH;
 
 	add_label(t, depth, lead, loop ? "for (( ))" : "", loop ? none : node->range, node->range);

@@ -1,9 +1,8 @@
 #include "shell/judge/judge.h"
 
-#include "base/data/arena.h"
-#include "base/data/buf.h"
 #include "shell/command/name_index.h"
 #include "shell/judge/ruling.h"
+#include "shell/syntax/name_table.h"
 #include "shell/syntax/quote.h"
 #include "shell/walk/walk.h"
 
@@ -86,58 +85,15 @@ static void consider_finding(struct judge *j, const struct finding *f)
 /* Variables that only change the language or layout of output. */
 static bool is_harmless_binding(struct ab_text name)
 {
-	static const char names[][9] = { "LANG",    "TZ",    "NO_COLOR", "TERM",
-					 "COLUMNS", "LINES", "LANGUAGE" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (ab_text_is(name, names[i]))
-			return true;
-	return ab_text_starts(name, "LC_");
+	return ab_listed("COLUMNS LANG LANGUAGE LINES NO_COLOR TERM TZ", name) ||
+	       ab_text_starts(name, "LC_");
 }
 
 static bool writes_file(const struct ab_redirect *r)
 {
-	static const char harmless[][12] = { "/dev/null", "/dev/stderr", "/dev/stdout",
-					     "/dev/tty" };
-
-	switch (r->op) {
-	case AB_REDIR_IN:
-		return r->file.unknown;
-	case AB_REDIR_HEREDOC:
-	case AB_REDIR_HERESTRING:
-		return false;
-	case AB_REDIR_DUP_IN:
-	case AB_REDIR_DUP_OUT:
-		return r->file.unknown;
-	case AB_REDIR_OUT:
-	case AB_REDIR_APPEND:
-	case AB_REDIR_CLOBBER:
-	case AB_REDIR_READ_WRITE:
-	case AB_REDIR_BOTH:
-	case AB_REDIR_BOTH_APPEND:
-		break;
-	}
-	for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++)
-		if (ab_field_is(&r->file, harmless[i]))
-			return false;
-	return true;
-}
-
-/* Nothing in it is unknown, runs in the background or changes how a program runs. */
-static bool is_plain(const struct ab_simple *c)
-{
-	if (c->flags & AB_SIMPLE_BACKGROUND)
-		return false;
-	for (size_t i = 0; i < c->argc && ab_command_shows(c, AB_SIGN_UNKNOWN); i++)
-		if (c->argv[i].unknown || c->argv[i].splits)
-			return false;
-	for (size_t i = 0; i < c->nredirects; i++)
-		if (writes_file(&c->redirects[i]))
-			return false;
-	for (size_t i = 0; i < c->nbindings; i++)
-		if (!is_harmless_binding(c->bindings[i].name))
-			return false;
-	return true;
+	if (ab_redir_writes(r->op))
+		return !ab_listed("/dev/null /dev/stderr /dev/stdout /dev/tty", r->file.text);
+	return r->file.unknown && r->op != AB_REDIR_HEREDOC && r->op != AB_REDIR_HERESTRING;
 }
 
 static bool only_reads(const struct ab_simple *c)
@@ -146,6 +102,20 @@ static bool only_reads(const struct ab_simple *c)
 		if (writes_file(&c->redirects[i]))
 			return false;
 	return !(c->flags & AB_SIMPLE_BACKGROUND);
+}
+
+/* Nothing in it is unknown, runs in the background or changes how a program runs. */
+static bool is_plain(const struct ab_simple *c)
+{
+	if (!only_reads(c))
+		return false;
+	for (size_t i = 0; i < c->argc && ab_command_shows(c, AB_SIGN_UNKNOWN); i++)
+		if (c->argv[i].unknown || c->argv[i].splits)
+			return false;
+	for (size_t i = 0; i < c->nbindings; i++)
+		if (!is_harmless_binding(c->bindings[i].name))
+			return false;
+	return true;
 }
 
 static bool is_managed(const struct judge *j, enum ab_rule_id rule)

@@ -1,5 +1,4 @@
-#ifndef AB_SHELL_JUDGE_JUDGE_H
-#define AB_SHELL_JUDGE_JUDGE_H
+#pragma once
 /*
  * The judge: takes a command line and returns a verdict with the rule, the reason
  * and the part that decided.
@@ -7,10 +6,9 @@
  * Pure: no I/O, no globals, no clock. All pointers of the result refer to the
  * arena, the text or the scene.
  */
+#include "base/base.h"
 #include "shell/command/rules.h"
 #include "shell/syntax/parse.h"
-
-struct ab_arena;
 
 /* One simple command that would run, at any depth. */
 struct ab_judged {
@@ -41,5 +39,3 @@ void ab_judge_text(struct ab_arena *arena, const struct ab_scene *scene, struct 
 /* Judges the words quoted for a shell; ret->text is the quoted text. */
 void ab_judge_argv(struct ab_arena *arena, const struct ab_scene *scene, const char *const *argv,
 		   size_t argc, struct ab_judgement *ret);
-
-#endif

@@ -1,10 +1,6 @@
 #include "shell/judge/judge_report.h"
 
-#include <string.h>
-
-#include "base/data/buf.h"
 #include "shell/judge/point_at.h"
-#include "shell/judge/judge.h"
 
 /*
  * The text is written through a pointer to its end, into room that was made before: `to`
@@ -193,19 +189,13 @@ void ab_judgement_json(const struct ab_judgement *j, struct ab_buf *b)
 	*to++ = ']';
 	end_text(b, to);
 	if (j->user_rule)
-		ab_buf_json_member(b, "userRule", j->user_rule);
+		ab_buf_jsonf(b, ",'userRule':%s", j->user_rule);
 	if (j->instead)
-		ab_buf_json_member(b, "instead", j->instead);
-	if (j->script.error) {
-		ab_buf_puts(b, ",\"error\":{\"text\":");
-		ab_buf_json(b, j->script.error);
-		to = put_number(PUT(begin_text(b, 0), ",\"at\":"), j->script.error_at);
-		*to++ = '}';
-		end_text(b, to);
-	}
-	to = begin_text(b, 0);
-	*to++ = '}';
-	end_text(b, to);
+		ab_buf_jsonf(b, ",'instead':%s", j->instead);
+	if (j->script.error)
+		ab_buf_jsonf(b, ",'error':{'text':%s,'at':%u}", j->script.error,
+			     j->script.error_at);
+	ab_buf_puts(b, "}");
 }
 
 enum { LINE = 100 }; /* columns */

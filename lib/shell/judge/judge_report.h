@@ -1,14 +1,10 @@
-#ifndef AB_SHELL_JUDGE_JUDGE_REPORT_H
-#define AB_SHELL_JUDGE_JUDGE_REPORT_H
+#pragma once
 /*
  * Print a judgement for programs and for people. The output is safe for a
  * terminal, whatever the command contains.
  */
-#include <stdbool.h>
-
+#include "base/base.h"
 #include "shell/judge/judge.h"
-
-struct ab_buf;
 
 /* One line of JSON, without its newline. */
 void ab_judgement_json(const struct ab_judgement *judgement, struct ab_buf *b);
@@ -21,5 +17,3 @@ void ab_judgement_explain(const struct ab_judgement *judgement, struct ab_buf *b
 bool ab_judgement_point(const struct ab_judgement *judgement, const char *indent, struct ab_buf *b);
 /* The decisive part. */
 struct ab_text ab_judgement_segment(const struct ab_judgement *judgement);
-
-#endif

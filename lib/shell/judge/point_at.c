@@ -1,11 +1,5 @@
 #include "shell/judge/point_at.h"
 
-#include <stdio.h>
-#include <string.h>
-
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-
 /* Sorted. Characters two columns wide; a missing one only shifts a mark. */
 static const struct {
 	uint32_t from, to;

@@ -1,12 +1,10 @@
-#ifndef AB_SHELL_JUDGE_POINT_AT_H
-#define AB_SHELL_JUDGE_POINT_AT_H
+#pragma once
 /*
  * Show a command to a person, with a mark under the decisive part. Only visible
  * characters reach the terminal.
  */
+#include "base/base.h"
 #include "shell/syntax/ast.h"
-
-struct ab_buf;
 
 /* One character as shown. */
 struct ab_glyph {
@@ -25,5 +23,3 @@ struct ab_glyph ab_glyph_get(struct ab_text text, size_t at);
  */
 void ab_point(struct ab_buf *b, struct ab_text text, struct ab_span range, const char *indent,
 	      size_t room);
-
-#endif

@@ -1,9 +1,6 @@
 #include "shell/judge/ruling.h"
 
 #include <regex.h>
-#include <string.h>
-
-#include "base/data/mem.h"
 
 enum ab_decision ab_ruling_decide(const struct ab_ruling *ruling, const struct ab_hit *hit)
 {

@@ -1,5 +1,4 @@
-#ifndef AB_SHELL_JUDGE_RULING_H
-#define AB_SHELL_JUDGE_RULING_H
+#pragma once
 /*
  * The policy for commands: the user's own rules, and overrides of built-in rules by
  * name.
@@ -53,5 +52,3 @@ enum ab_decision ab_ruling_decide(const struct ab_ruling *ruling, const struct a
  */
 const struct ab_user_rule *ab_ruling_match(const struct ab_ruling *ruling,
 					   const struct ab_simple *command);
-
-#endif

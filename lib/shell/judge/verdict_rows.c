@@ -1,10 +1,5 @@
 #include "shell/judge/verdict_rows.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/data/mem.h"
-
 enum { STEP = 3, WIDTH_MAX = 52 };
 
 struct ab_row {

@@ -1,9 +1,8 @@
-#ifndef AB_SHELL_JUDGE_VERDICT_ROWS_H
-#define AB_SHELL_JUDGE_VERDICT_ROWS_H
+#pragma once
 /*
  * Lines for people, with the verdicts aligned in a column. All text is escaped.
  */
-#include "base/data/buf.h"
+#include "base/base.h"
 #include "shell/judge/judge.h"
 
 enum { AB_ROW_TEXT_MAX = 64 }; /* columns of one text */
@@ -28,5 +27,3 @@ void ab_row_end(struct ab_rows *r, const struct ab_judged *verdict, bool decided
 
 void ab_rows_print(const struct ab_rows *r, struct ab_buf *b);
 void ab_rows_fini(struct ab_rows *r);
-
-#endif

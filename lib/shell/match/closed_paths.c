@@ -1,7 +1,5 @@
 #include "shell/match/closed_paths.h"
 
-#include "base/data/strv.h"
-
 enum { FILTERED = 3 }; /* components that the filter sees */
 
 static uint32_t add_hash(uint32_t hash, struct ab_text part)

@@ -1,5 +1,4 @@
-#ifndef AB_SHELL_MATCH_CLOSED_PATHS_H
-#define AB_SHELL_MATCH_CLOSED_PATHS_H
+#pragma once
 /*
  * The files that the policy closes (filesystem.denyRead): the judge gives the same
  * answer about them as the box. Compared by text; links are not followed.
@@ -8,9 +7,8 @@
  * over the first components of its entries comes first. The list and the
  * folder must stay alive.
  */
+#include "base/base.h"
 #include "shell/command/path_place.h"
-
-struct ab_strv;
 
 struct ab_closed {
 	const struct ab_strv *names; /* absolute; "!path" takes back an earlier match */
@@ -27,5 +25,3 @@ void ab_closed_init(struct ab_closed *closed, const struct ab_strv *deny_read, c
 /* False: nothing at or below this folder is closed, as the filters show. */
 bool ab_closed_below(const struct ab_closed *closed, struct ab_text folder);
 bool ab_closed_has(const struct ab_closed *closed, const struct ab_path *path);
-
-#endif

@@ -1,171 +1,32 @@
 #include "shell/match/explained.h"
 
-#include "base/data/mem.h"
+#include "agents/agents.h"
 #include "shell/code/code.h"
 #include "shell/match/write_targets.h"
 #include "shell/syntax/name_table.h"
 #include "shell/tools/tool.h"
 
-/* Programs that other tables do not list. Sorted by name. */
+/* Programs that other tables do not list; agents are in lib/agents. */
 static const struct explained {
-	char name[24];
 	enum ab_explained explained;
 } programs[] = {
-#define FILES AB_EXPLAINED_FILES
-#define TEXT AB_EXPLAINED_TEXT
-	{ ".", FILES },
-	{ "ack", TEXT },
-	{ "ag", TEXT },
-	{ "agentbox", TEXT },
-	{ "aider", TEXT },
-	{ "amp", TEXT },
-	{ "ansible", FILES },
-	{ "ansible-playbook", FILES },
-	{ "apachectl", FILES },
-	{ "apropos", TEXT },
-	{ "apt-file", FILES },
-	{ "autoconf", FILES },
-	{ "automake", FILES },
-	{ "autoreconf", FILES },
-	{ "awk", FILES },
-	{ "bats", FILES },
-	{ "bear", FILES },
-	{ "blkid", FILES },
-	{ "builtin", FILES },
-	{ "bzr", TEXT },
-	{ "caddy", FILES },
-	{ "cargo", FILES },
-	{ "ccache", FILES },
-	{ "cheat", TEXT },
-	{ "claude", TEXT },
-	{ "cmake", FILES },
-	{ "codex", TEXT },
-	{ "command", FILES },
-	{ "config.status", FILES },
-	{ "configure", FILES },
-	{ "copilot", TEXT },
-	{ "cowsay", TEXT },
-	{ "crush", TEXT },
-	{ "cscope", FILES },
-	{ "ctags", FILES },
-	{ "ctest", TEXT },
-	{ "cursor-agent", TEXT },
-	{ "cypress", TEXT },
-	{ "doas", FILES },
-	{ "docker", FILES },
-	{ "dotnet", FILES },
-	{ "dpkg-query", FILES },
-	{ "dtc", FILES },
-	{ "egrep", TEXT },
-	{ "env", FILES },
-	{ "eval", FILES },
-	{ "exec", FILES },
-	{ "export", FILES },
-	{ "fd", TEXT },
-	{ "fgrep", TEXT },
-	{ "figlet", TEXT },
-	{ "for", FILES },
-	{ "fossil", TEXT },
-	{ "gemini", TEXT },
-	{ "getcap", FILES },
-	{ "getfacl", FILES },
-	{ "gh", TEXT },
-	{ "git", TEXT },
-	{ "glab", TEXT },
-	{ "go", FILES },
-	{ "goose", TEXT },
-	{ "gradle", FILES },
-	{ "gradlew", FILES },
-	{ "grep", TEXT },
-	{ "groupadd", FILES },
-	{ "haproxy", FILES },
-	{ "hdparm", FILES },
-	{ "helm", FILES },
-	{ "hg", TEXT },
-	{ "httpd", FILES },
-	{ "ionice", FILES },
-	{ "jest", TEXT },
-	{ "jira", TEXT },
-	{ "jj", TEXT },
-	{ "journalctl", FILES },
-	{ "kubeadm", FILES },
-	{ "kubectl", FILES },
-	{ "ldconfig", FILES },
-	{ "ldd", FILES },
-	{ "llm", TEXT },
-	{ "local", FILES },
-	{ "logger", TEXT },
-	{ "logrotate", FILES },
-	{ "lsinitramfs", FILES },
-	{ "man", TEXT },
-	{ "meson", FILES },
-	{ "mktemp", FILES },
-	{ "mocha", TEXT },
-	{ "mount", FILES },
-	{ "mvn", FILES },
-	{ "mvnw", FILES },
-	{ "named-checkconf", FILES },
-	{ "nginx", FILES },
-	{ "nice", FILES },
-	{ "ninja", FILES },
-	{ "nm", FILES },
-	{ "nohup", FILES },
-	{ "notify-send", TEXT },
-	{ "objdump", FILES },
-	{ "ollama", TEXT },
-	{ "opencode", TEXT },
-	{ "pkg-config", FILES },
-	{ "playwright", TEXT },
-	{ "podman", FILES },
-	{ "postconf", FILES },
-	{ "promtool", FILES },
-	{ "pytest", TEXT },
-	{ "qwen", TEXT },
-	{ "read", FILES },
-	{ "readonly", FILES },
-	{ "rg", TEXT },
-	{ "rpmquery", FILES },
-	{ "rspec", TEXT },
-	{ "say", TEXT },
-	{ "screen", FILES },
-	{ "setsid", FILES },
-	{ "shellcheck", FILES },
-	{ "shfmt", FILES },
-	{ "sl", TEXT },
-	{ "smartctl", FILES },
-	{ "source", FILES },
-	{ "ssh", FILES },
-	{ "ssh-keygen", FILES },
-	{ "stdbuf", FILES },
-	{ "stty", FILES },
-	{ "sudo", FILES },
-	{ "svn", TEXT },
-	{ "swapon", FILES },
-	{ "systemd-analyze", FILES },
-	{ "taskset", FILES },
-	{ "tea", TEXT },
-	{ "terminal-notifier", TEXT },
-	{ "terraform", FILES },
-	{ "testparm", FILES },
-	{ "time", FILES },
-	{ "timeout", FILES },
-	{ "tldr", TEXT },
-	{ "tmux", FILES },
-	{ "tofu", FILES },
-	{ "tox", TEXT },
-	{ "traefik", FILES },
-	{ "trap", FILES },
-	{ "udevadm", FILES },
-	{ "umount", FILES },
-	{ "unset", FILES },
-	{ "update-ca-certificates", FILES },
-	{ "view", FILES },
-	{ "vitest", TEXT },
-	{ "whatis", TEXT },
-	{ "xargs", FILES },
-	{ "zgrep", TEXT },
-#undef FILES
-#undef TEXT
+	AB_PROGRAMS(
+		". ansible ansible-playbook apachectl apt-file autoconf automake autoreconf awk "
+		"bats bear blkid builtin caddy cargo ccache cmake command config.status configure "
+		"cscope ctags doas docker dotnet dpkg-query dtc env eval exec export for getcap "
+		"getfacl go gradle gradlew groupadd haproxy hdparm helm httpd ionice journalctl "
+		"kubeadm kubectl ldconfig ldd local logrotate lsinitramfs meson mktemp mount mvn "
+		"mvnw named-checkconf nginx nice ninja nm nohup objdump pkg-config podman postconf "
+		"promtool read readonly rpmquery screen setsid shellcheck shfmt smartctl source ssh "
+		"ssh-keygen stdbuf stty sudo swapon systemd-analyze taskset terraform testparm time "
+		"timeout tmux tofu traefik trap udevadm umount unset update-ca-certificates view "
+		"xargs",
+		AB_EXPLAINED_FILES),
+	AB_PROGRAMS(
+		"ack ag agentbox apropos bzr cheat cowsay ctest cypress egrep fd fgrep figlet fossil "
+		"gh git glab grep hg jest jira jj llm logger man mocha notify-send ollama playwright "
+		"pytest rg rspec say sl svn tea terminal-notifier tldr tox vitest whatis zgrep",
+		AB_EXPLAINED_TEXT),
 };
 
 static bool is_shell(struct ab_text name)
@@ -190,7 +51,7 @@ enum ab_explained ab_explained(const struct ab_simple *command)
 	    is_shell(name) ||
 	    (ab_command_in(command, AB_TABLE_LANGUAGES) && ab_code_language(name, &language)))
 		return AB_EXPLAINED_FILES;
-	return AB_EXPLAINED_NOT;
+	return ab_agent_takes_prompt(name.s, name.len) ? AB_EXPLAINED_TEXT : AB_EXPLAINED_NOT;
 }
 
 bool ab_explains_prose(struct ab_text option)
@@ -201,7 +62,7 @@ bool ab_explains_prose(struct ab_text option)
 		"--reason", "--subject", "--summary",	  "--text",    "--title", "-m",
 	};
 
-	return option.len > 1 && AB_LOOKUP_WORD(prose, option);
+	return option.len > 1 && option.s[0] == '-' && AB_LOOKUP_WORD(prose, option);
 }
 
 bool ab_explains_output(struct ab_text option)

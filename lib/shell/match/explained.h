@@ -1,5 +1,4 @@
-#ifndef AB_SHELL_MATCH_EXPLAINED_H
-#define AB_SHELL_MATCH_EXPLAINED_H
+#pragma once
 /*
  * What the tables say about a program in general. Rules about words that "any
  * program" could read, write or run ask here first. Pure.
@@ -24,5 +23,3 @@ enum ab_explained ab_explained(const struct ab_simple *command);
 bool ab_explains_prose(struct ab_text option);
 /* An option with a value that programs write to: -o, --output, --log-file=. */
 bool ab_explains_output(struct ab_text option);
-
-#endif

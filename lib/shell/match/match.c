@@ -1,22 +1,21 @@
+#include "base/base.h"
 #include "shell/command/rules.h"
 
-#include "base/data/mem.h"
 #include "shell/command/name_index.h"
-
-#define ANY UINT32_MAX
 
 /* Each finds nothing unless one of these tables knows the program, or the command has one
  * of these signs. */
 static const struct {
 	ab_matcher *match;
 	unsigned tables, signs;
+	bool always;
 } matchers[] = {
 	{ ab_match_delete, AB_TABLE_DELETERS, 0 },
 	{ ab_match_perms, AB_TABLE_PERMS, 0 },
 	{ ab_match_devices, AB_TABLE_DEVICES, AB_SIGN_NAME_UP },
 	{ ab_match_writes, AB_TABLE_WRITERS | AB_TABLE_FILERS | AB_TABLE_SETTINGS,
 	  AB_SIGN_REDIRECT },
-	{ ab_match_secrets, ANY, ANY },
+	{ ab_match_secrets, .always = true },
 	{ ab_match_bulk, 0, AB_SIGN_SLASH | AB_SIGN_REDIRECT },
 	{ ab_match_shells,
 	  AB_TABLE_RUNNERS | AB_TABLE_SCRIPTS | AB_TABLE_CONNECTORS | AB_TABLE_LANGUAGES,
@@ -30,17 +29,14 @@ static const struct {
 	{ ab_match_sources, AB_TABLE_SOURCES, 0 },
 	{ ab_match_unknown, 0,
 	  AB_SIGN_SLASH | AB_SIGN_CODE | AB_SIGN_OUTPUT | AB_SIGN_NAME_SLASH | AB_SIGN_INPUT },
-	{ ab_match_reads, ANY, ANY },
+	{ ab_match_reads, .always = true },
 };
 
 void ab_rules_match(const struct ab_scene *scene, const struct ab_simple *command,
 		    struct ab_hits *hits)
 {
-	const bool looked_up = command->tables;
-	const unsigned tables = looked_up ? command->tables : ANY;
-	const unsigned signs = looked_up ? command->signs : ANY;
-
 	for (size_t i = 0; i < AB_COUNT(matchers); i++)
-		if (tables & matchers[i].tables || signs & matchers[i].signs)
+		if (matchers[i].always || command->tables & matchers[i].tables ||
+		    command->signs & matchers[i].signs)
 			matchers[i].match(scene, command, hits);
 }

@@ -2,7 +2,6 @@
  * Secrets read in bulk: disks and memory, past the permissions of files, and whole
  * folders with credentials somewhere in them.
  */
-#include "base/data/mem.h"
 #include "shell/command/grammar.h"
 #include "shell/command/name_index.h"
 #include "shell/command/named_paths.h"
@@ -12,14 +11,11 @@
 #include "shell/syntax/name_table.h"
 
 /* Programs that describe a device without reading what is on it. Others that may
- * write it have rules of their own. Sorted. */
-static const char describes_device[][12] = {
-	"[",	    "blkid",	"cfdisk",  "df",	 "echo",   "fdisk",  "file",
-	"findmnt",  "hdparm",	"ls",	   "losetup",	 "lsblk",  "lsof",   "mkdir",
-	"mkfs",	    "mktemp",	"mount",   "mountpoint", "nvme",   "parted", "printf",
-	"readlink", "realpath", "sfdisk",  "smartctl",	 "stat",   "stty",   "swapoff",
-	"swapon",   "test",	"udevadm", "umount",	 "wipefs",
-};
+ * write it have rules of their own. */
+static const char describes_device[] =
+	"[ blkid cfdisk df echo fdisk file findmnt hdparm ls losetup lsblk lsof mkdir mkfs "
+	"mktemp mount mountpoint nvme parted printf readlink realpath sfdisk smartctl stat "
+	"stty swapoff swapon test udevadm umount wipefs";
 
 /* The content of disks and of the memory, past the permissions of files. */
 static bool is_raw_device(const struct ab_scene *scene, const struct ab_simple *command,
@@ -50,14 +46,6 @@ static bool may_name_device(const struct ab_field *word)
 	return false;
 }
 
-static bool describes_devices(struct ab_text name)
-{
-	for (size_t i = 0; i < AB_COUNT(describes_device); i++)
-		if (ab_text_is(name, describes_device[i]))
-			return true;
-	return false;
-}
-
 static void match_devices(const struct ab_scene *scene, const struct ab_simple *command,
 			  struct ab_hits *hits)
 {
@@ -79,7 +67,7 @@ static void match_devices(const struct ab_scene *scene, const struct ab_simple *
 		ab_named_begin(&named, command->argv[i].text);
 		while (ab_named_next(&named, &path))
 			if (is_raw_device(scene, command, path) &&
-			    !describes_devices(command->name) &&
+			    !ab_listed(describes_device, command->name) &&
 			    ab_explained(command) < AB_EXPLAINED_TEXT) {
 				ab_hit_because(hits, AB_RULE_CREDENTIAL_ACCESS,
 					       command->argv[i].range, reason);
@@ -109,28 +97,15 @@ static const struct {
 static bool copies_trees(const struct ab_simple *command)
 {
 	const __typeof__(copiers[0]) *row = AB_COMMAND_ROW(copiers, AB_TABLE_COPIERS, command);
-	struct ab_opts opts;
-	struct ab_opt_walk w;
-	enum ab_opt what;
 
 	if (!row || command->argc < 2)
 		return false;
-	opts = ab_grammar_for(command);
 	if (!row->options[0] && !row->operand[0])
 		return true;
 	if (row->operand[0] && command->argv[1].text.s[0] != '-' &&
 	    memchr(command->argv[1].text.s, row->operand[0], command->argv[1].text.len))
 		return true;
-	ab_opt_begin(&w, &opts, command->argv, command->argc);
-	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
-		struct ab_text name = w.name;
-
-		if (what == AB_OPT_LETTER)
-			name = (struct ab_text){ &w.letter, 1 };
-		if (what != AB_OPT_OPERAND && ab_listed(row->options, name))
-			return true;
-	}
-	return false;
+	return ab_opt_given(ab_opt_begin_own(command), row->options);
 }
 
 static bool is_secret_tree(const struct ab_scene *scene, struct ab_text word)

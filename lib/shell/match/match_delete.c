@@ -1,19 +1,14 @@
-#include "base/data/mem.h"
 #include "shell/command/grammar.h"
 #include "shell/command/name_index.h"
 #include "shell/command/path_place.h"
 #include "shell/command/rules.h"
 #include "shell/syntax/name_table.h"
 
-/* Programs that delete their operands; sorted. */
-static const char removers[][10] = {
-	"del-cli", "rimraf", "rm", "shred", "srm", "trash", "trash-put", "unlink",
-};
+/* Programs that delete their operands. */
+static const char removers[] = "del-cli rimraf rm shred srm trash trash-put unlink";
 
-/* Wrappers that do not change what such a program does; sorted. */
-static const char prefixes[][8] = {
-	"busybox", "command", "doas", "env", "ionice", "nice", "nohup", "sudo", "toybox",
-};
+/* Wrappers that do not change what such a program does. */
+static const char prefixes[] = "busybox command doas env ionice nice nohup sudo toybox";
 
 static const char unknown_target[] = "The files to delete are known only when it runs.";
 
@@ -64,19 +59,15 @@ static void judge_target(const struct ab_scene *scene, const struct ab_simple *c
 /* Also true if an unknown word may be such an option. */
 static bool is_recursive(const struct ab_simple *command)
 {
-	const struct ab_opts opts = ab_grammar_as(command, "rm");
-	struct ab_opt_walk w;
-	enum ab_opt what;
 	bool operand = false;
 
-	ab_opt_begin(&w, &opts, command->argv, command->argc);
-	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
-		if (ab_opt_is(&w, what, 'r', "recursive") || ab_opt_is(&w, what, 'R', NULL))
+	for (struct ab_opt_walk w = ab_opt_begin_as(command, "rm"); ab_opt_next(&w);) {
+		if (ab_opt_is(&w, 'r', "recursive") || ab_opt_is(&w, 'R', NULL))
 			return true;
-		if (what == AB_OPT_OPERAND && !operand && command->argc > 2 && w.value.splits &&
+		if (w.what == AB_OPT_OPERAND && !operand && command->argc > 2 && w.value.splits &&
 		    w.value.text.len == 1 && w.value.unknown)
 			return true;
-		operand = operand || what == AB_OPT_OPERAND;
+		operand = operand || w.what == AB_OPT_OPERAND;
 	}
 	return false;
 }
@@ -84,22 +75,8 @@ static bool is_recursive(const struct ab_simple *command)
 static void match_rm(const struct ab_scene *scene, const struct ab_simple *command,
 		     struct ab_hits *hits)
 {
-	const struct ab_opts opts = ab_grammar_as(command, "rm");
-	struct ab_opt_walk w;
-	enum ab_opt what;
-
-	ab_opt_begin(&w, &opts, command->argv, command->argc);
-	while ((what = ab_opt_next(&w)) != AB_OPT_END)
-		if (what == AB_OPT_OPERAND)
-			judge_target(scene, command, &command->argv[w.index], hits);
-}
-
-static struct ab_text base_name(struct ab_text t)
-{
-	for (uint32_t i = t.len; i > 0; i--)
-		if (t.s[i - 1] == '/')
-			return (struct ab_text){ t.s + i, t.len - i };
-	return t;
+	for (struct ab_opt_walk w = ab_opt_begin_as(command, "rm"); ab_opt_next_operand(&w);)
+		judge_target(scene, command, &command->argv[w.index], hits);
 }
 
 /* A script that calls rm: finds the word wherever a command may start. */
@@ -120,9 +97,9 @@ static bool is_shell(struct ab_text name)
 static bool words_remove(const struct ab_field *words, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		struct ab_text name = base_name(words[i].text);
+		struct ab_text name = ab_text_base(words[i].text);
 
-		if (AB_LOOKUP_WORD(removers, name))
+		if (ab_listed(removers, name))
 			return true;
 		if (is_shell(name)) {
 			for (; i < n; i++)
@@ -130,7 +107,7 @@ static bool words_remove(const struct ab_field *words, size_t n)
 					return true;
 			return false;
 		}
-		if (!AB_LOOKUP_WORD(prefixes, name) &&
+		if (!ab_listed(prefixes, name) &&
 		    (i == 0 || words[i].text.len == 0 || words[i].text.s[0] != '-'))
 			return false;
 	}
@@ -214,85 +191,71 @@ static void match_find(const struct ab_scene *scene, const struct ab_simple *com
 		ab_hit_mild(hits, AB_RULE_DESTRUCTIVE_FIND, command->range);
 }
 
-static void match_xargs(const struct ab_simple *command, struct ab_hits *hits)
+static void match_xargs(const struct ab_scene *scene, const struct ab_simple *command,
+			struct ab_hits *hits)
 {
-	const struct ab_opts opts = ab_grammar_for(command);
-	struct ab_opt_walk w;
-	enum ab_opt what;
+	struct ab_opt_walk w = ab_opt_begin_own(command);
 
-	ab_opt_begin(&w, &opts, command->argv, command->argc);
-	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
-		if (what != AB_OPT_OPERAND)
-			continue;
-		if (words_remove(&command->argv[w.index], command->argc - w.index) ||
-		    script_removes(w.value.text))
-			ab_hit_mild(hits, AB_RULE_DESTRUCTIVE_XARGS, command->range);
-		return;
-	}
+	(void)scene;
+	if (ab_opt_next_operand(&w) &&
+	    (words_remove(&command->argv[w.index], command->argc - w.index) ||
+	     script_removes(w.value.text)))
+		ab_hit_mild(hits, AB_RULE_DESTRUCTIVE_XARGS, command->range);
 }
 
 /* Moving a folder removes it from its place. */
 static void match_mv(const struct ab_scene *scene, const struct ab_simple *command,
 		     struct ab_hits *hits)
 {
-	const struct ab_opts opts = ab_grammar_as(command, "mv");
-	struct ab_opt_walk w;
-	enum ab_opt what;
+	struct ab_opt_walk w = ab_opt_begin_as(command, "mv");
 	const struct ab_field *before = NULL;
-	bool to = false;
+	bool to = false, more = true;
 
-	ab_opt_begin(&w, &opts, command->argv, command->argc);
-	while (true) {
-		what = ab_opt_next(&w);
-		to = to || ab_opt_is(&w, what, 't', "target-directory");
-		if (what != AB_OPT_OPERAND && (what != AB_OPT_END || !to || !before))
-			goto next;
+	/* The last is where they are moved, unless an option says that. */
+	while (more) {
+		more = ab_opt_next(&w);
+		to = to || ab_opt_is(&w, 't', "target-directory");
+		if (more ? w.what != AB_OPT_OPERAND : !to)
+			continue;
 		if (before && find_place(scene, command, before) == AB_PLACE_ROOT)
 			ab_hit_because(hits, AB_RULE_RECURSIVE_DELETE_ROOT, before->range,
 				       "Moves a home folder or a part of the system.");
 		before = &command->argv[w.index];
-next:
-		if (what == AB_OPT_END)
-			return;
 	}
 }
 
 static void match_rsync(const struct ab_scene *scene, const struct ab_simple *command,
 			struct ab_hits *hits)
 {
-	const struct ab_opts opts = ab_grammar_as(command, "rsync");
-	struct ab_opt_walk w;
-	enum ab_opt what;
 	const struct ab_field *last = NULL;
 	bool deletes = false;
 
-	ab_opt_begin(&w, &opts, command->argv, command->argc);
-	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
-		if (what == AB_OPT_LONG && ab_text_starts(w.name, "delete"))
+	for (struct ab_opt_walk w = ab_opt_begin_as(command, "rsync"); ab_opt_next(&w);) {
+		if (w.what == AB_OPT_LONG && ab_text_starts(w.name, "delete"))
 			deletes = true;
-		if (what == AB_OPT_OPERAND)
+		if (w.what == AB_OPT_OPERAND)
 			last = &command->argv[w.index];
 	}
 	if (deletes && last && find_place(scene, command, last) == AB_PLACE_ROOT)
 		ab_hit_add(hits, AB_RULE_RECURSIVE_DELETE_ROOT, last->range);
 }
 
-/* Sorted by name. */
+static void match_recursive_rm(const struct ab_scene *scene, const struct ab_simple *command,
+			       struct ab_hits *hits)
+{
+	if (is_recursive(command))
+		match_rm(scene, command, hits);
+}
+
 static const struct {
-	char name[10];
-	enum { FIND, MOVE, RUN, SYNC, REMOVE, REMOVE_TREE } how;
+	ab_matcher *match;
 } deleters[] = {
-	{ "del-cli", REMOVE_TREE },
-	{ "find", FIND },
-	{ "mv", MOVE },
-	{ "parallel", RUN },
-	{ "rimraf", REMOVE_TREE },
-	{ "rm", REMOVE },
-	{ "rsync", SYNC },
-	{ "srm", REMOVE_TREE },
-	{ "trash", REMOVE_TREE },
-	{ "trash-put", REMOVE_TREE },
-	{ "xargs", RUN },
+	AB_PROGRAMS("del-cli rimraf srm trash trash-put", match_rm),
+	AB_PROGRAMS("find", match_find),
+	AB_PROGRAMS("mv", match_mv),
+	AB_PROGRAMS("parallel xargs", match_xargs),
+	AB_PROGRAMS("rm", match_recursive_rm),
+	AB_PROGRAMS("rsync", match_rsync),
 };
 
 void ab_match_delete(const struct ab_scene *scene, const struct ab_simple *command,
@@ -300,27 +263,6 @@ void ab_match_delete(const struct ab_scene *scene, const struct ab_simple *comma
 {
 	const __typeof__(deleters[0]) *row = AB_COMMAND_ROW(deleters, AB_TABLE_DELETERS, command);
 
-	if (command->argc < 2 || !row)
-		return;
-	switch (row->how) {
-	case FIND:
-		match_find(scene, command, hits);
-		break;
-	case MOVE:
-		match_mv(scene, command, hits);
-		break;
-	case RUN:
-		match_xargs(command, hits);
-		break;
-	case SYNC:
-		match_rsync(scene, command, hits);
-		break;
-	case REMOVE:
-		if (is_recursive(command))
-			match_rm(scene, command, hits);
-		break;
-	case REMOVE_TREE:
-		match_rm(scene, command, hits);
-		break;
-	}
+	if (command->argc > 1 && row)
+		row->match(scene, command, hits);
 }

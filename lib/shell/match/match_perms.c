@@ -2,7 +2,6 @@
 #include "shell/command/name_index.h"
 #include "shell/command/path_place.h"
 #include "shell/command/rules.h"
-#include "shell/syntax/name_table.h"
 
 /* find -exec: cut the path at its unknown part, which leaves the start path. */
 static bool cut_unknown_part(const struct ab_simple *command, struct ab_field *path)
@@ -42,25 +41,21 @@ static bool sets_id(struct ab_text mode)
 	return false;
 }
 
-/* Sorted by name. */
 static const struct changer {
-	char name[8];
 	enum { NO_MODE, MODE_OPERAND, MODE_OPTION, CAPABILITIES } mode;
 	bool recursive; /* -R changes all below a folder */
 } changers[] = {
-	{ "chattr", NO_MODE, true },	   { "chgrp", NO_MODE, true },
-	{ "chmod", MODE_OPERAND, true },   { "chown", NO_MODE, true },
-	{ "install", MODE_OPTION, false }, { "setcap", CAPABILITIES, false },
-	{ "setfacl", NO_MODE, true },
+	AB_PROGRAMS("chattr chgrp chown setfacl", NO_MODE, true),
+	AB_PROGRAMS("chmod", MODE_OPERAND, true),
+	AB_PROGRAMS("install", MODE_OPTION, false),
+	AB_PROGRAMS("setcap", CAPABILITIES, false),
 };
 
 /* chmod MODE, install -m MODE, setcap CAPS. */
-static void match_set_id(const struct changer *changer, const struct ab_opts *opts,
-			 const struct ab_simple *command, struct ab_hits *hits)
+static void match_set_id(const struct changer *changer, const struct ab_simple *command,
+			 struct ab_hits *hits)
 {
 	bool operand = changer->mode == MODE_OPERAND;
-	struct ab_opt_walk w;
-	enum ab_opt what;
 
 	if (changer->mode == CAPABILITIES) {
 		if (command->argc > 2 && !ab_field_is(&command->argv[1], "-r") &&
@@ -70,13 +65,12 @@ static void match_set_id(const struct changer *changer, const struct ab_opts *op
 	}
 	if (changer->mode == NO_MODE)
 		return;
-	ab_opt_begin(&w, opts, command->argv, command->argc);
-	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
-		bool mode = operand ? what == AB_OPT_OPERAND : ab_opt_is(&w, what, 'm', "mode");
+	for (struct ab_opt_walk w = ab_opt_begin_own(command); ab_opt_next(&w);) {
+		bool mode = operand ? w.what == AB_OPT_OPERAND : ab_opt_is(&w, 'm', "mode");
 
 		if (mode && w.value.text.s && sets_id(w.value.text))
 			ab_hit_add(hits, AB_RULE_SET_ID, command->range);
-		if (operand && what == AB_OPT_OPERAND)
+		if (operand && w.what == AB_OPT_OPERAND)
 			return;
 	}
 }
@@ -85,27 +79,19 @@ void ab_match_perms(const struct ab_scene *scene, const struct ab_simple *comman
 		    struct ab_hits *hits)
 {
 	const struct changer *changer = AB_COMMAND_ROW(changers, AB_TABLE_PERMS, command);
-	struct ab_opt_walk w;
-	enum ab_opt what;
 	struct ab_path path;
-	struct ab_opts opts;
-	bool recursive = false;
+	bool recursive;
 
 	if (!changer)
 		return;
-	opts = ab_grammar_for(command);
-	match_set_id(changer, &opts, command, hits);
+	match_set_id(changer, command, hits);
 	if (!changer->recursive)
 		return;
-	ab_opt_begin(&w, &opts, command->argv, command->argc);
-	while ((what = ab_opt_next(&w)) != AB_OPT_END)
-		if (ab_opt_is(&w, what, 'R', "recursive"))
-			recursive = true;
-	ab_opt_begin(&w, &opts, command->argv, command->argc);
-	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
+	recursive = ab_opt_given(ab_opt_begin_own(command), "R recursive");
+	for (struct ab_opt_walk w = ab_opt_begin_own(command); ab_opt_next_operand(&w);) {
 		struct ab_field file = command->argv[w.index];
 
-		if (what != AB_OPT_OPERAND || (!recursive && !cut_unknown_part(command, &file)))
+		if (!recursive && !cut_unknown_part(command, &file))
 			continue;
 		ab_path_read(scene, command, &file, &path);
 		if (ab_path_place(scene, &path) == AB_PLACE_ROOT)

@@ -3,7 +3,6 @@
  * send them out. Most programs read, so the first table lists those that read no
  * files, or not all.
  */
-#include "base/data/mem.h"
 #include "shell/match/closed_paths.h"
 #include "shell/command/grammar.h"
 #include "shell/command/named_paths.h"
@@ -26,44 +25,23 @@ enum reads {
 	SCRIPT, /* all except the script of -c, whose commands are judged by themselves */
 };
 
-/* Sorted by name. */
 static const struct reader {
-	char name[16];
 	enum reads reads;
 } readers[] = {
-	{ ":", NOTHING },	 { "[", NOTHING },	  { "ack", PATTERN },
-	{ "ag", PATTERN },	 { "agentbox", NOTHING }, { "alias", NOTHING },
-	{ "ash", SCRIPT },	 { "awk", PATTERN },	  { "basename", NOTHING },
-	{ "bash", SCRIPT },	 { "builtin", NOTHING },  { "busybox", NOTHING },
-	{ "cd", NOTHING },	 { "chgrp", NOTHING },	  { "chmod", NOTHING },
-	{ "chown", NOTHING },	 { "command", NOTHING },  { "cp", COPIES },
-	{ "dash", SCRIPT },	 { "declare", NOTHING },  { "dirname", NOTHING },
-	{ "doas", NOTHING },	 { "du", LISTS },	  { "echo", NOTHING },
-	{ "egrep", PATTERN },	 { "env", NOTHING },	  { "eval", NOTHING },
-	{ "exec", NOTHING },	 { "export", NOTHING },	  { "eza", NOTHING },
-	{ "fd", NOTHING },	 { "fgrep", PATTERN },	  { "file", LISTS },
-	{ "find", NOTHING },	 { "fish", SCRIPT },	  { "flock", NOTHING },
-	{ "gawk", PATTERN },	 { "git", GIT },	  { "grep", PATTERN },
-	{ "install", COPIES },	 { "ionice", NOTHING },	  { "jq", PATTERN },
-	{ "ksh", SCRIPT },	 { "ln", COPIES },	  { "local", NOTHING },
-	{ "ls", NOTHING },	 { "mkdir", NOTHING },	  { "mksh", SCRIPT },
-	{ "mv", MOVES },	 { "nice", NOTHING },	  { "node", CODE },
-	{ "nohup", NOTHING },	 { "parallel", LISTS },	  { "perl", CODE },
-	{ "php", CODE },	 { "pkexec", NOTHING },	  { "printf", NOTHING },
-	{ "pushd", NOTHING },	 { "python", CODE },	  { "python3", CODE },
-	{ "readlink", NOTHING }, { "readonly", NOTHING }, { "realpath", NOTHING },
-	{ "rg", PATTERN },	 { "rm", NOTHING },	  { "rmdir", NOTHING },
-	{ "rsync", COPIES },	 { "ruby", CODE },	  { "run0", NOTHING },
-	{ "scp", COPIES },	 { "sed", PATTERN },	  { "setsid", NOTHING },
-	{ "sh", SCRIPT },	 { "shred", NOTHING },	  { "ssh-keygen", LISTS },
-	{ "stat", NOTHING },	 { "stdbuf", NOTHING },	  { "strace", NOTHING },
-	{ "su", NOTHING },	 { "sudo", NOTHING },	  { "tee", NOTHING },
-	{ "test", NOTHING },	 { "time", NOTHING },	  { "timeout", NOTHING },
-	{ "touch", NOTHING },	 { "toybox", NOTHING },	  { "trap", NOTHING },
-	{ "tree", NOTHING },	 { "truncate", NOTHING }, { "type", NOTHING },
-	{ "typeset", NOTHING },	 { "unlink", NOTHING },	  { "watch", NOTHING },
-	{ "which", NOTHING },	 { "xargs", LISTS },	  { "yq", PATTERN },
-	{ "zgrep", PATTERN },	 { "zsh", SCRIPT },
+	AB_PROGRAMS(
+		": [ agentbox alias basename builtin busybox cd chgrp chmod chown command declare "
+		"dirname doas echo env eval exec export eza fd find flock ionice local ls mkdir "
+		"nice nohup pkexec printf pushd readlink readonly realpath rm rmdir run0 setsid "
+		"shred stat stdbuf strace su sudo tee test time timeout touch toybox trap tree "
+		"truncate type typeset unlink watch which",
+		NOTHING),
+	AB_PROGRAMS("ack ag awk egrep fgrep gawk grep jq rg sed yq zgrep", PATTERN),
+	AB_PROGRAMS("ash bash dash fish ksh mksh sh zsh", SCRIPT),
+	AB_PROGRAMS("cp install ln rsync scp", COPIES),
+	AB_PROGRAMS("du file parallel ssh-keygen xargs", LISTS),
+	AB_PROGRAMS("git", GIT),
+	AB_PROGRAMS("mv", MOVES),
+	AB_PROGRAMS("node perl php python python3 ruby", CODE),
 };
 
 /* Options of LISTS whose value is a file that they read. Sorted by name. */
@@ -78,11 +56,10 @@ static const struct {
 	{ "xargs", "a arg-file" },
 };
 
-/* Options whose value is a file to write, or a name that is left out. Sorted. */
-static const char no_files[][15] = {
-	"--exclude",  "--exclude-from", "--ignore", "--out", "--output", "-O",
-	"-cert-file", "-key-file",	"-keyout",  "-o",    "-out",
-};
+/* Options whose value is a file to write, or a name that is left out. */
+static const char no_files[] =
+	"--exclude --exclude-from --ignore --out --output -O -cert-file -key-file -keyout -o "
+	"-out";
 
 /* The word, or a part of it between separators, names a secret: --file=X, f=@X,
  * HEAD:X. */
@@ -131,7 +108,7 @@ static bool is_doubtful(const struct ab_simple *command, size_t at)
 {
 	struct ab_text word = command->argv[at].text, before = command->argv[at - 1].text;
 
-	return AB_LOOKUP_WORD(no_files, before) &&
+	return ab_listed(no_files, before) &&
 	       (ab_text_starts(before, "--ex") || ab_text_starts(before, "--ig") ||
 		word.s[0] != '/' || ab_write_targets_known(command));
 }
@@ -150,7 +127,7 @@ static bool is_secret_word(const struct ab_simple *command, const struct ab_secr
 		return false;
 	if (at > 1 && is_doubtful(command, at))
 		return false;
-	if (at > 1 && AB_LOOKUP_WORD(no_files, command->argv[at - 1].text))
+	if (at > 1 && ab_listed(no_files, command->argv[at - 1].text))
 		return contains_secret(cwd, word);
 	prose = memchr(word->text.s, ' ', word->text.len) &&
 		(ab_explains_prose(command->argv[at - 1].text) ||
@@ -174,15 +151,15 @@ static size_t find_secret_among(const struct ab_simple *command, size_t from, si
 }
 
 /* -f FILE, --rawfile NAME FILE, and --anything=FILE. */
-static bool reads_option_file(const struct ab_opt_walk *w, enum ab_opt what)
+static bool reads_option_file(const struct ab_opt_walk *w)
 {
 	const struct ab_field *word = &w->argv[w->index];
 
 	if (!w->value.text.s)
 		return false;
-	if (ab_opt_is(w, what, 'f', "file") || ab_opt_is(w, what, 0, "from-file"))
+	if (ab_opt_is(w, 'f', "file") || ab_opt_is(w, 0, "from-file"))
 		return true;
-	return what == AB_OPT_LONG && memchr(word->text.s, '=', word->text.len) &&
+	return w->what == AB_OPT_LONG && memchr(word->text.s, '=', word->text.len) &&
 	       !ab_listed("include exclude glob iglob regexp expression", w->name);
 }
 
@@ -201,22 +178,18 @@ static size_t find_secret_of_script(const struct ab_simple *command)
 static size_t find_secret_of_pattern(const struct ab_simple *command)
 {
 	const bool is_script = ab_listed("awk gawk jq sed yq", command->name);
-	const struct ab_opts opts = ab_grammar_for(command);
 	struct ab_secret_folder cwd;
-	struct ab_opt_walk w;
-	enum ab_opt what;
 	bool pattern = false;
 
 	ab_secret_folder(command->cwd, &cwd);
-	ab_opt_begin(&w, &opts, command->argv, command->argc);
-	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
-		if (ab_opt_is(&w, what, 'e', "regexp") || ab_opt_is(&w, what, 'f', "file") ||
-		    ab_opt_is(&w, what, 0, "expression") || ab_opt_is(&w, what, 0, "from-file"))
+	for (struct ab_opt_walk w = ab_opt_begin_own(command); ab_opt_next(&w);) {
+		if (ab_opt_is(&w, 'e', "regexp") || ab_opt_is(&w, 'f', "file") ||
+		    ab_opt_is(&w, 0, "expression") || ab_opt_is(&w, 0, "from-file"))
 			pattern = true;
-		if (ab_opt_is(&w, what, 0, "include") && ab_secret_within(&cwd, w.value.text))
+		if (ab_opt_is(&w, 0, "include") && ab_secret_within(&cwd, w.value.text))
 			return w.index;
-		if (what != AB_OPT_OPERAND) {
-			if (reads_option_file(&w, what) && ab_secret_within(&cwd, w.value.text))
+		if (w.what != AB_OPT_OPERAND) {
+			if (reads_option_file(&w) && ab_secret_within(&cwd, w.value.text))
 				return w.index;
 			continue;
 		}
@@ -286,21 +259,13 @@ static size_t find_secret_of_shell(const struct ab_simple *command, const char *
 /* Programs that read names, or arguments, from a file. */
 static size_t find_secret_list(const struct ab_simple *command)
 {
-	const struct ab_opts opts = ab_grammar_for(command);
 	const __typeof__(list_files[0]) *row = AB_LOOKUP(list_files, command->name);
-	struct ab_opt_walk w;
-	enum ab_opt what;
+	struct ab_opt_walk w = ab_opt_begin_own(command);
 
-	ab_opt_begin(&w, &opts, command->argv, command->argc);
-	while (row && (what = ab_opt_next(&w)) != AB_OPT_END) {
-		struct ab_text name = w.name;
-
-		if (what == AB_OPT_LETTER)
-			name = (struct ab_text){ &w.letter, 1 };
-		if (what != AB_OPT_OPERAND && w.value.text.s && ab_listed(row->options, name) &&
+	while (row && ab_opt_next(&w))
+		if (w.value.text.s && ab_opt_listed(&w, row->options) &&
 		    ab_secret_in(command->cwd, w.value.text))
 			return w.index;
-	}
 	return 0;
 }
 
@@ -374,21 +339,6 @@ static void match_bindings(const struct ab_simple *command, struct ab_hits *hits
 				   command->bindings[i].value.range);
 }
 
-static bool looks_secret(struct ab_text word)
-{
-	static const char parts[][7] = { "api",	 "auth", "cred",   "key",
-					 "pass", "pwd_", "secret", "token" };
-
-	for (size_t k = 0; k < AB_COUNT(parts); k++) {
-		size_t len = strlen(parts[k]);
-
-		for (size_t i = 0; i + len <= word.len; i++)
-			if (strncasecmp(word.s + i, parts[k], len) == 0)
-				return true;
-	}
-	return false;
-}
-
 /* `env | grep -i token`, `printenv API_KEY`. */
 static bool picks_from_environment(const struct ab_simple *command)
 {
@@ -398,52 +348,47 @@ static bool picks_from_environment(const struct ab_simple *command)
 			!ab_listed("ag awk egrep fgrep gawk grep rg sed", command->name)))
 		return false;
 	for (size_t i = 1; i < command->argc; i++)
-		if (looks_secret(command->argv[i].text))
+		if (ab_contains_any_case("api auth cred key pass pwd_ secret token",
+					 command->argv[i].text))
 			return true;
 	return false;
 }
 
-/* Sorted by name. */
+/* Keyrings and programs that print tokens. */
 static const struct ab_deed deeds[] = {
-	{ "aws", "configure get|export-credentials", .rule = AB_RULE_CREDENTIAL_ACCESS },
-	{ "aws", "secretsmanager get-secret-value", .rule = AB_RULE_CREDENTIAL_ACCESS },
-	{ "aws", "sts get-session-token|assume-role", .rule = AB_RULE_CREDENTIAL_ACCESS },
-	{ "az", "account get-access-token", .rule = AB_RULE_CREDENTIAL_ACCESS },
-	{ "az", "keyvault secret show|download", .rule = AB_RULE_CREDENTIAL_ACCESS },
-	{ "gcloud", "auth print-access-token|print-identity-token",
+	AB_PROGRAMS("aws", AB_HELP_ALONE, "configure get|export-credentials",
+		    .rule = AB_RULE_CREDENTIAL_ACCESS),
+	{ AB_ALSO, "secretsmanager get-secret-value", .rule = AB_RULE_CREDENTIAL_ACCESS },
+	{ AB_ALSO, "sts get-session-token|assume-role", .rule = AB_RULE_CREDENTIAL_ACCESS },
+	AB_PROGRAMS("az", AB_HELP_ALONE, "account get-access-token",
+		    .rule = AB_RULE_CREDENTIAL_ACCESS),
+	{ AB_ALSO, "keyvault secret show|download", .rule = AB_RULE_CREDENTIAL_ACCESS },
+	AB_PROGRAMS("gcloud", AB_HELP_ALONE, "auth print-access-token|print-identity-token",
+		    .rule = AB_RULE_CREDENTIAL_ACCESS),
+	{ AB_ALSO, "auth application-default print-access-token",
 	  .rule = AB_RULE_CREDENTIAL_ACCESS },
-	{ "gcloud", "auth application-default print-access-token",
-	  .rule = AB_RULE_CREDENTIAL_ACCESS },
-	{ "gcloud", "secrets versions access", .rule = AB_RULE_CREDENTIAL_ACCESS },
-	{ "gh", "auth token", .rule = AB_RULE_CREDENTIAL_ACCESS },
-	{ "gh", "auth status", "-t --show-token", "", AB_RULE_CREDENTIAL_ACCESS },
-	{ "gpg", "", "--export-secret-keys --export-secret-subkeys", "",
+	{ AB_ALSO, "secrets versions access", .rule = AB_RULE_CREDENTIAL_ACCESS },
+	AB_PROGRAMS("gh", AB_HELP_ALONE, "auth token", .rule = AB_RULE_CREDENTIAL_ACCESS),
+	{ AB_ALSO, "auth status", "-t --show-token", "", AB_RULE_CREDENTIAL_ACCESS },
+	AB_PROGRAMS("gpg", AB_HELP_ALONE, "", "--export-secret-keys --export-secret-subkeys", "",
+		    AB_RULE_CREDENTIAL_ACCESS),
+	AB_PROGRAMS("kubectl oc", AB_HELP_ALONE, "config view", "--raw", "",
+		    AB_RULE_CREDENTIAL_ACCESS),
+	{ AB_ALSO, "get secret|secrets|secret/*|secrets/*", "-o* --output", "",
 	  AB_RULE_CREDENTIAL_ACCESS },
-	{ "kubectl", "config view", "--raw", "", AB_RULE_CREDENTIAL_ACCESS },
-	{ "kubectl", "get secret|secrets|secret/*|secrets/*", "-o* --output", "",
-	  AB_RULE_CREDENTIAL_ACCESS },
-	{ "op", "read|inject", .rule = AB_RULE_CREDENTIAL_ACCESS },
-	{ "op", "item get", .rule = AB_RULE_CREDENTIAL_ACCESS },
-	{ "pass", "show", .rule = AB_RULE_CREDENTIAL_ACCESS },
-	{ "secret_tool", "lookup|search", .rule = AB_RULE_CREDENTIAL_ACCESS },
-	{ "security", "find-generic-password|find-internet-password|dump-keychain|export",
-	  .rule = AB_RULE_CREDENTIAL_ACCESS },
-	{ "vault", "read", .rule = AB_RULE_CREDENTIAL_ACCESS },
-	{ "vault", "kv get", .rule = AB_RULE_CREDENTIAL_ACCESS },
+	AB_PROGRAMS("op", AB_HELP_ALONE, "read|inject", .rule = AB_RULE_CREDENTIAL_ACCESS),
+	{ AB_ALSO, "item get", .rule = AB_RULE_CREDENTIAL_ACCESS },
+	AB_PROGRAMS("pass", AB_HELP_ALONE, "show", .rule = AB_RULE_CREDENTIAL_ACCESS),
+	AB_PROGRAMS("secret-tool", AB_HELP_ALONE, "lookup|search",
+		    .rule = AB_RULE_CREDENTIAL_ACCESS),
+	AB_PROGRAMS("security", AB_HELP_ALONE,
+		    "find-generic-password|find-internet-password|dump-keychain|export",
+		    .rule = AB_RULE_CREDENTIAL_ACCESS),
+	AB_PROGRAMS("vault", AB_HELP_ALONE, "read", .rule = AB_RULE_CREDENTIAL_ACCESS),
+	{ AB_ALSO, "kv get", .rule = AB_RULE_CREDENTIAL_ACCESS },
 };
 
-/* Keyrings and programs that print tokens. Sorted by program. */
-static const struct ab_tool tools[] = {
-	{ "aws", "aws" },	    { "az", "az" },
-	{ "gcloud", "gcloud" },	    { "gh", "gh" },
-	{ "gpg", "gpg" },	    { "kubectl", "kubectl" },
-	{ "oc", "kubectl" },	    { "op", "op" },
-	{ "pass", "pass" },	    { "secret-tool", "secret_tool" },
-	{ "security", "security" }, { "vault", "vault" },
-};
-
-static const struct ab_toolbox toolbox = { tools, AB_COUNT(tools), deeds, AB_COUNT(deeds),
-					   AB_TABLE_KEYRINGS };
+static const struct ab_toolbox toolbox = { deeds, AB_COUNT(deeds), AB_TABLE_KEYRINGS };
 
 /* What a program sends to other machines. */
 enum sends {
@@ -454,18 +399,15 @@ enum sends {
 	STORE,	/* its operands */
 };
 
-/* Sorted by name. */
 static const struct sender {
-	char name[12];
 	enum sends sends;
 } senders[] = {
-	{ "aws", STORE },      { "curl", UPLOAD },  { "dig", WORDS },	   { "ftp", INPUT },
-	{ "gsutil", STORE },   { "host", WORDS },   { "http", UPLOAD },	   { "https", UPLOAD },
-	{ "mail", INPUT },     { "mailx", INPUT },  { "mutt", INPUT },	   { "nc", INPUT },
-	{ "ncat", INPUT },     { "netcat", INPUT }, { "nslookup", WORDS }, { "openssl", INPUT },
-	{ "ping", WORDS },     { "rclone", STORE }, { "rsync", FILES },	   { "scp", FILES },
-	{ "sendmail", INPUT }, { "sftp", INPUT },   { "socat", INPUT },	   { "ssh", INPUT },
-	{ "telnet", INPUT },   { "wget", UPLOAD },  { "xh", UPLOAD },
+	AB_PROGRAMS("aws gsutil rclone", STORE),
+	AB_PROGRAMS("curl http https wget xh", UPLOAD),
+	AB_PROGRAMS("dig host nslookup ping", WORDS),
+	AB_PROGRAMS("ftp mail mailx mutt nc ncat netcat openssl sendmail sftp socat ssh telnet",
+		    INPUT),
+	AB_PROGRAMS("rsync scp", FILES),
 };
 
 static bool input_is_secret(const struct ab_simple *command)
@@ -503,20 +445,14 @@ static bool payload_is_secret(const struct ab_simple *command, struct ab_text va
 
 static bool upload_is_secret(const struct ab_simple *command)
 {
-	const struct ab_opts opts = ab_grammar_for(command);
-	struct ab_opt_walk w;
-	enum ab_opt what;
-
-	ab_opt_begin(&w, &opts, command->argv, command->argc);
-	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
-		bool file = ab_opt_is(&w, what, 'T', "upload-file") ||
-			    ab_opt_is(&w, what, 0, "post-file") ||
-			    ab_opt_is(&w, what, 0, "body-file");
-		bool data = what == AB_OPT_OPERAND ? !ab_text_is(command->name, "curl")
-						   : w.letter == 'd' || w.letter == 'F' ||
-							     ab_text_starts(w.name, "data") ||
-							     ab_text_starts(w.name, "form") ||
-							     ab_text_is(w.name, "json");
+	for (struct ab_opt_walk w = ab_opt_begin_own(command); ab_opt_next(&w);) {
+		bool file = ab_opt_is(&w, 'T', "upload-file") || ab_opt_is(&w, 0, "post-file") ||
+			    ab_opt_is(&w, 0, "body-file");
+		bool data = w.what == AB_OPT_OPERAND ? !ab_text_is(command->name, "curl")
+						     : w.letter == 'd' || w.letter == 'F' ||
+							       ab_text_starts(w.name, "data") ||
+							       ab_text_starts(w.name, "form") ||
+							       ab_text_is(w.name, "json");
 
 		if (w.value.text.s && (file || data) &&
 		    payload_is_secret(command, w.value.text, file))

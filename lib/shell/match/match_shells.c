@@ -3,7 +3,6 @@
  * already judged known text as a script; this file handles unknown text and text
  * from elsewhere.
  */
-#include "base/data/mem.h"
 #include "shell/code/code.h"
 #include "shell/command/grammar.h"
 #include "shell/command/name_index.h"
@@ -14,39 +13,29 @@
 
 /* The options of an interpreter. */
 struct runner {
-	char name[12]; /* a version may follow: python3.11 */
-	bool shell;    /* shells share their options */
+	char name[12]; /* of the program whose options it has */
+	bool shell;
 	char text[16]; /* options whose value is a program */
 	char other[4]; /* options that name a program elsewhere */
 };
 
-/* Sorted by name. */
+/* A version may follow the name: python3.11 */
 static const struct runner runners[] = {
-	{ "ash", .shell = true },
-	{ "bash", .shell = true },
-	{ "csh", .shell = true },
-	{ "dash", .shell = true },
-	{ "fish", .shell = true },
-	{ "ksh", .shell = true },
-	{ "lua", false, "e", "" },
-	{ "mksh", .shell = true },
-	{ "node", false, "e p eval print", "" },
-	{ "osascript", false, "e", "" },
-	{ "perl", false, "e E", "" },
-	{ "php", false, "r B R E run", "f" },
-	{ "python", false, "c", "m" },
-	{ "rbash", .shell = true },
-	{ "ruby", false, "e", "" },
-	{ "sh", .shell = true },
-	{ "tcsh", .shell = true },
-	{ "zsh", .shell = true },
+	AB_PROGRAMS("ash bash csh dash fish ksh mksh rbash sh tcsh zsh", "sh", .shell = true),
+	AB_PROGRAMS("lua", "lua", false, "e", ""),
+	AB_PROGRAMS("node", "node", false, "e p eval print", ""),
+	AB_PROGRAMS("osascript", "osascript", false, "e", ""),
+	AB_PROGRAMS("perl", "perl", false, "e E", ""),
+	AB_PROGRAMS("php", "php", false, "r B R E run", "f"),
+	AB_PROGRAMS("python", "python", false, "c", "m"),
+	AB_PROGRAMS("ruby", "ruby", false, "e", ""),
 };
 
 static const struct runner *find_runner(struct ab_text name)
 {
 	while (name.len > 1 && strchr("0123456789.-", name.s[name.len - 1]))
 		name.len--;
-	return AB_LOOKUP(runners, name);
+	return AB_NAME_ROW(runners, AB_TABLE_RUNNERS, name);
 }
 
 struct call {
@@ -66,27 +55,24 @@ static bool is_input(const struct ab_field *file)
 /* A shell's -c is a flag: the program is the first operand. */
 static void read_shell_call(const struct ab_simple *command, struct call *ret)
 {
-	const struct ab_opts opts = ab_grammar_of("sh");
-	struct ab_opt_walk w;
-	enum ab_opt what;
+	struct ab_opt_walk w = ab_opt_begin_as(command, ret->runner->name);
 	bool text = false, input = false;
 
-	ab_opt_begin(&w, &opts, command->argv, command->argc);
-	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
-		text = text || ab_opt_is(&w, what, 'c', NULL);
-		input = input || ab_opt_is(&w, what, 's', NULL);
-		if (ab_opt_is(&w, what, 'i', NULL))
+	while (ab_opt_next(&w)) {
+		text = text || ab_opt_is(&w, 'c', NULL);
+		input = input || ab_opt_is(&w, 's', NULL);
+		if (ab_opt_is(&w, 'i', NULL))
 			ret->interactive = true;
-		if (ab_opt_is(&w, what, 'n', NULL))
+		if (ab_opt_is(&w, 'n', NULL))
 			ret->dry = true;
-		if (ab_opt_is(&w, what, 0, "command"))
+		if (ab_opt_is(&w, 0, "command"))
 			ret->text = w.value;
-		if (what == AB_OPT_OPERAND)
+		if (w.what == AB_OPT_OPERAND)
 			break;
 	}
 	if (ret->text.text.s)
 		return;
-	if (what != AB_OPT_OPERAND)
+	if (w.what != AB_OPT_OPERAND)
 		ret->input = !text;
 	else if (text)
 		ret->text = w.value;
@@ -96,37 +82,24 @@ static void read_shell_call(const struct ab_simple *command, struct call *ret)
 		ret->file = w.value;
 }
 
-static bool is_option_listed(const char *list, enum ab_opt what, const struct ab_opt_walk *w)
-{
-	struct ab_text name = w->name;
-
-	if (what == AB_OPT_LETTER)
-		name = (struct ab_text){ &w->letter, 1 };
-	return ab_listed(list, name);
-}
-
 static void read_other_call(const struct ab_simple *command, struct call *ret)
 {
-	const struct ab_opts opts = ab_grammar_of(ret->runner->name);
-	struct ab_opt_walk w;
 	bool text = false;
-	enum ab_opt what;
 
-	ab_opt_begin(&w, &opts, command->argv, command->argc);
-	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
-		if (what == AB_OPT_OPERAND) {
+	for (struct ab_opt_walk w = ab_opt_begin_as(command, ret->runner->name); ab_opt_next(&w);) {
+		if (w.what == AB_OPT_OPERAND) {
 			ret->input = !text && is_input(&w.value);
 			*(text ? &ret->text : &ret->file) = w.value;
 			return;
 		}
-		if (is_option_listed(ret->runner->text, what, &w)) {
+		if (ab_opt_listed(&w, ret->runner->text)) {
 			/* node -p CODE; in -pe CODE, p is a flag. */
 			text = true;
 			ret->text = w.value;
 			if (w.value.text.s)
 				return;
 		}
-		if (is_option_listed(ret->runner->other, what, &w))
+		if (ab_opt_listed(&w, ret->runner->other))
 			return;
 	}
 	ret->input = !text;
@@ -281,17 +254,15 @@ static void check_sed_command(void *arg, enum ab_sed what, const struct ab_field
 			       "Runs lines of a file as commands.");
 }
 
+static void match_sed(const struct ab_simple *command, struct ab_hits *hits)
+{
+	ab_sed_each(command, check_sed_command, hits);
+}
+
 static void match_fc(const struct ab_simple *command, struct ab_hits *hits)
 {
-	const struct ab_opts opts = ab_grammar_of("fc");
-	struct ab_opt_walk w;
-	enum ab_opt what;
-
-	ab_opt_begin(&w, &opts, command->argv, command->argc);
-	while ((what = ab_opt_next(&w)) != AB_OPT_END)
-		if (ab_opt_is(&w, what, 'l', NULL))
-			return;
-	ab_hit_add(hits, AB_RULE_HISTORY_EXEC, command->range);
+	if (!ab_opt_given(ab_opt_begin_as(command, "fc"), "l"))
+		ab_hit_add(hits, AB_RULE_HISTORY_EXEC, command->range);
 }
 
 /* The last part of the path, which names the program, is unknown. */
@@ -333,11 +304,7 @@ static struct ab_text cut_first_word(struct ab_text t)
 
 	while (i < t.len && t.s[i] != ' ')
 		i++;
-	t.len = i;
-	for (; i > 0; i--)
-		if (t.s[i - 1] == '/')
-			return (struct ab_text){ t.s + i, t.len - i };
-	return t;
+	return ab_text_base((struct ab_text){ t.s, i });
 }
 
 /* -c of nc takes a command or, in other versions, means TLS; then a host follows. */
@@ -350,16 +317,11 @@ static bool is_program(struct ab_text t)
 
 static bool nc_runs(const struct ab_simple *command)
 {
-	const struct ab_opts opts = ab_grammar_as(command, "nc");
-	struct ab_opt_walk w;
-	enum ab_opt what;
-
-	ab_opt_begin(&w, &opts, command->argv, command->argc);
-	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
-		if (ab_opt_is(&w, what, 'e', "exec") || ab_opt_is(&w, what, 0, "sh-exec") ||
-		    ab_opt_is(&w, what, 0, "lua-exec"))
+	for (struct ab_opt_walk w = ab_opt_begin_as(command, "nc"); ab_opt_next(&w);) {
+		if (ab_opt_is(&w, 'e', "exec") || ab_opt_is(&w, 0, "sh-exec") ||
+		    ab_opt_is(&w, 0, "lua-exec"))
 			return w.value.text.s;
-		if (ab_opt_is(&w, what, 'c', NULL) && w.value.text.s && is_program(w.value.text))
+		if (ab_opt_is(&w, 'c', NULL) && w.value.text.s && is_program(w.value.text))
 			return true;
 	}
 	return false;
@@ -446,16 +408,8 @@ static bool connector_runs(const struct ab_simple *command)
 /* Connections of the machine with itself, to look whether a port is open. */
 static bool is_local_address(struct ab_text file)
 {
-	static const char hosts[][12] = { "localhost/", "127.", "::1/", "0.0.0.0/" };
-
-	if (file.len < 9)
-		return false;
-	file.s += 9;
-	file.len -= 9;
-	for (size_t i = 0; i < AB_COUNT(hosts); i++)
-		if (ab_text_starts(file, hosts[i]))
-			return true;
-	return false;
+	return file.len > 9 && ab_starts_listed("localhost/ 127. ::1/ 0.0.0.0/",
+						(struct ab_text){ file.s + 9, file.len - 9 });
 }
 
 /* `: >/dev/tcp/h/22` looks whether a port is open, and sends nothing. */
@@ -478,46 +432,18 @@ static void match_network_files(const struct ab_simple *command, struct ab_hits 
 	}
 }
 
-/* Programs that connect descriptors with the network. Sorted by name. */
+/* Programs that connect descriptors with the network. */
 static const struct connector {
-	char name[16];
-	enum { NETCAT, SOCAT, RUNS_OPERAND, XTERM, ZSH_TCP } how;
+	/* Does it hand over a shell? NULL: it only connects. */
+	bool (*runs)(const struct ab_simple *command);
 } connectors[] = {
-	{ "cryptcat", RUNS_OPERAND },
-	{ "dbd", RUNS_OPERAND },
-	{ "in.telnetd", RUNS_OPERAND },
-	{ "nc", NETCAT },
-	{ "nc.openbsd", NETCAT },
-	{ "nc.traditional", NETCAT },
-	{ "ncat", NETCAT },
-	{ "netcat", NETCAT },
-	{ "pwncat", RUNS_OPERAND },
-	{ "rcat", RUNS_OPERAND },
-	{ "sbd", RUNS_OPERAND },
-	{ "socat", SOCAT },
-	{ "socket", RUNS_OPERAND },
-	{ "telnetd", RUNS_OPERAND },
-	{ "utelnetd", RUNS_OPERAND },
-	{ "xterm", XTERM },
-	{ "ztcp", ZSH_TCP },
+	AB_PROGRAMS("cryptcat dbd in.telnetd pwncat rcat sbd socket telnetd utelnetd",
+		    connector_runs),
+	AB_PROGRAMS("nc nc.openbsd nc.traditional ncat netcat", nc_runs),
+	AB_PROGRAMS("socat", socat_runs),
+	AB_PROGRAMS("xterm", xterm_shows),
+	AB_PROGRAMS("ztcp", NULL),
 };
-
-static bool hands_over_shell(const struct connector *connector, const struct ab_simple *command)
-{
-	switch (connector->how) {
-	case NETCAT:
-		return nc_runs(command);
-	case SOCAT:
-		return socat_runs(command);
-	case RUNS_OPERAND:
-		return connector_runs(command);
-	case XTERM:
-		return xterm_shows(command);
-	case ZSH_TCP:
-		return false;
-	}
-	return false;
-}
 
 static void match_connector(const struct ab_simple *command, struct ab_hits *hits)
 {
@@ -526,10 +452,10 @@ static void match_connector(const struct ab_simple *command, struct ab_hits *hit
 
 	if (!connector)
 		return;
-	if (connector->how == ZSH_TCP && command->argc > 2)
+	if (!connector->runs && command->argc > 2)
 		ab_hit_because(hits, AB_RULE_FILE_TRANSFER, command->range,
 			       "Opens a network connection from the shell.");
-	if (hands_over_shell(connector, command))
+	if (connector->runs && connector->runs(command))
 		ab_hit_add(hits, AB_RULE_REVERSE_SHELL, command->range);
 }
 
@@ -562,41 +488,23 @@ static void match_connection(const struct ab_simple *command, struct ab_hits *hi
 		match_language(command, hits);
 }
 
-/* Sorted by name. Commands of the shell, and sed, that run a text or what they read. */
+/* Commands of the shell, and sed, that run a text or what they read. */
 static const struct {
-	char name[8];
-	enum { EVAL, SOURCE, TRAP, HISTORY, SED } runs;
+	void (*match)(const struct ab_simple *command, struct ab_hits *hits);
 } scripts[] = {
-	{ ".", SOURCE }, { "eval", EVAL },     { "fc", HISTORY },
-	{ "sed", SED },	 { "source", SOURCE }, { "trap", TRAP },
+	AB_PROGRAMS(". source", match_source), AB_PROGRAMS("eval", match_eval),
+	AB_PROGRAMS("fc", match_fc),	       AB_PROGRAMS("sed", match_sed),
+	AB_PROGRAMS("trap", match_first_word),
 };
 
 static void match_script(const struct ab_simple *command, struct ab_hits *hits)
 {
 	const __typeof__(scripts[0]) *row = AB_COMMAND_ROW(scripts, AB_TABLE_SCRIPTS, command);
 
-	if (!row) {
-		if (command->files && command->argc > 0)
-			match_file(command, hits);
-		return;
-	}
-	switch (row->runs) {
-	case EVAL:
-		match_eval(command, hits);
-		break;
-	case SOURCE:
-		match_source(command, hits);
-		break;
-	case TRAP:
-		match_first_word(command, hits);
-		break;
-	case HISTORY:
-		match_fc(command, hits);
-		break;
-	case SED:
-		ab_sed_each(command, check_sed_command, hits);
-		break;
-	}
+	if (row)
+		row->match(command, hits);
+	else if (command->files && command->argc > 0)
+		match_file(command, hits);
 }
 
 void ab_match_shells(const struct ab_scene *scene, const struct ab_simple *command,

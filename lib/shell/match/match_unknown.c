@@ -3,7 +3,6 @@
  * name and run every program that they name, so a word that names a system file or a
  * device counts, and so does code that opens connections and runs programs.
  */
-#include "base/data/mem.h"
 #include "shell/code/code.h"
 #include "shell/code/code_suspect.h"
 #include "shell/command/known_files.h"
@@ -26,19 +25,11 @@ static bool is_settings_tree(const struct ab_path *path)
 /* Devices that programs of developers use: terminals, cameras, sound, graphics. */
 static bool is_ordinary_device(const struct ab_path *path)
 {
-	static const char begins[][7] = { "tty",   "video", "dri",    "snd",	"kvm",	"nvidia",
-					  "input", "bus",   "i2c",    "spi",	"gpio", "fuse",
-					  "net",   "audio", "serial", "hidraw", "cu.",	"usb" };
+	static const char begins[] = "tty video dri snd kvm nvidia input bus i2c spi gpio fuse "
+				     "net audio serial hidraw cu. usb";
 
-	if (path->len < 2 || !ab_text_is(path->part[0], "dev"))
-		return false;
-	for (size_t i = 0; i < AB_COUNT(begins); i++) {
-		size_t len = strnlen(begins[i], sizeof(begins[i]));
-
-		if (path->part[1].len >= len && memcmp(path->part[1].s, begins[i], len) == 0)
-			return true;
-	}
-	return false;
+	return path->len > 1 && ab_text_is(path->part[0], "dev") &&
+	       ab_starts_listed(begins, path->part[1]);
 }
 
 static bool may_harm(const struct ab_scene *scene, const struct ab_simple *command,
@@ -207,12 +198,10 @@ static void match_code(const struct ab_simple *command, struct ab_hits *hits)
 
 /* Files of the system that run by themselves or grant rights: code has little reason to
  * name them, except to change them. "*" matches any rest of a name. */
-static const char autostart[][22] = {
-	"etc/cron*",	   "etc/environment",	"etc/init.d",	  "etc/inittab",
-	"etc/ld.so.conf*", "etc/ld.so.preload", "etc/pam.d",	  "etc/profile",
-	"etc/profile.d",   "etc/rc*",		"etc/sudoers*",	  "etc/systemd",
-	"etc/udev",	   "etc/xdg/autostart", "var/spool/cron",
-};
+static const char autostart[] =
+	"etc/cron* etc/environment etc/init.d etc/inittab etc/ld.so.conf* etc/ld.so.preload "
+	"etc/pam.d etc/profile etc/profile.d etc/rc* etc/sudoers* etc/systemd etc/udev "
+	"etc/xdg/autostart var/spool/cron";
 
 static void match_autostart(const struct ab_scene *scene, const struct ab_simple *command,
 			    struct ab_hits *hits)
@@ -230,13 +219,12 @@ static void match_autostart(const struct ab_scene *scene, const struct ab_simple
 		while (ab_named_next(&named, &text)) {
 			field.text = text;
 			ab_path_read(scene, command, &field, &path);
-			for (size_t k = 0; k < AB_COUNT(autostart); k++)
-				if (path.anchored && ab_path_has(&path, 0, autostart[k])) {
-					ab_hit_because(
-						hits, AB_RULE_PERSISTENCE, command->range,
-						"Runs code that names a system file which runs by itself later.");
-					return;
-				}
+			if (path.anchored && ab_path_has_listed(&path, 0, autostart)) {
+				ab_hit_because(
+					hits, AB_RULE_PERSISTENCE, command->range,
+					"Runs code that names a system file which runs by itself later.");
+				return;
+			}
 		}
 	}
 }
@@ -280,10 +268,9 @@ static bool says_much(const struct ab_simple *command)
 /* No table explains the program, or it reads only without the options given here. */
 static bool is_unexplained(const struct ab_simple *command)
 {
-	const struct ab_tool *reads = ab_toolbox_find(&ab_tools_reads, command);
 	struct ab_hits safe = { 0 };
 
-	if (!reads)
+	if (!ab_toolbox_find(&ab_tools_reads, command))
 		return ab_explained(command) == AB_EXPLAINED_NOT;
 	if (ab_write_targets_known(command) || ab_explained(command) != AB_EXPLAINED_FILES)
 		return false;

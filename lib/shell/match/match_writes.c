@@ -1,5 +1,3 @@
-#include "base/data/mem.h"
-#include "base/data/strv.h"
 #include "shell/command/grammar.h"
 #include "shell/command/path_place.h"
 #include "shell/match/write_targets.h"
@@ -8,46 +6,18 @@
 #include "shell/tools/tool.h"
 
 /* Files in a home that run by themselves later, and everything below them. A final
- * "*" matches any rest. Sorted. */
-static const char startup[][22] = {
-	".Xsession",
-	".bash_aliases",
-	".bash_login",
-	".bash_logout",
-	".bash_profile",
-	".bashrc",
-	".config/autostart",
-	".config/environment.d",
-	".config/fish",
-	".config/git/config",
-	".config/systemd",
-	".cshrc",
-	".gitconfig",
-	".kshrc",
-	".local/share/systemd",
-	".login",
-	".pam_environment",
-	".profile",
-	".ssh/authorized_keys*",
-	".ssh/config",
-	".ssh/environment",
-	".ssh/rc",
-	".tcshrc",
-	".xinitrc",
-	".xprofile",
-	".xsession*",
-	".zlogin",
-	".zlogout",
-	".zprofile",
-	".zshenv",
-	".zshrc",
-};
+ * "*" matches any rest. */
+static const char startup[] =
+	".Xsession .bash_aliases .bash_login .bash_logout .bash_profile .bashrc "
+	".config/autostart .config/environment.d .config/fish .config/git/config "
+	".config/systemd .cshrc .gitconfig .kshrc .local/share/systemd .login "
+	".pam_environment .profile .ssh/authorized_keys* .ssh/config .ssh/environment .ssh/rc "
+	".tcshrc .xinitrc .xprofile .xsession* .zlogin .zlogout .zprofile .zshenv .zshrc";
 
-/* Settings files of agents, in any folder. Sorted. */
-static const char agents[][16] = {
-	".agentbox", ".agentbox.json", ".aider.conf.yml", ".claude",   ".claude.json",
-	".codex",    ".cursor",	       ".gemini",	  ".mcp.json",
-};
+/* Settings files of agents, in any folder. */
+static const char agents[] =
+	".agentbox .agentbox.json .aider.conf.yml .claude .claude.json .codex .cursor .gemini "
+	".mcp.json";
 
 /* `home`: how many parts lead to a home folder; 0: the path is not in one. */
 static bool is_startup_file(const struct ab_path *path, size_t home)
@@ -56,16 +26,13 @@ static bool is_startup_file(const struct ab_path *path, size_t home)
 		return true;
 	for (size_t i = 0; i + 1 < path->len && i + 1 < AB_PATH_PARTS; i++)
 		if (ab_path_may_have(path, i, '.') &&
-		    (ab_path_has(path, i, ".git/hooks") || ab_path_has(path, i, ".git/config")))
+		    ab_path_has_listed(path, i, ".git/hooks .git/config"))
 			return true;
 	if (home && ab_path_has(path, home, "Library/LaunchAgents"))
 		return true;
 	if (!home || !ab_path_may_have(path, home, '.'))
 		return false;
-	for (size_t i = 0; i < AB_COUNT(startup); i++)
-		if (ab_path_has(path, home, startup[i]))
-			return true;
-	return false;
+	return ab_path_has_listed(path, home, startup);
 }
 
 /* `top`: how many parts lead to the workspace. */
@@ -75,7 +42,7 @@ static bool is_agent_file(const struct ab_path *path, size_t home, size_t top)
 		return true;
 	/* The workspace itself may be inside such a folder. */
 	for (size_t i = top; i < path->len && i < AB_PATH_PARTS; i++)
-		if (path->part[i].s[0] == '.' && AB_LOOKUP_WORD(agents, path->part[i]))
+		if (path->part[i].s[0] == '.' && ab_listed(agents, path->part[i]))
 			return true;
 	return false;
 }
@@ -121,19 +88,6 @@ struct writing {
 	struct ab_hits *hits;
 };
 
-static bool is_recursive(const struct ab_simple *command)
-{
-	const struct ab_opts opts = ab_grammar_for(command);
-	struct ab_opt_walk w;
-	enum ab_opt what;
-
-	ab_opt_begin(&w, &opts, command->argv, command->argc);
-	while ((what = ab_opt_next(&w)) != AB_OPT_END)
-		if (ab_opt_is(&w, what, 'r', "recursive") || ab_opt_is(&w, what, 'R', NULL))
-			return true;
-	return false;
-}
-
 /* Leave recursive deletion to the delete rule, which knows the important trees. */
 static void judge_system(const struct writing *w, enum ab_write_targets how,
 			 const struct ab_field *file)
@@ -143,7 +97,8 @@ static void judge_system(const struct writing *w, enum ab_write_targets how,
 	else if (how == AB_WRITTEN_ENTRY && !ab_hits_have(w->hits, AB_RULE_RECURSIVE_PERM_ROOT))
 		ab_hit_because(w->hits, AB_RULE_SYSTEM_WRITE, file->range,
 			       "Creates or changes a system file.");
-	else if (how == AB_WRITTEN_GONE && !is_recursive(w->command))
+	else if (how == AB_WRITTEN_GONE &&
+		 !ab_opt_given(ab_opt_begin_own(w->command), "r R recursive"))
 		ab_hit_because(w->hits, AB_RULE_SYSTEM_WRITE, file->range,
 			       "Removes a system file.");
 }
@@ -173,41 +128,36 @@ static void judge_written(void *arg, enum ab_write_targets how, const struct ab_
 	agents_own = is_agent_file(&path, home, top);
 	if (how != AB_WRITTEN_GONE && is_startup_file(&path, home))
 		ab_hit_add(w->hits, AB_RULE_PERSISTENCE, file->range);
-	else if (how != AB_WRITTEN_GONE && !agents_own &&
-		 is_protected(w->scene->deny_write, &path, top))
-		ab_hit_because(w->hits, AB_RULE_PERSISTENCE, file->range,
-			       "Writes a file that the policy protects (filesystem.denyWrite).");
+	else if (!agents_own && is_protected(w->scene->deny_write, &path, top))
+		ab_hit_because(
+			w->hits, AB_RULE_PERSISTENCE, file->range,
+			how == AB_WRITTEN_GONE
+				? "Removes a file that the policy protects (filesystem.denyWrite)."
+				: "Writes a file that the policy protects (filesystem.denyWrite).");
 	if (agents_own)
 		ab_hit_add(w->hits, AB_RULE_AGENT_CONFIG, file->range);
 }
 
-/* Sorted by name. */
 static const struct ab_deed deeds[] = {
-	{ "agent", "mcp add|add-json|remove|add-from-claude-desktop",
-	  .rule = AB_RULE_AGENT_CONFIG },
-	{ "agent", "config set|add|remove", .rule = AB_RULE_AGENT_CONFIG },
-	{ "agent", "plugin install|enable|disable|uninstall", .rule = AB_RULE_AGENT_CONFIG },
-	{ "agentbox", "allow|deny|trust|untrust", .rule = AB_RULE_AGENT_CONFIG },
-	{ "agentbox", "config set|unset|edit|init|add|remove", .rule = AB_RULE_AGENT_CONFIG },
-	{ "agentbox", "approvals revoke|clear|add", .rule = AB_RULE_AGENT_CONFIG },
-	{ "agentbox", "hook install|uninstall|remove", .rule = AB_RULE_AGENT_CONFIG },
-	{ "agentbox", "rules add|remove|set", .rule = AB_RULE_AGENT_CONFIG },
-	{ "at", "", "", "-l -c -V", AB_RULE_PERSISTENCE },
-	{ "batch", "", "", "-V", AB_RULE_PERSISTENCE },
-	{ "crontab", "", "", "-l -V", AB_RULE_PERSISTENCE },
-	{ "launchctl", "load|bootstrap|enable|submit", .rule = AB_RULE_PERSISTENCE },
+	AB_PROGRAMS("claude codex gemini", AB_HELP_ALONE,
+		    "mcp add|add-json|remove|add-from-claude-desktop",
+		    .rule = AB_RULE_AGENT_CONFIG),
+	{ AB_ALSO, "config set|add|remove", .rule = AB_RULE_AGENT_CONFIG },
+	{ AB_ALSO, "plugin install|enable|disable|uninstall", .rule = AB_RULE_AGENT_CONFIG },
+	AB_PROGRAMS("agentbox", AB_HELP_ALONE, "allow|deny|trust|untrust",
+		    .rule = AB_RULE_AGENT_CONFIG),
+	{ AB_ALSO, "config set|unset|edit|init|add|remove", .rule = AB_RULE_AGENT_CONFIG },
+	{ AB_ALSO, "approvals revoke|clear|add", .rule = AB_RULE_AGENT_CONFIG },
+	{ AB_ALSO, "hook install|uninstall|remove", .rule = AB_RULE_AGENT_CONFIG },
+	{ AB_ALSO, "rules add|remove|set", .rule = AB_RULE_AGENT_CONFIG },
+	AB_PROGRAMS("at", AB_HELP_ALONE, "", "", "-l -c -V", AB_RULE_PERSISTENCE),
+	AB_PROGRAMS("batch", AB_HELP_ALONE, "", "", "-V", AB_RULE_PERSISTENCE),
+	AB_PROGRAMS("crontab", AB_HELP_ALONE, "", "", "-l -V", AB_RULE_PERSISTENCE),
+	AB_PROGRAMS("launchctl", AB_HELP_ALONE, "load|bootstrap|enable|submit",
+		    .rule = AB_RULE_PERSISTENCE),
 };
 
-/* Sorted by program. */
-static const struct ab_tool tools[] = {
-	{ "agentbox", "agentbox" }, { "at", "at" },
-	{ "batch", "batch" },	    { "claude", "agent" },
-	{ "codex", "agent" },	    { "crontab", "crontab" },
-	{ "gemini", "agent" },	    { "launchctl", "launchctl" },
-};
-
-static const struct ab_toolbox toolbox = { tools, AB_COUNT(tools), deeds, AB_COUNT(deeds),
-					   AB_TABLE_SETTINGS };
+static const struct ab_toolbox toolbox = { deeds, AB_COUNT(deeds), AB_TABLE_SETTINGS };
 
 void ab_match_writes(const struct ab_scene *scene, const struct ab_simple *command,
 		     struct ab_hits *hits)

@@ -1,6 +1,5 @@
 #include "shell/match/write_targets.h"
 
-#include "base/data/mem.h"
 #include "shell/command/grammar.h"
 #include "shell/command/name_index.h"
 #include "shell/command/sed.h"
@@ -16,7 +15,6 @@ enum operands {
 };
 
 struct writer {
-	char name[12];
 	/* Options whose value is written to: "o output". With one of them, all
 	 * operands of LAST are sources. */
 	char to[68];
@@ -25,107 +23,50 @@ struct writer {
 	char when[12];
 	/* With one of these the operands are ALL. */
 	char all[20];
-	enum ab_write_targets how;
-	char words[32]; /* words followed by a file, each with a dash: "-out" */
+	enum ab_write_targets how; /* if not said, their content */
+	char words[32];		   /* words followed by a file, each with a dash: "-out" */
 };
 
-/* Sorted by name. */
 static const struct writer writers[] = {
-	{ "7z", "o", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "7za", "o", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "aria2c", "d o dir out log", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "as", "o", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "c++", "o", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "cc", "o", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "chattr", "", ALL, .how = AB_WRITTEN_ENTRY },
-	{ "chgrp", "", REST, .all = "reference", .how = AB_WRITTEN_ENTRY },
-	{ "chmod", "", REST, .all = "reference", .how = AB_WRITTEN_ENTRY },
-	{ "chown", "", REST, .all = "reference", .how = AB_WRITTEN_ENTRY },
-	{ "clang", "o", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "convert", "", LAST, .how = AB_WRITTEN_CONTENT },
-	{ "cp", "t target-directory", LAST, .how = AB_WRITTEN_CONTENT },
-	{ "csplit", "f prefix", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "curl", "o D c output output-dir dump-header cookie-jar trace trace-ascii", NONE,
-	  .how = AB_WRITTEN_CONTENT },
-	{ "del-cli", "", ALL, .how = AB_WRITTEN_GONE },
-	{ "dmidecode", "dump-bin", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "ed", "", ALL, .how = AB_WRITTEN_CONTENT },
-	{ "ex", "", ALL, .how = AB_WRITTEN_CONTENT },
-	{ "ffmpeg", "", LAST, .how = AB_WRITTEN_CONTENT },
-	{ "find", "", NONE, .how = AB_WRITTEN_CONTENT, .words = "-fls -fprint -fprint0 -fprintf" },
-	{ "g++", "o", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "gcc", "o", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "gcore", "o", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "genisoimage", "o output", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "go", "o", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "gpg", "o output", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "history", "a w", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "iconv", "o output", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "install", "t target-directory", LAST, .all = "d directory", .how = AB_WRITTEN_CONTENT },
-	{ "ld", "o", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "ln", "t target-directory", LAST, .how = AB_WRITTEN_ENTRY },
-	{ "logsave", "", FIRST, .how = AB_WRITTEN_CONTENT },
-	{ "ltrace", "o output", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "mkdir", "", ALL, .how = AB_WRITTEN_ENTRY },
-	{ "mkfifo", "", ALL, .how = AB_WRITTEN_ENTRY },
-	{ "mkisofs", "o output", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "mknod", "", FIRST, .how = AB_WRITTEN_ENTRY },
-	{ "mv", "t target-directory", MOVED, .how = AB_WRITTEN_CONTENT },
-	{ "nasm", "o l", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "openssl", "", NONE, .how = AB_WRITTEN_CONTENT, .words = "-keyout -out" },
-	{ "pandoc", "o output", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "patch", "d o directory output", FIRST, .how = AB_WRITTEN_CONTENT },
-	{ "perf", "o output", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "perl", "", ALL, .when = "i", .how = AB_WRITTEN_CONTENT },
-	{ "pip", "t target prefix root", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "pip3", "t target prefix root", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "rimraf", "", ALL, .how = AB_WRITTEN_GONE },
-	{ "rlwrap", "l logfile", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "rm", "", ALL, .how = AB_WRITTEN_GONE },
-	{ "rmdir", "", ALL, .how = AB_WRITTEN_GONE },
-	{ "rsync", "", LAST, .how = AB_WRITTEN_CONTENT },
-	{ "ruby", "", ALL, .when = "i", .how = AB_WRITTEN_CONTENT },
-	{ "rustc", "o out-dir", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "scp", "", LAST, .how = AB_WRITTEN_CONTENT },
-	{ "screen", "", NONE, .how = AB_WRITTEN_CONTENT, .words = "-Logfile" },
-	{ "script", "B I O T log-in log-io log-out log-timing", FIRST, .how = AB_WRITTEN_CONTENT },
-	{ "sed", "", REST, .when = "i in-place", .all = "e f expression file",
-	  .how = AB_WRITTEN_CONTENT },
-	{ "setfacl", "", ALL, .how = AB_WRITTEN_ENTRY },
-	{ "shred", "", ALL, .how = AB_WRITTEN_CONTENT },
-	{ "sort", "o output", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "split", "", LAST, .how = AB_WRITTEN_CONTENT },
-	{ "sponge", "", ALL, .how = AB_WRITTEN_CONTENT },
-	{ "strace", "o output", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "tcpdump", "w", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "tee", "", ALL, .how = AB_WRITTEN_CONTENT },
-	{ "time", "o output", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "touch", "", ALL, .how = AB_WRITTEN_ENTRY },
-	{ "trash", "", ALL, .how = AB_WRITTEN_GONE },
-	{ "trash-put", "", ALL, .how = AB_WRITTEN_GONE },
-	{ "tree", "o", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "truncate", "", ALL, .how = AB_WRITTEN_CONTENT },
-	{ "tshark", "w", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "uniq", "", LAST, .how = AB_WRITTEN_CONTENT },
-	{ "unlink", "", ALL, .how = AB_WRITTEN_GONE },
-	{ "unzip", "d", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "uudecode", "o", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "valgrind", "log-file", NONE, .how = AB_WRITTEN_CONTENT },
-	{ "wget", "O P o a output-document directory-prefix output-file append-output", NONE,
-	  .how = AB_WRITTEN_CONTENT },
-	{ "xxd", "", LAST, .how = AB_WRITTEN_CONTENT },
-	{ "yq", "", REST, .when = "i inplace", .how = AB_WRITTEN_CONTENT },
-	{ "zip", "", FIRST, .how = AB_WRITTEN_CONTENT },
+	AB_PROGRAMS("7z 7za as c++ cc clang g++ gcc gcore go ld tree uudecode", "o", NONE),
+	AB_PROGRAMS("aria2c", "d o dir out log", NONE),
+	AB_PROGRAMS("chattr mkdir mkfifo setfacl touch", "", ALL, .how = AB_WRITTEN_ENTRY),
+	AB_PROGRAMS("chgrp chmod chown", "", REST, .all = "reference", .how = AB_WRITTEN_ENTRY),
+	AB_PROGRAMS("convert ffmpeg rsync scp split uniq xxd", "", LAST),
+	AB_PROGRAMS("cp", "t target-directory", LAST),
+	AB_PROGRAMS("csplit", "f prefix", NONE),
+	AB_PROGRAMS("curl", "o D c output output-dir dump-header cookie-jar trace trace-ascii",
+		    NONE),
+	AB_PROGRAMS("del-cli rimraf rm rmdir trash trash-put unlink", "", ALL,
+		    .how = AB_WRITTEN_GONE),
+	AB_PROGRAMS("dmidecode", "dump-bin", NONE),
+	AB_PROGRAMS("ed ex shred sponge tee truncate", "", ALL),
+	AB_PROGRAMS("find", "", NONE, .words = "-fls -fprint -fprint0 -fprintf"),
+	AB_PROGRAMS("genisoimage gpg iconv ltrace mkisofs pandoc perf sort strace time", "o output",
+		    NONE),
+	AB_PROGRAMS("history", "a w", NONE),
+	AB_PROGRAMS("install", "t target-directory", LAST, .all = "d directory"),
+	AB_PROGRAMS("ln", "t target-directory", LAST, .how = AB_WRITTEN_ENTRY),
+	AB_PROGRAMS("logsave zip", "", FIRST),
+	AB_PROGRAMS("mknod", "", FIRST, .how = AB_WRITTEN_ENTRY),
+	AB_PROGRAMS("mv", "t target-directory", MOVED),
+	AB_PROGRAMS("nasm", "o l", NONE),
+	AB_PROGRAMS("openssl", "", NONE, .words = "-keyout -out"),
+	AB_PROGRAMS("patch", "d o directory output", FIRST),
+	AB_PROGRAMS("perl ruby", "", ALL, .when = "i"),
+	AB_PROGRAMS("pip pip3", "t target prefix root", NONE),
+	AB_PROGRAMS("rlwrap", "l logfile", NONE),
+	AB_PROGRAMS("rustc", "o out-dir", NONE),
+	AB_PROGRAMS("screen", "", NONE, .words = "-Logfile"),
+	AB_PROGRAMS("script", "B I O T log-in log-io log-out log-timing", FIRST),
+	AB_PROGRAMS("sed", "", REST, .when = "i in-place", .all = "e f expression file"),
+	AB_PROGRAMS("tcpdump tshark", "w", NONE),
+	AB_PROGRAMS("unzip", "d", NONE),
+	AB_PROGRAMS("valgrind", "log-file", NONE),
+	AB_PROGRAMS("wget", "O P o a output-document directory-prefix output-file append-output",
+		    NONE),
+	AB_PROGRAMS("yq", "", REST, .when = "i inplace"),
 };
-
-static bool is_option_listed(const char *list, enum ab_opt what, const struct ab_opt_walk *w)
-{
-	struct ab_text name = w->name;
-
-	if (what == AB_OPT_LETTER)
-		name = (struct ab_text){ &w->letter, 1 };
-	return ab_listed(list, name);
-}
 
 struct found {
 	bool to, when, all;
@@ -136,10 +77,6 @@ struct found {
 static void read_options(const struct writer *writer, const struct ab_simple *command,
 			 ab_write_targets_fn *fn, void *arg, struct found *ret)
 {
-	const struct ab_opts opts = ab_grammar_for(command);
-	struct ab_opt_walk w;
-	enum ab_opt what;
-
 	*ret = (struct found){ 0 };
 	if (!writer->to[0] && !writer->when[0] && !writer->all[0] && writer->operands != LAST &&
 	    writer->operands != MOVED)
@@ -148,15 +85,14 @@ static void read_options(const struct writer *writer, const struct ab_simple *co
 		ret->operands = command->argc ? command->argc - 1 : 0;
 		return;
 	}
-	ab_opt_begin(&w, &opts, command->argv, command->argc);
-	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
-		if (what == AB_OPT_OPERAND) {
+	for (struct ab_opt_walk w = ab_opt_begin_own(command); ab_opt_next(&w);) {
+		if (w.what == AB_OPT_OPERAND) {
 			ret->operands++;
 			continue;
 		}
-		ret->when = ret->when || is_option_listed(writer->when, what, &w);
-		ret->all = ret->all || is_option_listed(writer->all, what, &w);
-		if (!is_option_listed(writer->to, what, &w))
+		ret->when = ret->when || ab_opt_listed(&w, writer->when);
+		ret->all = ret->all || ab_opt_listed(&w, writer->all);
+		if (!ab_opt_listed(&w, writer->to))
 			continue;
 		/* A program without a grammar: the value follows. */
 		if (!w.value.text.s && !w.inside && w.next < command->argc)
@@ -194,17 +130,13 @@ static bool is_written(const struct writer *writer, const struct found *found, s
 static void report_operands(const struct writer *writer, const struct ab_simple *command,
 			    const struct found *found, ab_write_targets_fn *fn, void *arg)
 {
-	const struct ab_opts opts = ab_grammar_for(command);
-	struct ab_opt_walk w;
-	enum ab_opt what;
 	enum ab_write_targets how;
 	size_t at = 0;
 
 	if (writer->operands == NONE && !found->all)
 		return;
-	ab_opt_begin(&w, &opts, command->argv, command->argc);
-	while ((what = ab_opt_next(&w)) != AB_OPT_END)
-		if (what == AB_OPT_OPERAND && is_written(writer, found, at++, &how))
+	for (struct ab_opt_walk w = ab_opt_begin_own(command); ab_opt_next_operand(&w);)
+		if (is_written(writer, found, at++, &how))
 			fn(arg, how, &command->argv[w.index]);
 }
 
@@ -237,11 +169,9 @@ static void report_dd_file(const struct ab_simple *command, ab_write_targets_fn 
 static void report_tar_files(const struct ab_simple *command, ab_write_targets_fn *fn, void *arg)
 {
 	const struct ab_opts opts = ab_grammar_as(command, "tar");
-	struct ab_opt_walk w;
 	const struct ab_field *old;
 	struct ab_field archive = { 0 }, folder = { 0 };
 	bool makes = false, unpacks = false;
-	enum ab_opt what;
 	size_t operand = 0;
 
 	if (command->argc < 2)
@@ -254,15 +184,14 @@ static void report_tar_files(const struct ab_simple *command, ab_write_targets_f
 			archive = command->argv[2];
 		operand = 1;
 	}
-	ab_opt_begin(&w, &opts, command->argv + operand, command->argc - operand);
-	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
-		makes = makes || ab_opt_is(&w, what, 'c', "create") ||
-			ab_opt_is(&w, what, 'r', "append");
-		unpacks = unpacks || ab_opt_is(&w, what, 'x', "extract") ||
-			  ab_opt_is(&w, what, 0, "get");
-		if (ab_opt_is(&w, what, 'f', "file"))
+	for (struct ab_opt_walk w =
+		     ab_opt_begin(opts, command->argv + operand, command->argc - operand);
+	     ab_opt_next(&w);) {
+		makes = makes || ab_opt_is(&w, 'c', "create") || ab_opt_is(&w, 'r', "append");
+		unpacks = unpacks || ab_opt_is(&w, 'x', "extract") || ab_opt_is(&w, 0, "get");
+		if (ab_opt_is(&w, 'f', "file"))
 			archive = w.value;
-		if (ab_opt_is(&w, what, 'C', "directory"))
+		if (ab_opt_is(&w, 'C', "directory"))
 			folder = w.value;
 	}
 	if (makes && archive.text.s)
@@ -306,28 +235,16 @@ static void report_sed_file(void *arg, enum ab_sed what, const struct ab_field *
 		callback->fn(callback->arg, AB_WRITTEN_CONTENT, text);
 }
 
+static void report_sed_files(const struct ab_simple *command, ab_write_targets_fn *fn, void *arg)
+{
+	ab_sed_each(command, report_sed_file, &(struct callback){ fn, arg });
+}
+
 static void report_redirects(const struct ab_simple *command, ab_write_targets_fn *fn, void *arg)
 {
-	for (size_t i = 0; i < command->nredirects; i++) {
-		const struct ab_redirect *r = &command->redirects[i];
-
-		switch (r->op) {
-		case AB_REDIR_OUT:
-		case AB_REDIR_APPEND:
-		case AB_REDIR_CLOBBER:
-		case AB_REDIR_READ_WRITE:
-		case AB_REDIR_BOTH:
-		case AB_REDIR_BOTH_APPEND:
-			fn(arg, AB_WRITTEN_CONTENT, &r->file);
-			break;
-		case AB_REDIR_IN:
-		case AB_REDIR_DUP_IN:
-		case AB_REDIR_DUP_OUT:
-		case AB_REDIR_HEREDOC:
-		case AB_REDIR_HERESTRING:
-			break;
-		}
-	}
+	for (size_t i = 0; i < command->nredirects; i++)
+		if (ab_redir_writes(command->redirects[i].op))
+			fn(arg, AB_WRITTEN_CONTENT, &command->redirects[i].file);
 }
 
 bool ab_write_targets_known(const struct ab_simple *command)
@@ -336,46 +253,26 @@ bool ab_write_targets_known(const struct ab_simple *command)
 	       ab_text_is(command->name, "dd") || ab_text_is(command->name, "tar");
 }
 
-/* Sorted by name. Programs whose files are found by code. */
+/* Programs whose files are found by code. */
 static const struct {
-	char name[4];
-	enum { DD, GIT, SED, TAR } files;
+	void (*report)(const struct ab_simple *command, ab_write_targets_fn *fn, void *arg);
 } filers[] = {
-	{ "dd", DD },
-	{ "git", GIT },
-	{ "sed", SED },
-	{ "tar", TAR },
+	AB_PROGRAMS("dd", report_dd_file),
+	AB_PROGRAMS("git", report_git_files),
+	AB_PROGRAMS("sed", report_sed_files),
+	AB_PROGRAMS("tar", report_tar_files),
 };
-
-static void report_own_files(const struct ab_simple *command, ab_write_targets_fn *fn, void *arg)
-{
-	const __typeof__(filers[0]) *row = AB_COMMAND_ROW(filers, AB_TABLE_FILERS, command);
-
-	if (!row)
-		return;
-	switch (row->files) {
-	case DD:
-		report_dd_file(command, fn, arg);
-		break;
-	case GIT:
-		report_git_files(command, fn, arg);
-		break;
-	case SED:
-		ab_sed_each(command, report_sed_file, &(struct callback){ fn, arg });
-		break;
-	case TAR:
-		report_tar_files(command, fn, arg);
-		break;
-	}
-}
 
 void ab_write_targets_each(const struct ab_simple *command, ab_write_targets_fn *fn, void *arg)
 {
+	const __typeof__(filers[0]) *filer;
 	const struct writer *writer;
 	struct found found;
 
 	report_redirects(command, fn, arg);
-	report_own_files(command, fn, arg);
+	filer = AB_COMMAND_ROW(filers, AB_TABLE_FILERS, command);
+	if (filer)
+		filer->report(command, fn, arg);
 	writer = AB_COMMAND_ROW(writers, AB_TABLE_WRITERS, command);
 	if (!writer)
 		return;

@@ -1,5 +1,4 @@
-#ifndef AB_SHELL_MATCH_WRITE_TARGETS_H
-#define AB_SHELL_MATCH_WRITE_TARGETS_H
+#pragma once
 /*
  * Files that a command writes: redirections, `tee FILE`, `cp FILE DEST`,
  * `sort -o FILE`, `dd of=FILE` and the like. Covers known programs only. Pure.
@@ -22,5 +21,3 @@ struct ab_path;
 bool ab_write_is_protected(const struct ab_scene *scene, const struct ab_path *path);
 
 void ab_write_targets_each(const struct ab_simple *command, ab_write_targets_fn *fn, void *arg);
-
-#endif

@@ -164,7 +164,7 @@ static bool take_byte(struct ab_text *t, unsigned char *ret)
 {
 	static const char letters[] = "abfnrtv\\", codes[] = "\a\b\f\n\r\t\v\\";
 	unsigned char c = (unsigned char)*t->s++;
-	unsigned n = 0, digits = 0;
+	unsigned n, digits;
 	int d;
 
 	t->len--;
@@ -180,11 +180,7 @@ static bool take_byte(struct ab_text *t, unsigned char *ret)
 		t->len--;
 		return true;
 	}
-	while (digits < 3 && t->len && *t->s >= '0' && *t->s <= '7') {
-		n = n * 8 + (unsigned)(*t->s++ - '0');
-		t->len--;
-		digits++;
-	}
+	n = ab_read_digits(t, 8, 3, &digits);
 	if (digits)
 		*ret = (unsigned char)n;
 	return digits && n < 256;
@@ -218,10 +214,10 @@ static bool read_set(struct ab_text t, struct set *ret)
 
 enum { DELETED = 256 };
 
-static bool make_map(const struct set sets[2], size_t nsets, bool delete, bool complement,
+static bool make_map(const struct set sets[2], size_t nsets, bool removed, bool complement,
 		     uint16_t map[256])
 {
-	if (delete ? nsets != 1 : nsets != 2 || complement || !sets[1].len)
+	if (removed ? nsets != 1 : nsets != 2 || complement || !sets[1].len)
 		return false;
 	for (unsigned c = 0; c < 256; c++)
 		map[c] = (uint16_t)(complement ? DELETED : c);
@@ -229,7 +225,7 @@ static bool make_map(const struct set sets[2], size_t nsets, bool delete, bool c
 		unsigned char c = sets[0].v[i];
 		size_t last = sets[1].len;
 
-		if (delete)
+		if (removed)
 			map[c] = (uint16_t)(complement ? c : DELETED);
 		else
 			map[c] = sets[1].v[i < last ? i : last - 1];
@@ -239,29 +235,24 @@ static bool make_map(const struct set sets[2], size_t nsets, bool delete, bool c
 
 bool ab_decode_tr(struct ab_output *out, const struct ab_simple *command)
 {
-	const struct ab_opts opts = ab_grammar_as(command, "tr");
 	struct set sets[2] = { { .len = 0 }, { .len = 0 } };
-	bool delete = false, complement = false;
-	struct ab_opt_walk w;
-	enum ab_opt what;
+	bool removed = false, complement = false;
 	uint16_t map[256];
 	size_t n = 0;
 
-	ab_opt_begin(&w, &opts, command->argv, command->argc);
-	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
-		if (what == AB_OPT_OPERAND) {
+	for (struct ab_opt_walk w = ab_opt_begin_as(command, "tr"); ab_opt_next(&w);) {
+		if (w.what == AB_OPT_OPERAND) {
 			if (n == 2 || w.value.unknown || !read_set(w.value.text, &sets[n++]))
 				return false;
-		} else if (ab_opt_is(&w, what, 'd', "delete")) {
-			delete = true;
-		} else if (ab_opt_is(&w, what, 'c', "complement") ||
-			   ab_opt_is(&w, what, 'C', NULL)) {
+		} else if (ab_opt_is(&w, 'd', "delete")) {
+			removed = true;
+		} else if (ab_opt_is(&w, 'c', "complement") || ab_opt_is(&w, 'C', NULL)) {
 			complement = true;
 		} else {
 			return false;
 		}
 	}
-	if (!make_map(sets, n, delete, complement, map))
+	if (!make_map(sets, n, removed, complement, map))
 		return false;
 	for (uint32_t i = 0; i < command->in.text.len; i++) {
 		unsigned c = map[(unsigned char)command->in.text.s[i]];

@@ -1,6 +1,5 @@
 /* echo, printf, seq. */
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "shell/expand/fields.h"
 #include "shell/output/output.h"
@@ -11,39 +10,14 @@ enum escapes {
 	ESCAPES_ARGUMENT, /* %b: both are octal, \c ends the output */
 };
 
-static uint32_t read_digits(struct ab_text *t, unsigned base, unsigned most, unsigned *ret_n)
-{
-	uint32_t value = 0;
-
-	for (*ret_n = 0; *ret_n < most && t->len; (*ret_n)++) {
-		unsigned d = ab_digit(*t->s);
-
-		if (d >= base)
-			break;
-		value = value * base + d;
-		t->s++;
-		t->len--;
-	}
-	return value;
-}
-
 static void add_utf8(struct ab_output *out, uint32_t c)
 {
-	if (c < 0x80) {
-		ab_output_byte(out, (char)c);
-	} else if (c < 0x800) {
-		ab_output_byte(out, (char)(0xc0 | c >> 6));
-		ab_output_byte(out, (char)(0x80 | (c & 63)));
-	} else if (c < 0x10000) {
-		ab_output_byte(out, (char)(0xe0 | c >> 12));
-		ab_output_byte(out, (char)(0x80 | (c >> 6 & 63)));
-		ab_output_byte(out, (char)(0x80 | (c & 63)));
-	} else {
-		ab_output_byte(out, (char)(0xf0 | (c >> 18 & 7)));
-		ab_output_byte(out, (char)(0x80 | (c >> 12 & 63)));
-		ab_output_byte(out, (char)(0x80 | (c >> 6 & 63)));
-		ab_output_byte(out, (char)(0x80 | (c & 63)));
-	}
+	static const unsigned char lead[] = { 0, 0xc0, 0xe0, 0xf0 };
+	unsigned more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+
+	ab_output_byte(out, (char)(lead[more] | (c >> 6 * more & (more == 3 ? 7 : 0x7f))));
+	while (more-- > 0)
+		ab_output_byte(out, (char)(0x80 | (c >> 6 * more & 63)));
 }
 
 /* A character code in digits; false: there are none. */
@@ -54,7 +28,7 @@ static bool add_code(struct ab_output *out, struct ab_text *t, char c, enum esca
 	uint32_t code;
 
 	if (c == 'x' || c == 'u' || c == 'U') {
-		code = read_digits(&rest, 16, c == 'x' ? 2 : c == 'u' ? 4 : 8, &n);
+		code = ab_read_digits(&rest, 16, c == 'x' ? 2 : c == 'u' ? 4 : 8, &n);
 		if (!n)
 			return false;
 		if (c == 'x')
@@ -66,7 +40,7 @@ static bool add_code(struct ab_output *out, struct ab_text *t, char c, enum esca
 			return false;
 		if (how == ESCAPES_FORMAT || c != '0')
 			rest = *t;
-		code = read_digits(&rest, 8, 3, &n);
+		code = ab_read_digits(&rest, 8, 3, &n);
 		if (!n && c != '0')
 			return false;
 		ab_output_byte(out, (char)code);
@@ -131,7 +105,7 @@ static bool is_echo_option(struct ab_text t)
 	return true;
 }
 
-void ab_print_echo(struct ab_output *out, const struct ab_simple *command)
+bool ab_print_echo(struct ab_output *out, const struct ab_simple *command)
 {
 	bool newline = true, escapes = false;
 	size_t first = 1;
@@ -152,10 +126,11 @@ void ab_print_echo(struct ab_output *out, const struct ab_simple *command)
 		if (!escapes)
 			ab_output_field(out, &command->argv[i]);
 		else if (!add_escaped(out, &command->argv[i], ESCAPES_ECHO))
-			return;
+			return true;
 	}
 	if (newline)
 		ab_output_byte(out, '\n');
+	return true;
 }
 
 struct directive {
@@ -177,12 +152,12 @@ static bool read_directive(struct ab_text *t, struct directive *ret)
 		ret->left |= *t->s == '-';
 		ret->zero |= *t->s == '0';
 	}
-	ret->width = read_digits(t, 10, 4, &n);
+	ret->width = ab_read_digits(t, 10, 4, &n);
 	if (t->len && *t->s == '.') {
 		t->s++;
 		t->len--;
 		ret->precise = true;
-		ret->precision = read_digits(t, 10, 4, &n);
+		ret->precision = ab_read_digits(t, 10, 4, &n);
 	}
 	if (!t->len || ret->width > WIDTH_MAX || !*t->s || !strchr("sbcdiuxXoq%", *t->s))
 		return false;
@@ -212,7 +187,7 @@ static void add_padded(struct ab_output *out, const struct directive *d, struct 
 static bool read_integer(struct ab_text t, int64_t *ret)
 {
 	bool minus = t.len && t.s[0] == '-';
-	unsigned base = 10, n;
+	unsigned base, n;
 
 	/* The code of a character: '"A'. */
 	if (t.len == 2 && (t.s[0] == '"' || t.s[0] == '\'') && t.s[1] > 0) {
@@ -221,14 +196,8 @@ static bool read_integer(struct ab_text t, int64_t *ret)
 	}
 	t.s += minus;
 	t.len -= minus;
-	if (t.len > 2 && t.s[0] == '0' && (t.s[1] | 32) == 'x') {
-		base = 16;
-		t.s += 2;
-		t.len -= 2;
-	} else if (t.len > 1 && t.s[0] == '0') {
-		base = 8;
-	}
-	*ret = read_digits(&t, base, base == 16 ? 7 : 9, &n);
+	base = ab_read_base(&t);
+	*ret = ab_read_digits(&t, base, base == 16 ? 7 : 9, &n);
 	*ret = minus ? -*ret : *ret;
 	return n && !t.len;
 }
@@ -266,8 +235,7 @@ static void add_integer(struct ab_output *out, const struct directive *d,
 static bool needs_no_quotes(struct ab_text t)
 {
 	for (uint32_t i = 0; i < t.len; i++)
-		if (!((t.s[i] >= 'a' && t.s[i] <= 'z') || (t.s[i] >= 'A' && t.s[i] <= 'Z') ||
-		      (t.s[i] >= '0' && t.s[i] <= '9') || (t.s[i] && strchr("_./:-%@=+", t.s[i]))))
+		if (!ab_is_name_byte(t.s[i]) && !(t.s[i] && strchr("./:-%@=+", t.s[i])))
 			return false;
 	return t.len > 0;
 }
@@ -364,7 +332,7 @@ bool ab_print_printf(struct ab_output *out, const struct ab_simple *command)
 	return true;
 }
 
-void ab_print_seq(struct ab_output *out, const struct ab_simple *command)
+bool ab_print_seq(struct ab_output *out, const struct ab_simple *command)
 {
 	int64_t from = 1, to = 0;
 	bool ok = command->argc == 2 || command->argc == 3;
@@ -376,7 +344,7 @@ void ab_print_seq(struct ab_output *out, const struct ab_simple *command)
 	}
 	if (!ok || to - from > WIDTH_MAX) {
 		ab_output_unknown(out);
-		return;
+		return true;
 	}
 	for (; from <= to; from++) {
 		char room[AB_NUMBER_SIZE + 1];
@@ -385,4 +353,5 @@ void ab_print_seq(struct ab_output *out, const struct ab_simple *command)
 		room[AB_NUMBER_SIZE] = '\n';
 		ab_output_add(out, text.s, text.len + 1);
 	}
+	return true;
 }

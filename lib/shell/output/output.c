@@ -1,7 +1,5 @@
 #include "shell/output/output.h"
 
-#include "base/data/arena.h"
-
 static void make_room(struct ab_output *out, uint32_t more)
 {
 	uint32_t room = 2 * (out->len + more) + 64;

@@ -1,12 +1,10 @@
-#ifndef AB_SHELL_OUTPUT_OUTPUT_H
-#define AB_SHELL_OUTPUT_OUTPUT_H
+#pragma once
 /*
  * Collects the bytes that a command would print. Bounded: the rest is one
  * unknown stretch. Zero bytes are dropped, as a shell that reads them does.
  */
+#include "base/base.h"
 #include "shell/command/simple.h"
-
-struct ab_arena;
 
 enum { AB_OUTPUT_MAX = 64 << 10 };
 
@@ -26,11 +24,10 @@ bool ab_output_only(struct ab_output *out, unsigned taint);
 /* Including its unknown stretches and taint. */
 void ab_output_field(struct ab_output *out, const struct ab_field *f);
 
-/* echo_printf.c */
-void ab_print_echo(struct ab_output *out, const struct ab_simple *command);
-/* False: it prints nothing (printf -v). */
+/* echo_printf.c. False: it prints nothing (printf -v). */
+bool ab_print_echo(struct ab_output *out, const struct ab_simple *command);
 bool ab_print_printf(struct ab_output *out, const struct ab_simple *command);
-void ab_print_seq(struct ab_output *out, const struct ab_simple *command);
+bool ab_print_seq(struct ab_output *out, const struct ab_simple *command);
 
 /*
  * decode.c. False: the output is unknown. Invalid input ends the output early,
@@ -44,5 +41,3 @@ void ab_encode_base64(struct ab_output *out, struct ab_text in, bool lines);
 void ab_encode_hex(struct ab_output *out, struct ab_text in);
 bool ab_decode_rev(struct ab_output *out, struct ab_text in);
 bool ab_decode_tr(struct ab_output *out, const struct ab_simple *command);
-
-#endif

@@ -50,18 +50,13 @@ static bool is_stdin(const struct ab_field *f)
 
 static void find_inputs(const struct ab_simple *command, size_t skip, struct inputs *ret)
 {
-	const struct ab_opts opts = ab_grammar_for(command);
-	struct ab_opt_walk w;
-	enum ab_opt what;
-
 	*ret = (struct inputs){ 0 };
-	ab_opt_begin(&w, &opts, command->argv, command->argc);
-	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
-		if (what != AB_OPT_OPERAND) {
+	for (struct ab_opt_walk w = ab_opt_begin_own(command); ab_opt_next(&w);) {
+		if (w.what != AB_OPT_OPERAND) {
 			ret->changed = true;
-			ret->decodes |= ab_opt_is(&w, what, 'd', "decode") ||
-					ab_opt_is(&w, what, 'D', "decompress") ||
-					ab_opt_is(&w, what, 0, "decrypt");
+			ret->decodes |= ab_opt_is(&w, 'd', "decode") ||
+					ab_opt_is(&w, 'D', "decompress") ||
+					ab_opt_is(&w, 0, "decrypt");
 		} else if (skip) {
 			skip--;
 		} else if (!is_stdin(&w.value)) {
@@ -73,18 +68,6 @@ static void find_inputs(const struct ab_simple *command, size_t skip, struct inp
 	}
 	if (!ret->files && !command->in.none)
 		ret->taint |= command->in.taint;
-}
-
-static bool print_echo(struct ab_output *out, const struct ab_simple *command)
-{
-	ab_print_echo(out, command);
-	return true;
-}
-
-static bool print_seq(struct ab_output *out, const struct ab_simple *command)
-{
-	ab_print_seq(out, command);
-	return true;
 }
 
 static bool print_nothing(struct ab_output *out, const struct ab_simple *command)
@@ -117,11 +100,6 @@ static bool print_cat(struct ab_output *out, const struct ab_simple *command)
 	}
 	if (r.files || r.changed || command->argc > 2)
 		return ab_output_only(out, r.taint);
-	return add_input(out, command);
-}
-
-static bool print_tee(struct ab_output *out, const struct ab_simple *command)
-{
 	return add_input(out, command);
 }
 
@@ -260,18 +238,12 @@ static bool is_stdout(const struct ab_field *f)
 
 static bool print_curl(struct ab_output *out, const struct ab_simple *command)
 {
-	const struct ab_opts opts = ab_grammar_as(command, "curl");
-	struct ab_opt_walk w;
-	enum ab_opt what;
-
-	ab_opt_begin(&w, &opts, command->argv, command->argc);
-	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
-		if (ab_opt_is(&w, what, 'o', "output") && w.value.text.s && !is_stdout(&w.value))
+	for (struct ab_opt_walk w = ab_opt_begin_as(command, "curl"); ab_opt_next(&w);) {
+		if (ab_opt_is(&w, 'o', "output") && w.value.text.s && !is_stdout(&w.value))
 			return false;
-		if (ab_opt_is(&w, what, 'O', "remote-name") ||
-		    ab_opt_is(&w, what, 0, "remote-name-all"))
+		if (ab_opt_is(&w, 'O', "remote-name") || ab_opt_is(&w, 0, "remote-name-all"))
 			return false;
-		if (ab_opt_is(&w, what, 'V', "version") || ab_opt_is(&w, what, 'h', "help"))
+		if (ab_opt_is(&w, 'V', "version") || ab_opt_is(&w, 'h', "help"))
 			return ab_output_only(out, 0);
 	}
 	return ab_output_only(out, AB_TAINT_NETWORK);
@@ -279,16 +251,10 @@ static bool print_curl(struct ab_output *out, const struct ab_simple *command)
 
 static bool print_wget(struct ab_output *out, const struct ab_simple *command)
 {
-	const struct ab_opts opts = ab_grammar_as(command, "wget");
-	struct ab_opt_walk w;
-	enum ab_opt what;
-
-	ab_opt_begin(&w, &opts, command->argv, command->argc);
-	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
-		if (ab_opt_is(&w, what, 'O', "output-document") && w.value.text.s &&
-		    is_stdout(&w.value))
+	for (struct ab_opt_walk w = ab_opt_begin_as(command, "wget"); ab_opt_next(&w);) {
+		if (ab_opt_is(&w, 'O', "output-document") && w.value.text.s && is_stdout(&w.value))
 			return ab_output_only(out, AB_TAINT_NETWORK);
-		if (ab_opt_is(&w, what, 'V', "version") || ab_opt_is(&w, what, 'h', "help"))
+		if (ab_opt_is(&w, 'V', "version") || ab_opt_is(&w, 'h', "help"))
 			return ab_output_only(out, 0);
 	}
 	return false;
@@ -296,15 +262,9 @@ static bool print_wget(struct ab_output *out, const struct ab_simple *command)
 
 static bool has_operand(const struct ab_simple *command)
 {
-	const struct ab_opts opts = ab_grammar_for(command);
-	struct ab_opt_walk w;
-	enum ab_opt what;
+	struct ab_opt_walk w = ab_opt_begin_own(command);
 
-	ab_opt_begin(&w, &opts, command->argv, command->argc);
-	do
-		what = ab_opt_next(&w);
-	while (what == AB_OPT_LETTER || what == AB_OPT_LONG);
-	return what == AB_OPT_OPERAND;
+	return ab_opt_next_operand(&w);
 }
 
 /* env, set, export, declare: without operands they list all variables. */
@@ -322,39 +282,30 @@ static bool print_history(struct ab_output *out, const struct ab_simple *command
 /* A new name from the template, or in /tmp. */
 static bool print_mktemp(struct ab_output *out, const struct ab_simple *command)
 {
-	const struct ab_opts opts = ab_grammar_as(command, "mktemp");
-	struct ab_text template = { "/tmp/tmp.", 9 };
-	struct ab_opt_walk w;
-	enum ab_opt what;
+	struct ab_text pattern = { "/tmp/tmp.", 9 };
 
-	ab_opt_begin(&w, &opts, command->argv, command->argc);
-	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
-		if (what != AB_OPT_OPERAND) {
-			if (ab_opt_is(&w, what, 'p', "tmpdir") || ab_opt_is(&w, what, 't', NULL))
+	for (struct ab_opt_walk w = ab_opt_begin_as(command, "mktemp"); ab_opt_next(&w);) {
+		if (w.what != AB_OPT_OPERAND) {
+			if (ab_opt_is(&w, 'p', "tmpdir") || ab_opt_is(&w, 't', NULL))
 				return ab_output_only(out, 0);
 			continue;
 		}
-		template = w.value.text;
-		while (template.len && template.s[template.len - 1] == 'X')
-			template.len--;
+		pattern = w.value.text;
+		while (pattern.len && pattern.s[pattern.len - 1] == 'X')
+			pattern.len--;
 	}
-	ab_output_add(out, template.s, template.len);
+	ab_output_add(out, pattern.s, pattern.len);
 	ab_output_unknown(out);
 	return true;
 }
 
 static bool print_printenv(struct ab_output *out, const struct ab_simple *command)
 {
-	static const char parts[][11] = { "KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL" };
 	unsigned taint = has_operand(command) ? 0 : AB_TAINT_SECRET;
 
-	for (size_t i = 1; i < command->argc; i++) {
-		struct ab_text t = command->argv[i].text;
-
-		for (size_t j = 0; j < sizeof(parts) / sizeof(parts[0]); j++)
-			if (memmem(t.s, t.len, parts[j], strlen(parts[j])))
-				taint = AB_TAINT_SECRET;
-	}
+	for (size_t i = 1; i < command->argc; i++)
+		if (ab_contains_listed("KEY TOKEN SECRET PASS CREDENTIAL", command->argv[i].text))
+			taint = AB_TAINT_SECRET;
 	return ab_output_only(out, taint);
 }
 
@@ -374,190 +325,50 @@ static bool print_settings(struct ab_output *out, const struct ab_simple *comman
 /* Adds what the command prints; false: nothing. */
 typedef bool print_fn(struct ab_output *out, const struct ab_simple *command);
 
-enum printer {
-	FILTER, /* passes on what it reads */
-	BASE32,
-	BASE64,
-	CAT,
-	CURL,
-	ECHO,
-	HISTORY,
-	LISTING,
-	MKTEMP,
-	NETWORK,
-	NOTHING,
-	OPENSSL,
-	PRINTENV,
-	PRINTF,
-	PWD,
-	REV,
-	SEQ,
-	SETTINGS,
-	TEE,
-	TR,
-	WGET,
-	XXD,
-};
-
-static print_fn *const printers[] = {
-	[BASE32] = print_base32,
-	[BASE64] = print_base64,
-	[CAT] = print_cat,
-	[CURL] = print_curl,
-	[ECHO] = print_echo,
-	[HISTORY] = print_history,
-	[LISTING] = print_listing,
-	[MKTEMP] = print_mktemp,
-	[NETWORK] = print_network,
-	[NOTHING] = print_nothing,
-	[OPENSSL] = print_openssl,
-	[PRINTENV] = print_printenv,
-	[PRINTF] = ab_print_printf,
-	[PWD] = print_pwd,
-	[REV] = print_rev,
-	[SEQ] = print_seq,
-	[SETTINGS] = print_settings,
-	[TEE] = print_tee,
-	[TR] = print_tr,
-	[WGET] = print_wget,
-	[XXD] = print_xxd,
-};
-
-/* `skip`: for a filter, the number of operands before its files. */
 struct program {
-	char name[12];
-	enum printer printer;
-	unsigned char skip;
+	print_fn *print;     /* NULL: a filter, which passes on what it reads */
+	unsigned char skip;  /* the number of operands before the files of a filter */
 	unsigned char taint; /* added to the output of a filter */
 	bool decodes;	     /* adds that taint only with -d */
 };
 
-/* Sorted by name, each once. */
 static const struct program programs[] = {
-	{ ":", NOTHING },
-	{ "aria2c", NETWORK },
-	{ "awk", FILTER, 1 },
-	{ "base32", BASE32 },
-	{ "base64", BASE64 },
-	{ "bat", FILTER },
-	{ "brew", SETTINGS },
-	{ "brotli", FILTER, 0, AB_TAINT_DECODED, true },
-	{ "bunzip2", FILTER, 0, AB_TAINT_DECODED },
-	{ "bzcat", FILTER, 0, AB_TAINT_DECODED },
-	{ "bzip2", FILTER, 0, AB_TAINT_DECODED, true },
-	{ "cat", CAT },
-	{ "cd", NOTHING },
-	{ "column", FILTER },
-	{ "conda", SETTINGS },
-	{ "curl", CURL },
-	{ "cut", FILTER },
-	{ "declare", LISTING },
-	{ "dig", NETWORK },
-	{ "dircolors", SETTINGS },
-	{ "direnv", SETTINGS },
-	{ "drill", NETWORK },
-	{ "echo", ECHO },
-	{ "egrep", FILTER, 1 },
-	{ "elinks", NETWORK },
-	{ "env", LISTING },
-	{ "expand", FILTER },
-	{ "export", LISTING },
-	{ "false", NOTHING },
-	{ "fc", HISTORY },
-	{ "fetch", NETWORK },
-	{ "fgrep", FILTER, 1 },
-	{ "fmt", FILTER },
-	{ "fnm", SETTINGS },
-	{ "fold", FILTER },
-	{ "ftp", NETWORK },
-	{ "gawk", FILTER, 1 },
-	{ "gpg", FILTER, 0, AB_TAINT_DECODED, true },
-	{ "gpg2", FILTER, 0, AB_TAINT_DECODED, true },
-	{ "grep", FILTER, 1 },
-	{ "gunzip", FILTER, 0, AB_TAINT_DECODED },
-	{ "gzip", FILTER, 0, AB_TAINT_DECODED, true },
-	{ "head", FILTER },
-	{ "hexdump", FILTER },
-	{ "history", HISTORY },
-	{ "host", NETWORK },
-	{ "http", NETWORK },
-	{ "https", NETWORK },
-	{ "iconv", FILTER },
-	{ "jq", FILTER, 1 },
-	{ "less", FILTER },
-	{ "links", NETWORK },
-	{ "luarocks", SETTINGS },
-	{ "lynx", NETWORK },
-	{ "lz4", FILTER, 0, AB_TAINT_DECODED, true },
-	{ "lz4cat", FILTER, 0, AB_TAINT_DECODED },
-	{ "lzcat", FILTER, 0, AB_TAINT_DECODED },
-	{ "lzma", FILTER, 0, AB_TAINT_DECODED, true },
-	{ "mawk", FILTER, 1 },
-	{ "mise", SETTINGS },
-	{ "mktemp", MKTEMP },
-	{ "more", FILTER },
-	{ "nawk", FILTER, 1 },
-	{ "nc", NETWORK },
-	{ "ncat", NETWORK },
-	{ "netcat", NETWORK },
-	{ "nl", FILTER },
-	{ "nodenv", SETTINGS },
-	{ "nslookup", NETWORK },
-	{ "od", FILTER },
-	{ "opam", SETTINGS },
-	{ "openssl", OPENSSL },
-	{ "paste", FILTER },
-	{ "perl", FILTER },
-	{ "printenv", PRINTENV },
-	{ "printf", PRINTF },
-	{ "pv", FILTER },
-	{ "pwd", PWD },
-	{ "pyenv", SETTINGS },
-	{ "python", FILTER },
-	{ "python3", FILTER },
-	{ "rbenv", SETTINGS },
-	{ "rev", REV },
-	{ "rg", FILTER, 1 },
-	{ "ruby", FILTER },
-	{ "sed", FILTER, 1 },
-	{ "seq", SEQ },
-	{ "set", LISTING },
-	{ "shuf", FILTER },
-	{ "socat", NETWORK },
-	{ "sort", FILTER },
-	{ "sponge", FILTER },
-	{ "ssh", NETWORK },
-	{ "ssh-agent", SETTINGS },
-	{ "starship", SETTINGS },
-	{ "strings", FILTER },
-	{ "tac", FILTER },
-	{ "tail", FILTER },
-	{ "tee", TEE },
-	{ "telnet", NETWORK },
-	{ "tftp", NETWORK },
-	{ "tr", TR },
-	{ "true", NOTHING },
-	{ "unexpand", FILTER },
-	{ "uniq", FILTER },
-	{ "unlzma", FILTER, 0, AB_TAINT_DECODED },
-	{ "unxz", FILTER, 0, AB_TAINT_DECODED },
-	{ "unzip", FILTER, 0, AB_TAINT_DECODED },
-	{ "unzstd", FILTER, 0, AB_TAINT_DECODED },
-	{ "uudecode", FILTER, 0, AB_TAINT_DECODED },
-	{ "w3m", NETWORK },
-	{ "wget", WGET },
-	{ "whois", NETWORK },
-	{ "xh", NETWORK },
-	{ "xmllint", FILTER },
-	{ "xxd", XXD },
-	{ "xz", FILTER, 0, AB_TAINT_DECODED, true },
-	{ "xzcat", FILTER, 0, AB_TAINT_DECODED },
-	{ "yq", FILTER, 1 },
-	{ "zcat", FILTER, 0, AB_TAINT_DECODED },
-	{ "zgrep", FILTER, 1, AB_TAINT_DECODED },
-	{ "zoxide", SETTINGS },
-	{ "zstd", FILTER, 0, AB_TAINT_DECODED, true },
-	{ "zstdcat", FILTER, 0, AB_TAINT_DECODED },
+	AB_PROGRAMS(": cd false true", print_nothing),
+	AB_PROGRAMS("aria2c dig drill elinks fetch ftp host http https links lynx nc ncat netcat "
+		    "nslookup socat ssh telnet tftp w3m whois xh",
+		    print_network),
+	AB_PROGRAMS("awk egrep fgrep gawk grep jq mawk nawk rg sed yq", NULL, 1),
+	AB_PROGRAMS("base32", print_base32),
+	AB_PROGRAMS("base64", print_base64),
+	AB_PROGRAMS(
+		"bat column cut expand fmt fold head hexdump iconv less more nl od paste perl pv "
+		"python python3 ruby shuf sort sponge strings tac tail unexpand uniq xmllint",
+		NULL),
+	AB_PROGRAMS(
+		"brew conda dircolors direnv fnm luarocks mise nodenv opam pyenv rbenv ssh-agent "
+		"starship zoxide",
+		print_settings),
+	AB_PROGRAMS("brotli bzip2 gpg gpg2 gzip lz4 lzma xz zstd", NULL, 0, AB_TAINT_DECODED, true),
+	AB_PROGRAMS("bunzip2 bzcat gunzip lz4cat lzcat unlzma unxz unzip unzstd uudecode xzcat zcat "
+		    "zstdcat",
+		    NULL, 0, AB_TAINT_DECODED),
+	AB_PROGRAMS("cat", print_cat),
+	AB_PROGRAMS("curl", print_curl),
+	AB_PROGRAMS("declare env export set", print_listing),
+	AB_PROGRAMS("echo", ab_print_echo),
+	AB_PROGRAMS("fc history", print_history),
+	AB_PROGRAMS("mktemp", print_mktemp),
+	AB_PROGRAMS("openssl", print_openssl),
+	AB_PROGRAMS("printenv", print_printenv),
+	AB_PROGRAMS("printf", ab_print_printf),
+	AB_PROGRAMS("pwd", print_pwd),
+	AB_PROGRAMS("rev", print_rev),
+	AB_PROGRAMS("seq", ab_print_seq),
+	AB_PROGRAMS("tee", add_input),
+	AB_PROGRAMS("tr", print_tr),
+	AB_PROGRAMS("wget", print_wget),
+	AB_PROGRAMS("xxd", print_xxd),
+	AB_PROGRAMS("zgrep", NULL, 1, AB_TAINT_DECODED),
 };
 
 static bool print_filter(struct ab_output *out, const struct ab_simple *command,
@@ -581,25 +392,10 @@ static bool is_redirected(const struct ab_simple *command)
 	for (size_t i = 0; i < command->nredirects; i++) {
 		const struct ab_redirect *r = &command->redirects[i];
 
-		switch (r->op) {
-		case AB_REDIR_OUT:
-		case AB_REDIR_APPEND:
-		case AB_REDIR_CLOBBER:
-		case AB_REDIR_DUP_OUT:
-			if (r->fd == 1)
-				away = !is_stdout(&r->file);
-			break;
-		case AB_REDIR_BOTH:
-		case AB_REDIR_BOTH_APPEND:
+		if (ab_redir_is_both(r->op) ||
+		    (r->fd == 1 && r->op != AB_REDIR_READ_WRITE &&
+		     (ab_redir_writes(r->op) || r->op == AB_REDIR_DUP_OUT)))
 			away = !is_stdout(&r->file);
-			break;
-		case AB_REDIR_IN:
-		case AB_REDIR_READ_WRITE:
-		case AB_REDIR_DUP_IN:
-		case AB_REDIR_HEREDOC:
-		case AB_REDIR_HERESTRING:
-			break;
-		}
 	}
 	return away;
 }
@@ -634,10 +430,10 @@ void ab_printed_output(struct ab_arena *arena, const struct ab_simple *command, 
 		prints = false;
 	else if (!p)
 		prints = ab_output_only(&out, 0);
-	else if (p->printer == FILTER)
+	else if (!p->print)
 		prints = print_filter(&out, command, p);
 	else
-		prints = printers[p->printer](&out, command);
+		prints = p->print(&out, command);
 
 	*ret = (struct ab_data){ .none = !prints,
 				 .text = { "", 0 },

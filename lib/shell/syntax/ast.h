@@ -1,5 +1,4 @@
-#ifndef AB_SHELL_SYNTAX_AST_H
-#define AB_SHELL_SYNTAX_AST_H
+#pragma once
 /*
  * The syntax tree of a command line or script.
  *
@@ -7,9 +6,7 @@
  * whole tree lives in the parser's arena; lists are linked by `next` in source
  * order.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/base.h"
 
 struct ab_data;
 
@@ -31,6 +28,42 @@ static inline unsigned ab_digit(char c)
 		return (unsigned)(c - '0');
 	c |= 0x20;
 	return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a' + 10) : 99;
+}
+
+/* The number in up to `most` digits, which are skipped; *ret_n: how many they are. */
+static inline uint32_t ab_read_digits(struct ab_text *t, unsigned base, unsigned most,
+				      unsigned *ret_n)
+{
+	uint32_t value = 0;
+
+	for (*ret_n = 0; *ret_n < most && t->len && ab_digit(*t->s) < base; (*ret_n)++) {
+		value = value * base + ab_digit(*t->s++);
+		t->len--;
+	}
+	return value;
+}
+
+/* The base of a number as in C: 0x1f, 017, 12. Skips the 0x. */
+static inline unsigned ab_read_base(struct ab_text *t)
+{
+	if (t->len < 2 || t->s[0] != '0')
+		return 10;
+	if (t->len == 2 || (t->s[1] | 32) != 'x')
+		return 8;
+	t->s += 2;
+	t->len -= 2;
+	return 16;
+}
+
+static inline bool ab_is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* Of the name of a variable. */
+static inline bool ab_is_name_byte(char c)
+{
+	return ab_is_letter(c) || ab_is_digit(c) || c == '_';
 }
 
 /*
@@ -122,6 +155,19 @@ enum ab_redir_op {
 	AB_REDIR_HERESTRING,  /* <<< */
 };
 
+/* &> and its like: standard output and standard error. */
+static inline bool ab_redir_is_both(enum ab_redir_op op)
+{
+	return op == AB_REDIR_BOTH || op == AB_REDIR_BOTH_APPEND;
+}
+
+/* Does it write the file that it names? */
+static inline bool ab_redir_writes(enum ab_redir_op op)
+{
+	return op == AB_REDIR_OUT || op == AB_REDIR_APPEND || op == AB_REDIR_CLOBBER ||
+	       op == AB_REDIR_READ_WRITE || ab_redir_is_both(op);
+}
+
 struct ab_redir {
 	enum ab_redir_op op;
 	int fd; /* -1: the operator's default; -2: {name} */
@@ -170,7 +216,7 @@ struct ab_shell_node {
 	bool background; /* "&" ends it */
 	bool negated;	 /* "!" begins it */
 	bool timed;	 /* "time" begins it */
-	bool or ;	 /* in an ANDOR: "||" precedes it */
+	bool either;	 /* in an ANDOR: "||" precedes it */
 	bool err_too;	 /* in a PIPELINE: "|&" precedes it */
 	struct ab_span range;
 	struct ab_redir *redirs;
@@ -209,5 +255,3 @@ struct ab_shell_node {
 		} function;
 	};
 };
-
-#endif

@@ -1,10 +1,9 @@
-#ifndef AB_SHELL_SYNTAX_BYTES_H
-#define AB_SHELL_SYNTAX_BYTES_H
+#pragma once
 /*
  * Kinds of bytes that occur in a text. Most checks concern only words with such bytes, so a
  * text is read once and each check tests a bit. Pure.
  */
-#include <stdint.h>
+#include "base/base.h"
 
 enum ab_bytes {
 	AB_BYTES_READ = 1,	/* the others are known */
@@ -19,5 +18,3 @@ enum ab_bytes {
 
 /* The kinds in this text, with AB_BYTES_READ: lex.c. */
 uint8_t ab_bytes_read(const char *s, uint32_t len);
-
-#endif

@@ -1,11 +1,9 @@
-#ifndef AB_SHELL_SYNTAX_FIELD_H
-#define AB_SHELL_SYNTAX_FIELD_H
+#pragma once
 /*
  * Fields: what a word expands to before the shell runs the command, as far as
  * it is known. And data: the bytes that flow through pipes.
  */
-#include <string.h>
-
+#include "base/base.h"
 #include "shell/syntax/ast.h"
 #include "shell/syntax/bytes.h"
 
@@ -21,6 +19,13 @@ enum ab_taint {
 };
 
 #define AB_NOT_VERBATIM UINT32_MAX
+
+/* An unknown stretch and nothing else: the end of a literal is AB_UNKNOWN. */
+#define AB_UNKNOWN_TEXT  \
+	(struct ab_text) \
+	{                \
+		"", 1    \
+	}
 
 struct ab_data;
 
@@ -81,10 +86,41 @@ static inline bool ab_text_starts(struct ab_text t, const char *s)
 	return t.len >= len && memcmp(t.s, s, len) == 0;
 }
 
+static inline bool ab_text_same(struct ab_text a, struct ab_text b)
+{
+	return a.len == b.len && memcmp(a.s, b.s, a.len) == 0;
+}
+
+/* The last part of a path. */
+static inline struct ab_text ab_text_base(struct ab_text path)
+{
+	const char *slash = path.len ? memrchr(path.s, '/', path.len) : NULL;
+
+	if (!slash)
+		return path;
+	return (struct ab_text){ slash + 1, (uint32_t)(path.s + path.len - slash - 1) };
+}
+
+/* The bytes [from, to) of a field. Looks only at these: a long text has many parts. */
+static inline struct ab_field ab_field_part(const struct ab_field *f, uint32_t from, uint32_t to)
+{
+	struct ab_field part = *f;
+
+	part.text = (struct ab_text){ f->text.s + from, to - from };
+	if (part.verbatim != AB_NOT_VERBATIM)
+		part.verbatim += from;
+	part.unknown = to > from && memchr(part.text.s, AB_UNKNOWN, to - from);
+	return part;
+}
+
+/* The field without its first `from` bytes. */
+static inline struct ab_field ab_field_rest(const struct ab_field *f, uint32_t from)
+{
+	return ab_field_part(f, from, f->text.len);
+}
+
 /* True only for a known text: AB_UNKNOWN never matches a byte of `s`. */
 static inline bool ab_field_is(const struct ab_field *f, const char *s)
 {
 	return ab_text_is(f->text, s);
 }
-
-#endif

@@ -1,10 +1,5 @@
 #include "shell/syntax/lex.h"
 
-#include <string.h>
-
-#include "base/data/arena.h"
-#include "base/data/mem.h"
-#include "shell/syntax/bytes.h"
 #include "shell/syntax/name_table.h"
 
 enum { INNER_MAX = 16 };
@@ -417,4 +412,27 @@ void ab_parts_unknown(struct ab_reader *r, struct ab_parts *parts, bool quoted)
 		r->at++;
 	}
 	ab_parts_add(parts, part);
+}
+
+void ab_parts_single(struct ab_reader *r, struct ab_parts *parts, uint32_t to,
+		     bool (*add)(struct ab_reader *r, struct ab_parts *parts, uint32_t from,
+				 uint32_t to))
+{
+	uint32_t from = r->at;
+	bool ended = false;
+
+	if (from == to)
+		ab_parts_text(r, parts, to, to, true);
+	while (from < to && !ended) {
+		const char *p = memchr(r->s + from, AB_UNKNOWN, to - from);
+		uint32_t stop = p ? p - r->s : to;
+
+		if (stop > from)
+			ended = add(r, parts, from, stop);
+		r->at = stop;
+		if (p && !ended)
+			ab_parts_unknown(r, parts, true);
+		from = p ? stop + 1 : to;
+	}
+	r->at = r->error ? r->end : to + 1;
 }

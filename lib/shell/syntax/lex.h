@@ -1,5 +1,4 @@
-#ifndef AB_SHELL_SYNTAX_LEX_H
-#define AB_SHELL_SYNTAX_LEX_H
+#pragma once
 /*
  * Shared by the files of the reader: its state, the byte classes, and one
  * function for each grammar rule.
@@ -9,7 +8,7 @@
  * reader to the end of its text, so every rule returns and the tree keeps what
  * was read.
  */
-#include "base/data/arena.h"
+#include "base/base.h"
 #include "shell/syntax/bytes.h"
 #include "shell/syntax/parse.h"
 
@@ -235,6 +234,11 @@ void ab_parts_run(struct ab_reader *r, struct ab_parts *parts, unsigned until, b
 void ab_parts_text(struct ab_reader *r, struct ab_parts *parts, uint32_t from, uint32_t to,
 		   bool quoted);
 void ab_parts_unknown(struct ab_reader *r, struct ab_parts *parts, bool quoted);
+/* The text between single quotes, [r->at, to), and the quote: `add` adds a piece without AB_UNKNOWN
+ * and returns true if the text ends in it. */
+void ab_parts_single(struct ab_reader *r, struct ab_parts *parts, uint32_t to,
+		     bool (*add)(struct ab_reader *r, struct ab_parts *parts, uint32_t from,
+				 uint32_t to));
 
 /* parse.c */
 uint64_t ab_parse_counted(struct ab_arena *arena, struct ab_text text, struct ab_script *ret);
@@ -297,5 +301,3 @@ void ab_parse_arith(struct ab_reader *r, struct ab_parts *parts);
 void ab_parse_heredoc(struct ab_reader *r, struct ab_redir *redir, bool strip);
 /* The bodies of all pending here-documents; the next line begins here. */
 void ab_parse_heredoc_bodies(struct ab_reader *r);
-
-#endif

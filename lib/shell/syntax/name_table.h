@@ -1,10 +1,10 @@
-#ifndef AB_SHELL_SYNTAX_NAME_TABLE_H
-#define AB_SHELL_SYNTAX_NAME_TABLE_H
+#pragma once
 /*
  * Lookup by name. A table is an array of rows that each begin with a name (an
  * array of char), sorted by name in byte order.
  */
 #include <endian.h>
+#include <strings.h>
 
 #include "shell/syntax/field.h"
 
@@ -111,6 +111,40 @@ static inline struct ab_text ab_list_next(const char **list)
 	return (struct ab_text){ from, (uint32_t)(to - from) };
 }
 
+/* Does `word` begin with one of a list separated by blanks? */
+static inline bool ab_starts_listed(const char *list, struct ab_text word)
+{
+	struct ab_text w;
+
+	while ((w = ab_list_next(&list)).len > 0)
+		if (w.len <= word.len && w.s[0] == word.s[0] && memcmp(w.s, word.s, w.len) == 0)
+			return true;
+	return false;
+}
+
+/* Does `text` contain one of a list separated by blanks? */
+static inline bool ab_contains_listed(const char *list, struct ab_text text)
+{
+	struct ab_text w;
+
+	while ((w = ab_list_next(&list)).len > 0)
+		if (text.len && memmem(text.s, text.len, w.s, w.len))
+			return true;
+	return false;
+}
+
+/* The same, whatever the case of its letters. */
+static inline bool ab_contains_any_case(const char *list, struct ab_text text)
+{
+	struct ab_text w;
+
+	while ((w = ab_list_next(&list)).len > 0)
+		for (uint32_t i = 0; i + w.len <= text.len; i++)
+			if (strncasecmp(text.s + i, w.s, w.len) == 0)
+				return true;
+	return false;
+}
+
 /* Is `word` in a list separated by blanks? */
 static inline bool ab_listed(const char *list, struct ab_text word)
 {
@@ -123,5 +157,3 @@ static inline bool ab_listed(const char *list, struct ab_text word)
 			return true;
 	return false;
 }
-
-#endif

@@ -123,9 +123,9 @@ static struct ab_shell_node *parse_andor(struct ab_reader *r)
 	struct ab_shell_node *all = NULL;
 
 	for (;;) {
-		bool or = ab_lex_take(r, "||");
+		bool either = ab_lex_take(r, "||");
 
-		if (! or &&!ab_lex_take(r, "&&"))
+		if (!either && !ab_lex_take(r, "&&"))
 			break;
 		if (!all) {
 			all = ab_parse_node(r, AB_NODE_ANDOR);
@@ -133,44 +133,23 @@ static struct ab_shell_node *parse_andor(struct ab_reader *r)
 		}
 		ab_lex_skip_newlines(r);
 		last = last->next = parse_pipeline(r);
-		last->or = or ;
+		last->either = either;
 		ab_parse_close(r, all, from);
 	}
 	return all ? all : node;
 }
+
+/* Keywords after a list. */
+#define ENDS_LIST                                                                      \
+	(1u << AB_KEY_DO | 1u << AB_KEY_DONE | 1u << AB_KEY_ELIF | 1u << AB_KEY_ELSE | \
+	 1u << AB_KEY_ESAC | 1u << AB_KEY_FI | 1u << AB_KEY_THEN | 1u << AB_KEY_CLOSE)
 
 static bool at_end_of_list(struct ab_reader *r)
 {
 	if (r->at >= r->end || ab_lex_at(r, ')') || ab_lex_at2(r, ';', ';') ||
 	    ab_lex_at2(r, ';', '&'))
 		return true;
-	switch (ab_lex_keyword(r)) {
-	case AB_KEY_DO:
-	case AB_KEY_DONE:
-	case AB_KEY_ELIF:
-	case AB_KEY_ELSE:
-	case AB_KEY_ESAC:
-	case AB_KEY_FI:
-	case AB_KEY_THEN:
-	case AB_KEY_CLOSE:
-		return true;
-	case AB_KEY_NONE:
-	case AB_KEY_BANG:
-	case AB_KEY_TEST:
-	case AB_KEY_CASE:
-	case AB_KEY_COPROC:
-	case AB_KEY_FOR:
-	case AB_KEY_FUNCTION:
-	case AB_KEY_IF:
-	case AB_KEY_IN:
-	case AB_KEY_SELECT:
-	case AB_KEY_TIME:
-	case AB_KEY_UNTIL:
-	case AB_KEY_WHILE:
-	case AB_KEY_OPEN:
-		return false;
-	}
-	return false;
+	return ENDS_LIST >> ab_lex_keyword(r) & 1;
 }
 
 /* ";" "&" or the end of the line; false: no other command can follow. */

@@ -1,5 +1,4 @@
-#ifndef AB_SHELL_SYNTAX_PARSE_H
-#define AB_SHELL_SYNTAX_PARSE_H
+#pragma once
 /*
  * The reader: text to tree, as bash reads it (POSIX and the bash forms).
  *
@@ -8,9 +7,8 @@
  * tree has every command that was complete before that byte, because a shell
  * would have run those.
  */
+#include "base/base.h"
 #include "shell/syntax/ast.h"
-
-struct ab_arena;
 
 enum {
 	AB_SHELL_TEXT_MAX = 1 << 20, /* bytes */
@@ -28,5 +26,3 @@ struct ab_script {
 
 /* The text must outlive the tree. */
 void ab_parse(struct ab_arena *arena, struct ab_text text, struct ab_script *ret);
-
-#endif

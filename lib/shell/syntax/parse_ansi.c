@@ -2,9 +2,6 @@
  * $'..': decodes the escapes of C and a few more. As in bash, a zero byte ends
  * the string.
  */
-#include <string.h>
-
-#include "base/data/arena.h"
 #include "shell/syntax/lex.h"
 
 struct decoder {
@@ -13,18 +10,15 @@ struct decoder {
 	bool ended;
 };
 
-/* Up to `max` digits; false: there are none. */
-static bool read_number(struct decoder *d, int base, int max, uint32_t *ret)
+/* Up to `most` digits; false: there are none. */
+static bool read_number(struct decoder *d, unsigned base, unsigned most, uint32_t *ret)
 {
-	const char *from = d->s;
-	uint32_t n = 0;
+	struct ab_text rest = { d->s, (uint32_t)(d->end - d->s) };
+	unsigned n;
 
-	while (d->s < d->end && d->s - from < max && (int)ab_digit(*d->s) < base)
-		n = n * base + (int)ab_digit(*d->s++);
-	if (d->s == from)
-		return false;
-	*ret = n;
-	return true;
+	*ret = ab_read_digits(&rest, base, most, &n);
+	d->s = rest.s;
+	return n > 0;
 }
 
 static void put_byte(struct decoder *d, uint32_t c)
@@ -155,25 +149,10 @@ static uint32_t find_end_quote(struct ab_reader *r)
 
 void ab_parse_ansi(struct ab_reader *r, struct ab_parts *parts)
 {
-	uint32_t from = r->at, to = find_end_quote(r);
-	bool empty = from == to, ended = false;
+	uint32_t to = find_end_quote(r);
 
-	if (to >= r->end) {
-		ab_lex_fail(r, from - 1, "a quote is not closed");
-		return;
-	}
-	while (from < to && !ended) {
-		const char *p = memchr(r->s + from, AB_UNKNOWN, to - from);
-		uint32_t stop = p ? p - r->s : to;
-
-		if (stop > from)
-			ended = add_decoded(r, parts, from, stop);
-		r->at = stop;
-		if (p && !ended)
-			ab_parts_unknown(r, parts, true);
-		from = p ? stop + 1 : to;
-	}
-	if (empty)
-		ab_parts_text(r, parts, to, to, true);
-	r->at = r->error ? r->end : to + 1;
+	if (to < r->end)
+		ab_parts_single(r, parts, to, add_decoded);
+	else
+		ab_lex_fail(r, r->at - 1, "a quote is not closed");
 }

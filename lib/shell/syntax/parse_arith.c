@@ -3,10 +3,7 @@
  * the end. One scan from the outermost "((" decides for every "((" inside it,
  * so no byte is examined once per level.
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/data/arena.h"
+#include "shell/syntax/grow.h"
 #include "shell/syntax/lex.h"
 
 /* Nobody writes arithmetic deeper than this. */
@@ -25,15 +22,7 @@ struct scan {
 
 static size_t add_pair(struct ab_reader *r, uint32_t at)
 {
-	if (r->npairs == r->pairs_room) {
-		size_t room = r->pairs_room ? r->pairs_room * 2 : 16;
-		struct ab_double_paren *v = ab_arena_alloc(r->arena, room * sizeof(*v));
-
-		if (r->npairs)
-			memcpy(v, r->pairs, r->npairs * sizeof(*v));
-		r->pairs = v;
-		r->pairs_room = room;
-	}
+	AB_GROW(r->arena, r->pairs, r->npairs, r->pairs_room, 16);
 	r->pairs[r->npairs] = (struct ab_double_paren){ at, false };
 	return r->npairs++;
 }

@@ -1,6 +1,3 @@
-#include <string.h>
-
-#include "base/data/arena.h"
 #include "shell/syntax/lex.h"
 
 static struct ab_part *new_part(struct ab_reader *r, struct ab_parts *parts, enum ab_part_kind kind,

@@ -1,6 +1,3 @@
-#include <string.h>
-
-#include "base/data/arena.h"
 #include "shell/syntax/lex.h"
 
 /* The delimiter as text: without quotes, and not expanded. */

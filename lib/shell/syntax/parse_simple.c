@@ -1,6 +1,3 @@
-#include <string.h>
-
-#include "base/data/mem.h"
 #include "shell/syntax/lex.h"
 
 /* The operators, each before its own prefixes. */

@@ -1,7 +1,6 @@
 /* [[ ]] has its own operators, and its own words after =~. */
-#include <string.h>
-
 #include "shell/syntax/lex.h"
+#include "shell/syntax/name_table.h"
 
 struct operands {
 	struct ab_shell_word **tail;
@@ -17,11 +16,6 @@ static struct ab_text get_plain_text(const struct ab_shell_word *word)
 	return p->text;
 }
 
-static bool is_text(struct ab_text t, const char *s)
-{
-	return t.len == strlen(s) && memcmp(t.s, s, t.len) == 0;
-}
-
 static bool is_unary(struct ab_text t)
 {
 	return t.len == 2 && t.s[0] == '-' && t.s[1] &&
@@ -30,15 +24,7 @@ static bool is_unary(struct ab_text t)
 
 static bool is_binary(struct ab_text t)
 {
-	static const char words[][4] = {
-		"=",   "==",  "!=",  "=~",  "-nt", "-ot", "-ef",
-		"-eq", "-ne", "-lt", "-le", "-gt", "-ge",
-	};
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-		if (is_text(t, words[i]))
-			return true;
-	return false;
+	return ab_listed("= == != =~ -nt -ot -ef -eq -ne -lt -le -gt -ge", t);
 }
 
 static bool at_close(const struct ab_reader *r)
@@ -92,7 +78,7 @@ static void parse_comparison(struct ab_reader *r, struct operands *o)
 		ab_lex_fail(r, r->at, "an operator is missing in `[[`");
 		return;
 	}
-	parse_operand(r, o, is_text(text, "=~") ? AB_WORD_REGEX : AB_WORD_PLAIN);
+	parse_operand(r, o, ab_text_is(text, "=~") ? AB_WORD_REGEX : AB_WORD_PLAIN);
 }
 
 static void parse_or(struct ab_reader *r, struct operands *o);

@@ -1,35 +1,23 @@
-#include <string.h>
-
 #include "shell/syntax/lex.h"
 #include "shell/syntax/name_table.h"
+
+static bool add_literal(struct ab_reader *r, struct ab_parts *parts, uint32_t from, uint32_t to)
+{
+	ab_parts_text(r, parts, from, to, true);
+	return false;
+}
 
 /* 'text', after the first quote. */
 static void parse_single(struct ab_reader *r, struct ab_parts *parts)
 {
-	uint32_t from = r->at;
-	const char *end = memchr(r->s + from, '\'', r->end - from);
+	const char *end = memchr(r->s + r->at, '\'', r->end - r->at);
 	uint32_t to = end ? end - r->s : r->end;
-	bool empty = to == from;
 
-	r->work += to - from;
-	if (!end) {
-		ab_lex_fail(r, from - 1, "a quote is not closed");
-		return;
-	}
-	while (from < to) {
-		const char *p = memchr(r->s + from, AB_UNKNOWN, to - from);
-		uint32_t stop = p ? p - r->s : to;
-
-		if (stop > from)
-			ab_parts_text(r, parts, from, stop, true);
-		r->at = stop;
-		if (p)
-			ab_parts_unknown(r, parts, true);
-		from = p ? stop + 1 : to;
-	}
-	if (empty)
-		ab_parts_text(r, parts, to, to, true);
-	r->at = r->error ? r->end : to + 1;
+	r->work += to - r->at;
+	if (end)
+		ab_parts_single(r, parts, to, add_literal);
+	else
+		ab_lex_fail(r, r->at - 1, "a quote is not closed");
 }
 
 /* A backslash between double quotes or in a here-document. */

@@ -1,15 +1,11 @@
 #include "shell/syntax/quote.h"
 
-#include <stdbool.h>
-#include <string.h>
-
-#include "base/data/buf.h"
+#include "shell/syntax/ast.h"
 
 /* Letters, digits and these are never special to a shell. */
 static bool is_plain(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       (c && strchr("_@%+:,./-", c));
+	return ab_is_name_byte(c) || (c && strchr("@%+:,./-", c));
 }
 
 void ab_quote(struct ab_buf *b, const char *word)

@@ -1,6 +1,4 @@
 /* Containers and clusters. */
-#include "base/data/mem.h"
-#include "shell/command/name_index.h"
 #include "shell/tools/tool.h"
 
 #define BUILD AB_RULE_DOCKER_BUILD
@@ -19,116 +17,90 @@
 
 #define DRY "--dry-run=client --dry-run=server --dry-run=true"
 
-/* Sorted by name. */
 static const struct ab_deed deeds[] = {
-	{ "argocd",
-	  "app|appset|proj|repo|cluster|account|cert create|delete|sync|set|"
-	  "unset|rollback|patch|edit|add|rm|terminate-op|delete-resource|"
-	  "patch-resource|update-password|rotate-auth|run",
-	  .rule = CLUSTER },
-	{ "argocd", "login|logout|relogin", .rule = CLUSTER },
-	{ "buildah",
-	  "build|bud|from|run|commit|config|copy|add|rm|rmi|push|pull|prune|tag|"
-	  "mount|unmount|umount|unshare",
-	  .rule = BUILD },
-	{ "compose", COMPOSE_CHANGES "|build", "", "--dry-run", COMPOSE },
-	{ "ctr", "run", .rule = CONTAINER },
-	{ "ctr",
+	AB_PROGRAMS("argocd", AB_HELP_LETTER,
+		    "app|appset|proj|repo|cluster|account|cert create|delete|sync|set|"
+		    "unset|rollback|patch|edit|add|rm|terminate-op|delete-resource|"
+		    "patch-resource|update-password|rotate-auth|run",
+		    .rule = CLUSTER),
+	{ AB_ALSO, "login|logout|relogin", .rule = CLUSTER },
+	AB_PROGRAMS("buildah", AB_HELP_LETTER,
+		    "build|bud|from|run|commit|config|copy|add|rm|rmi|push|pull|prune|tag|"
+		    "mount|unmount|umount|unshare",
+		    .rule = BUILD),
+	AB_PROGRAMS("docker-compose podman-compose", AB_HELP_LETTER, COMPOSE_CHANGES "|build", "",
+		    "--dry-run", COMPOSE),
+	AB_PROGRAMS("ctr", AB_HELP_LETTER, "run", .rule = CONTAINER),
+	{ AB_ALSO,
 	  "containers|container|c|tasks|task|t|images|image|i|run|snapshots|"
 	  "namespaces create|delete|rm|del|remove|start|kill|exec|pull|push|"
 	  "import|tag|pause|resume|attach|mount",
 	  .rule = CONTAINER },
-	{ "dev_cluster", "run|dev|deploy|delete|debug|apply|up|down|ci|trigger|purge|enter",
-	  .rule = CLUSTER },
-	{ "docker", "build|bud", .rule = BUILD },
-	{ "docker", "buildx|builder|image build|bake|b|prune|create|rm|use", .rule = BUILD },
-	{ "docker",
+	AB_PROGRAMS("devspace skaffold tilt", AB_HELP_LETTER,
+		    "run|dev|deploy|delete|debug|apply|up|down|ci|trigger|purge|enter",
+		    .rule = CLUSTER),
+	AB_PROGRAMS("docker nerdctl podman", AB_HELP_LETTER, "build|bud", .rule = BUILD),
+	{ AB_ALSO, "buildx|builder|image build|bake|b|prune|create|rm|use", .rule = BUILD },
+	{ AB_ALSO,
 	  "run|create|start|stop|restart|kill|rm|rmi|exec|cp|commit|pull|pause|"
 	  "unpause|rename|update|attach|import|load|tag|deploy|login|logout|"
 	  "play|generate|unshare|machine|mount|umount|unmount|reset",
 	  .rule = CONTAINER },
-	{ "docker",
+	{ AB_ALSO,
 	  THINGS "run|create|start|stop|restart|kill|rm|exec|cp|commit|pull|pause|"
 		 "unpause|rename|update|attach|import|load",
 	  .rule = CONTAINER },
-	{ "docker",
+	{ AB_ALSO,
 	  THINGS "tag|prune|remove|connect|disconnect|init|join|leave|deploy|scale|"
 		 "rollback|promote|demote|install|enable",
 	  .rule = CONTAINER },
-	{ "docker",
+	{ AB_ALSO,
 	  THINGS "disable|set|use|unlock|ca|clean|migrate|reset|play|down|apply|add|"
 		 "reload|renumber|delete",
 	  .rule = CONTAINER },
-	{ "docker", "compose " COMPOSE_CHANGES, "", "--dry-run", COMPOSE },
-	{ "docker", "compose build", "", "--dry-run", COMPOSE },
-	{ "flux",
-	  "bootstrap|install|uninstall|create|delete|suspend|resume|reconcile|"
-	  "push|tag",
-	  "", "--export", CLUSTER },
-	{ "helm", "install|upgrade|uninstall|delete|del|un|rollback|test", "", "--dry-run",
-	  CLUSTER },
-	{ "kubectl",
-	  "apply|create|delete|edit|patch|replace|scale|exec|cp|drain|cordon|"
-	  "uncordon|taint|label|annotate|set|expose|run|autoscale|port-forward|"
-	  "proxy|attach|debug|new-app|new-project|start-build|process|rsh|rsync|"
-	  "import-image|adm|policy|login|logout|project",
-	  "", DRY, CLUSTER },
-	{ "kubectl", "rollout restart|undo|pause|resume", "", DRY, CLUSTER },
-	{ "kubectl", "certificate approve|deny", .rule = CLUSTER },
-	{ "kubectl", "config set*|unset|use-context|use|delete-*|rename-context", .rule = CLUSTER,
+	{ AB_ALSO, "compose " COMPOSE_CHANGES, "", "--dry-run", COMPOSE },
+	{ AB_ALSO, "compose build", "", "--dry-run", COMPOSE },
+	AB_PROGRAMS("flux", AB_HELP_LETTER,
+		    "bootstrap|install|uninstall|create|delete|suspend|resume|reconcile|"
+		    "push|tag",
+		    "", "--export", CLUSTER),
+	AB_PROGRAMS("helm", AB_HELP_LETTER, "install|upgrade|uninstall|delete|del|un|rollback|test",
+		    "", "--dry-run", CLUSTER),
+	AB_PROGRAMS("kubectl oc", AB_HELP_LETTER,
+		    "apply|create|delete|edit|patch|replace|scale|exec|cp|drain|cordon|"
+		    "uncordon|taint|label|annotate|set|expose|run|autoscale|port-forward|"
+		    "proxy|attach|debug|new-app|new-project|start-build|process|rsh|rsync|"
+		    "import-image|adm|policy|login|logout|project",
+		    "", DRY, CLUSTER),
+	{ AB_ALSO, "rollout restart|undo|pause|resume", "", DRY, CLUSTER },
+	{ AB_ALSO, "certificate approve|deny", .rule = CLUSTER },
+	{ AB_ALSO, "config set*|unset|use-context|use|delete-*|rename-context", .rule = CLUSTER,
 	  .reason = "Changes the active cluster." },
-	{ "local_cluster",
-	  "create|delete|start|stop|pause|unpause|load|import|node|cp|ssh|"
-	  "mount|tunnel|config",
-	  .rule = CLUSTER },
-	{ "local_cluster",
+	AB_PROGRAMS("k3d kind minikube", AB_HELP_LETTER,
+		    "create|delete|start|stop|pause|unpause|load|import|node|cp|ssh|"
+		    "mount|tunnel|config",
+		    .rule = CLUSTER),
+	{ AB_ALSO,
 	  "cluster|clusters|node|registry|image|addons create|delete|start|stop|"
 	  "edit|import|enable|disable|load|rm|build",
 	  .rule = CLUSTER },
-	{ "lxc",
-	  "launch|init|create|start|stop|restart|delete|rm|exec|shell|copy|cp|"
-	  "move|mv|rename|publish|restore|snapshot|pause|rebuild|import|admin",
-	  .rule = CONTAINER },
-	{ "lxc",
+	AB_PROGRAMS("incus lxc", AB_HELP_LETTER,
+		    "launch|init|create|start|stop|restart|delete|rm|exec|shell|copy|cp|"
+		    "move|mv|rename|publish|restore|snapshot|pause|rebuild|import|admin",
+		    .rule = CONTAINER),
+	{ AB_ALSO,
 	  "config|profile|network|storage|image|file|project|cluster|remote|"
 	  "device set|edit|add|remove|create|delete|push|unset|attach|detach|"
 	  "device|import|copy|rename|assign|volume",
 	  .rule = CONTAINER },
-	{ "runc",
-	  "run|create|start|kill|delete|exec|pause|resume|update|checkpoint|"
-	  "restore",
-	  .rule = CONTAINER },
-	{ "vagrant",
-	  "up|destroy|halt|reload|provision|ssh|suspend|resume|package|push|"
-	  "upload|winrm",
-	  .rule = CONTAINER, .reason = "Runs or changes a virtual machine." },
+	AB_PROGRAMS("runc", AB_HELP_LETTER,
+		    "run|create|start|kill|delete|exec|pause|resume|update|checkpoint|"
+		    "restore",
+		    .rule = CONTAINER),
+	AB_PROGRAMS("vagrant", AB_HELP_LETTER,
+		    "up|destroy|halt|reload|provision|ssh|suspend|resume|package|push|"
+		    "upload|winrm",
+		    .rule = CONTAINER, .reason = "Runs or changes a virtual machine."),
 };
 
-/* Sorted by program. */
-static const struct ab_tool tools[] = {
-	{ "argocd", "argocd", AB_HELP_LETTER },
-	{ "buildah", "buildah", AB_HELP_LETTER },
-	{ "ctr", "ctr", AB_HELP_LETTER },
-	{ "devspace", "dev_cluster", AB_HELP_LETTER },
-	{ "docker", "docker", AB_HELP_LETTER },
-	{ "docker-compose", "compose", AB_HELP_LETTER },
-	{ "flux", "flux", AB_HELP_LETTER },
-	{ "helm", "helm", AB_HELP_LETTER },
-	{ "incus", "lxc", AB_HELP_LETTER },
-	{ "k3d", "local_cluster", AB_HELP_LETTER },
-	{ "kind", "local_cluster", AB_HELP_LETTER },
-	{ "kubectl", "kubectl", AB_HELP_LETTER },
-	{ "lxc", "lxc", AB_HELP_LETTER },
-	{ "minikube", "local_cluster", AB_HELP_LETTER },
-	{ "nerdctl", "docker", AB_HELP_LETTER },
-	{ "oc", "kubectl", AB_HELP_LETTER },
-	{ "podman", "docker", AB_HELP_LETTER },
-	{ "podman-compose", "compose", AB_HELP_LETTER },
-	{ "runc", "runc", AB_HELP_LETTER },
-	{ "skaffold", "dev_cluster", AB_HELP_LETTER },
-	{ "tilt", "dev_cluster", AB_HELP_LETTER },
-	{ "vagrant", "vagrant", AB_HELP_LETTER },
-};
-
-const struct ab_toolbox ab_tools_containers = { tools, AB_COUNT(tools), deeds, AB_COUNT(deeds),
-						AB_TABLE_CONTAINERS };
+const struct ab_toolbox ab_tools_containers = { deeds, AB_COUNT(deeds), AB_TABLE_CONTAINERS };

@@ -2,9 +2,7 @@
  * Package managers that are pointed at another registry or at an address: what they
  * install then comes from there, and most of them run its scripts.
  */
-#include "base/data/mem.h"
 #include "shell/command/grammar.h"
-#include "shell/command/name_index.h"
 #include "shell/syntax/name_table.h"
 #include "shell/tools/tool.h"
 
@@ -15,54 +13,33 @@ static const struct manager {
 	char sources[88];  /* options whose value is a registry or an address */
 	bool addresses;	   /* an operand may be an address */
 } managers[] = {
-	{ "bun", "add i install", "--registry", true },
-	{ "bundle", "config install", "--source", false },
-	{ "cargo", "add build fetch install update", "--git --index --registry", false },
-	{ "composer", "config require", "--repository --repository-url", false },
-	{ "conda", "create install", "-c --channel", true },
-	{ "gem", "fetch i install sources", "-s --source --clear-sources -a --add", true },
+	{ "bun", "add i install", "registry", true },
+	{ "bundle", "config install", "source", false },
+	{ "cargo", "add build fetch install update", "git index registry", false },
+	{ "composer", "config require", "repository repository-url", false },
+	{ "conda", "create install", "c channel", true },
+	{ "gem", "fetch i install sources", "s source clear-sources a add", true },
 	{ "go", "get install", "", false },
-	{ "npm", "add config exec i in install set x", "--registry", true },
-	{ "npx", "", "--registry -p --package", true },
+	{ "npm", "add config exec i in install set x", "registry", true },
+	{ "npx", "", "registry p package", true },
 	{ "pip", "config download install wheel",
-	  "-i --index-url --extra-index-url -f --find-links --pypi-url", true },
-	{ "pipx", "inject install run", "--index-url -i --pip-args --spec", true },
-	{ "pnpm", "add config dlx exec i install", "--registry", true },
-	{ "poetry", "add source", "--source", true },
+	  "i index-url extra-index-url f find-links pypi-url", true },
+	{ "pipx", "inject install run", "index-url i pip-args spec", true },
+	{ "pnpm", "add config dlx exec i install", "registry", true },
+	{ "poetry", "add source", "source", true },
 	{ "uv", "add pip run sync tool",
-	  "--index --index-url --default-index --extra-index-url -f --find-links", true },
-	{ "uvx", "", "--from --index --index-url", true },
-	{ "yarn", "add config dlx install", "--registry", true },
+	  "index index-url default-index extra-index-url f find-links", true },
+	{ "uvx", "", "from index index-url", true },
+	{ "yarn", "add config dlx install", "registry", true },
 };
 
-/* Registries and forges that everybody uses. Sorted. */
-static const char usual[][26] = {
-	"bitbucket.org",
-	"codeberg.org",
-	"codeload.github.com",
-	"conda.anaconda.org",
-	"crates.io",
-	"deno.land",
-	"download.pytorch.org",
-	"files.pythonhosted.org",
-	"git.sr.ht",
-	"github.com",
-	"gitlab.com",
-	"index.crates.io",
-	"jsr.io",
-	"npm.jsr.io",
-	"npm.pkg.github.com",
-	"packagist.org",
-	"pypi.nvidia.com",
-	"pypi.org",
-	"pypi.python.org",
-	"registry.npmjs.org",
-	"registry.yarnpkg.com",
-	"repo.anaconda.com",
-	"repo.packagist.org",
-	"rubygems.org",
-	"test.pypi.org",
-};
+/* Registries and forges that everybody uses. */
+static const char usual[] =
+	"bitbucket.org codeberg.org codeload.github.com conda.anaconda.org crates.io "
+	"deno.land download.pytorch.org files.pythonhosted.org git.sr.ht github.com "
+	"gitlab.com index.crates.io jsr.io npm.jsr.io npm.pkg.github.com packagist.org "
+	"pypi.nvidia.com pypi.org pypi.python.org registry.npmjs.org registry.yarnpkg.com "
+	"repo.anaconda.com repo.packagist.org rubygems.org test.pypi.org";
 
 /* The host of "https://user@host:443/x", "git+https://host/x", "name @ https://host". A
  * plain connection is never usual: anybody on the way can change what it brings. */
@@ -92,35 +69,15 @@ static bool is_unusual_address(struct ab_text t)
 		}
 	if (ab_text_is(host, "localhost") || ab_text_is(host, "127.0.0.1"))
 		return false;
-	return !AB_LOOKUP_WORD(usual, host) ||
-	       (scheme - t.s >= 4 && memcmp(scheme - 4, "http", 4) == 0);
-}
-
-static bool is_source_option(const struct manager *m, const struct ab_opt_walk *w, enum ab_opt what)
-{
-	const char *list = m->sources;
-	struct ab_text item;
-
-	while ((item = ab_list_next(&list)).len > 0) {
-		if (what == AB_OPT_LETTER && item.len == 2 && item.s[1] == w->letter)
-			return true;
-		if (what == AB_OPT_LONG && item.len > 2 && w->name.len == item.len - 2 &&
-		    memcmp(item.s + 2, w->name.s, w->name.len) == 0)
-			return true;
-	}
-	return false;
+	return !ab_listed(usual, host) || (scheme - t.s >= 4 && memcmp(scheme - 4, "http", 4) == 0);
 }
 
 static bool has_source(const struct manager *m, const struct ab_simple *command)
 {
-	const struct ab_opts opts = ab_grammar_of(m->name);
-	struct ab_opt_walk w;
-	enum ab_opt what;
 	bool installs = !m->installs[0], first = true;
 
-	ab_opt_begin(&w, &opts, command->argv, command->argc);
-	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
-		if (what == AB_OPT_OPERAND) {
+	for (struct ab_opt_walk w = ab_opt_begin_as(command, m->name); ab_opt_next(&w);) {
+		if (w.what == AB_OPT_OPERAND) {
 			if (first && m->installs[0]) {
 				if (!ab_listed(m->installs, w.value.text))
 					return false;
@@ -130,7 +87,7 @@ static bool has_source(const struct manager *m, const struct ab_simple *command)
 				return true;
 			}
 			first = false;
-		} else if (is_source_option(m, &w, what) && w.value.text.s &&
+		} else if (ab_opt_listed(&w, m->sources) && w.value.text.s &&
 			   is_unusual_address(w.value.text)) {
 			return true;
 		}

@@ -2,133 +2,57 @@
  * Tools that reach beyond the box: other machines and databases here; containers,
  * clouds and publishing in tables of their own.
  */
-#include "base/data/mem.h"
 #include "shell/command/grammar.h"
-#include "shell/command/name_index.h"
 #include "shell/tools/tool.h"
 
 #define TRANSFER AB_RULE_FILE_TRANSFER
 #define SCAN AB_RULE_NETWORK_SCAN
 #define DATABASE AB_RULE_DATABASE_CLIENT
 
-/* Sorted by name. */
 static const struct ab_deed deeds[] = {
-	{ "backup", "", .rule = AB_RULE_DATABASE_BACKUP },
-	{ "capture", "", "", "-D --list-interfaces -r --read-file", SCAN,
-	  .reason = "Captures network traffic." },
-	{ "curl", "", "-T --upload-file", "", TRANSFER },
+	AB_PROGRAMS(
+		"mariadb-dump mongodump mongoexport mongoimport mongorestore mysqldump mysqlimport "
+		"pg_basebackup pg_dump pg_dumpall pg_restore",
+		AB_HELP_ALONE, "", .rule = AB_RULE_DATABASE_BACKUP),
+	AB_PROGRAMS("dumpcap tcpdump tshark wireshark", AB_HELP_ALONE, "", "",
+		    "-D --list-interfaces -r --read-file", SCAN,
+		    .reason = "Captures network traffic."),
+	AB_PROGRAMS("curl", AB_HELP_LONG, "", "-T --upload-file", "", TRANSFER),
 	/* Protocols that send what the address says. */
-	{ "curl", "", "dict://* gopher://* gophers://* smtp://* smtps://* telnet://* tftp://*", "",
+	{ AB_ALSO, "", "dict://* gopher://* gophers://* smtp://* smtps://* telnet://* tftp://*", "",
 	  TRANSFER },
-	{ "database", "", .rule = DATABASE },
-	{ "nc", "", "-z", "localhost 127.0.0.1 0.0.0.0 ::1", SCAN },
-	{ "rclone",
-	  "copy|copyto|copyurl|sync|bisync|move|moveto|delete|deletefile|purge|"
-	  "mkdir|rmdir|rmdirs|mount|rcat|serve|dedupe|cleanup|touch|config|link",
-	  "", "-n --dry-run", TRANSFER },
-	{ "redis", "", .rule = DATABASE },
-	{ "redis", "", "--rdb", "", AB_RULE_DATABASE_BACKUP },
-	{ "scan", "", .rule = SCAN },
-	{ "scan_target", "*", .rule = SCAN },
-	{ "scp", "* *", .rule = TRANSFER },
-	{ "send", "send|receive|recv|tx|rx", .rule = TRANSFER },
-	{ "ssh", "*", "", "-V -G -Q", AB_RULE_SSH_COMMAND },
-	{ "sync", "", "*:* rsync://*", "-n --dry-run", TRANSFER },
-	{ "sync", "", "--daemon", "", TRANSFER },
-	{ "transfer", "*", .rule = TRANSFER },
+	AB_PROGRAMS("clickhouse-client", AB_HELP_LONG, "", .rule = DATABASE),
+	AB_PROGRAMS("cqlsh createdb createuser dropdb dropuser mariadb mongo mongosh mycli mysql "
+		    "mysqladmin mysqlsh pgcli psql snowsql sqlcmd sqlplus usql",
+		    AB_HELP_ALONE, "", .rule = DATABASE),
+	AB_PROGRAMS("influx", AB_HELP_LETTER, "", .rule = DATABASE),
+	AB_PROGRAMS("nc ncat netcat", AB_HELP_ALONE, "", "-z", "localhost 127.0.0.1 0.0.0.0 ::1",
+		    SCAN),
+	AB_PROGRAMS("rclone", AB_HELP_LETTER,
+		    "copy|copyto|copyurl|sync|bisync|move|moveto|delete|deletefile|purge|"
+		    "mkdir|rmdir|rmdirs|mount|rcat|serve|dedupe|cleanup|touch|config|link",
+		    "", "-n --dry-run", TRANSFER),
+	AB_PROGRAMS("redis-cli valkey-cli", AB_HELP_ALONE, "", .rule = DATABASE),
+	{ AB_ALSO, "", "--rdb", "", AB_RULE_DATABASE_BACKUP },
+	AB_PROGRAMS("arp-scan bettercap ettercap ffuf masscan netdiscover ngrep nikto nmap rustscan "
+		    "sqlmap zmap",
+		    AB_HELP_ALONE, "", .rule = SCAN),
+	AB_PROGRAMS("dirb hping3 hydra", AB_HELP_ALONE, "*", .rule = SCAN),
+	AB_PROGRAMS("gobuster", AB_HELP_LETTER, "*", .rule = SCAN),
+	AB_PROGRAMS("scp", AB_HELP_ALONE, "* *", .rule = TRANSFER),
+	AB_PROGRAMS("magic-wormhole wormhole", AB_HELP_ALONE, "send|receive|recv|tx|rx",
+		    .rule = TRANSFER),
+	AB_PROGRAMS("autossh mosh rlogin rsh slogin ssh ssh-copy-id sshpass telnet", AB_HELP_ALONE,
+		    "*", "", "-V -G -Q", AB_RULE_SSH_COMMAND),
+	AB_PROGRAMS("rsync", AB_HELP_ALONE, "", "*:* rsync://*", "-n --dry-run", TRANSFER),
+	{ AB_ALSO, "", "--daemon", "", TRANSFER },
+	AB_PROGRAMS(
+		"atftp croc curlftpfs ftp lftp ncftp ncftpget ncftpput pscp psftp sftp smbclient "
+		"sshfs tftp",
+		AB_HELP_ALONE, "*", .rule = TRANSFER),
 };
 
-/* Sorted by program. */
-static const struct ab_tool tools[] = {
-	{ "arp-scan", "scan" },
-	{ "atftp", "transfer" },
-	{ "autossh", "ssh" },
-	{ "bettercap", "scan" },
-	{ "clickhouse-client", "database", AB_HELP_LONG },
-	{ "cqlsh", "database" },
-	{ "createdb", "database" },
-	{ "createuser", "database" },
-	{ "croc", "transfer" },
-	{ "curl", "curl", AB_HELP_LONG },
-	{ "curlftpfs", "transfer" },
-	{ "dirb", "scan_target" },
-	{ "dropdb", "database" },
-	{ "dropuser", "database" },
-	{ "dumpcap", "capture" },
-	{ "ettercap", "scan" },
-	{ "ffuf", "scan" },
-	{ "ftp", "transfer" },
-	{ "gobuster", "scan_target", AB_HELP_LETTER },
-	{ "hping3", "scan_target" },
-	{ "hydra", "scan_target" },
-	{ "influx", "database", AB_HELP_LETTER },
-	{ "lftp", "transfer" },
-	{ "magic-wormhole", "send" },
-	{ "mariadb", "database" },
-	{ "mariadb-dump", "backup" },
-	{ "masscan", "scan" },
-	{ "mongo", "database" },
-	{ "mongodump", "backup" },
-	{ "mongoexport", "backup" },
-	{ "mongoimport", "backup" },
-	{ "mongorestore", "backup" },
-	{ "mongosh", "database" },
-	{ "mosh", "ssh" },
-	{ "mycli", "database" },
-	{ "mysql", "database" },
-	{ "mysqladmin", "database" },
-	{ "mysqldump", "backup" },
-	{ "mysqlimport", "backup" },
-	{ "mysqlsh", "database" },
-	{ "nc", "nc" },
-	{ "ncat", "nc" },
-	{ "ncftp", "transfer" },
-	{ "ncftpget", "transfer" },
-	{ "ncftpput", "transfer" },
-	{ "netcat", "nc" },
-	{ "netdiscover", "scan" },
-	{ "ngrep", "scan" },
-	{ "nikto", "scan" },
-	{ "nmap", "scan" },
-	{ "pg_basebackup", "backup" },
-	{ "pg_dump", "backup" },
-	{ "pg_dumpall", "backup" },
-	{ "pg_restore", "backup" },
-	{ "pgcli", "database" },
-	{ "pscp", "transfer" },
-	{ "psftp", "transfer" },
-	{ "psql", "database" },
-	{ "rclone", "rclone", AB_HELP_LETTER },
-	{ "redis-cli", "redis" },
-	{ "rlogin", "ssh" },
-	{ "rsh", "ssh" },
-	{ "rsync", "sync" },
-	{ "rustscan", "scan" },
-	{ "scp", "scp" },
-	{ "sftp", "transfer" },
-	{ "slogin", "ssh" },
-	{ "smbclient", "transfer" },
-	{ "snowsql", "database" },
-	{ "sqlcmd", "database" },
-	{ "sqlmap", "scan" },
-	{ "sqlplus", "database" },
-	{ "ssh", "ssh" },
-	{ "ssh-copy-id", "ssh" },
-	{ "sshfs", "transfer" },
-	{ "sshpass", "ssh" },
-	{ "tcpdump", "capture" },
-	{ "telnet", "ssh" },
-	{ "tftp", "transfer" },
-	{ "tshark", "capture" },
-	{ "usql", "database" },
-	{ "valkey-cli", "redis" },
-	{ "wireshark", "capture" },
-	{ "wormhole", "send" },
-	{ "zmap", "scan" },
-};
-
-const struct ab_toolbox ab_tools_hosts = { tools, AB_COUNT(tools), deeds, AB_COUNT(deeds),
-					   AB_TABLE_HOSTS };
+const struct ab_toolbox ab_tools_hosts = { deeds, AB_COUNT(deeds), AB_TABLE_HOSTS };
 
 /*
  * git itself runs ssh to fetch (upload-pack) and to push (receive-pack). The remote
@@ -170,7 +94,7 @@ static bool is_module(const struct ab_simple *command, struct ab_simple *ret)
 	ret->argv += 2;
 	ret->argc -= 2;
 	ret->name = ret->argv[0].text;
-	ret->tables = 0;
+	ab_command_look_up(ret);
 	return true;
 }
 

@@ -1,16 +1,7 @@
 #include "shell/tools/tool.h"
 
-#include <endian.h>
-
-#include "base/data/mem.h"
 #include "shell/command/grammar.h"
-#include "shell/command/name_index.h"
 #include "shell/syntax/name_table.h"
-
-static bool is_same_text(struct ab_text a, struct ab_text b)
-{
-	return a.len == b.len && memcmp(a.s, b.s, a.len) == 0;
-}
 
 static bool begins_with(struct ab_text text, struct ab_text start)
 {
@@ -83,16 +74,12 @@ static bool match_words(const char *words, const struct ab_operands *operands, b
 void ab_tool_operands(const struct ab_opts *opts, const struct ab_simple *command,
 		      struct ab_operands *ret)
 {
-	struct ab_opt_walk w;
-	enum ab_opt what;
+	struct ab_opt_walk w = ab_opt_begin(*opts, command->argv, command->argc);
 
-	ret->len = 0;
-	ab_opt_begin(&w, opts, command->argv, command->argc);
-	while (ret->len < AB_OPERANDS_MAX && (what = ab_opt_next(&w)) != AB_OPT_END)
-		if (what == AB_OPT_OPERAND) {
-			ret->maybe_value[ret->len] = w.maybe_value;
-			ret->v[ret->len++] = &command->argv[w.index];
-		}
+	for (ret->len = 0; ret->len < AB_OPERANDS_MAX && ab_opt_next_operand(&w);) {
+		ret->maybe_value[ret->len] = w.maybe_value;
+		ret->v[ret->len++] = &command->argv[w.index];
+	}
 }
 
 /* The item is "--name" or "--name=value". */
@@ -106,7 +93,7 @@ static bool is_long(const struct ab_opt_walk *w, struct ab_text item)
 
 		value.len = (uint32_t)(name.s + name.len - value.s);
 		name.len = (uint32_t)(equals - name.s);
-		if (!w->value.text.s || !is_same_text(w->value.text, value))
+		if (!w->value.text.s || !ab_text_same(w->value.text, value))
 			return false;
 	}
 	return matches_pattern(w->name, name) || (w->name.len >= 3 && begins_with(name, w->name));
@@ -123,11 +110,11 @@ static bool is_letter(const struct ab_opt_walk *w, struct ab_text item)
 	return item.s[1] != '-' && matches_pattern(w->argv[w->index].text, item);
 }
 
-static bool is_item(const struct ab_opt_walk *w, enum ab_opt what, struct ab_text item)
+static bool is_item(const struct ab_opt_walk *w, struct ab_text item)
 {
 	bool dash = item.s[0] == '-';
 
-	switch (what) {
+	switch (w->what) {
 	case AB_OPT_LETTER:
 		return dash && is_letter(w, item);
 	case AB_OPT_LONG:
@@ -177,9 +164,9 @@ static struct heads read_heads(const char *list)
 }
 
 /* False: no item of the list is this option. Nearly all are ruled out here. */
-static bool may_be_listed(const struct heads *heads, const struct ab_opt_walk *w, enum ab_opt what)
+static bool may_be_listed(const struct heads *heads, const struct ab_opt_walk *w)
 {
-	switch (what) {
+	switch (w->what) {
 	case AB_OPT_LETTER:
 		return has_head(heads->letters, w->letter) || has_head(heads->letters, '*') ||
 		       has_head(heads->letters, w->argv[w->index].text.s[1]);
@@ -210,24 +197,22 @@ static bool is_option_given(const struct ab_opts *opts, const struct ab_simple *
 	const struct heads heads = read_heads(list);
 	/* The items are whole words, so one look at each word is enough: find. */
 	const bool words = !heads.single && (!opts->values || !opts->values[0]);
-	struct ab_opt_walk w;
-	enum ab_opt what;
 
-	ab_opt_begin(&w, opts, command->argv, command->argc);
-	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
+	for (struct ab_opt_walk w = ab_opt_begin(*opts, command->argv, command->argc);
+	     ab_opt_next(&w);) {
 		const char *rest = list;
 		struct ab_text item;
 
-		if (what == AB_OPT_OPERAND && skip > 0) {
+		if (w.what == AB_OPT_OPERAND && skip > 0) {
 			skip--;
 			continue;
 		}
 		if (words)
 			w.inside = 0;
-		if (!may_be_listed(&heads, &w, what))
+		if (!may_be_listed(&heads, &w))
 			continue;
 		while ((item = ab_list_next(&rest)).len > 0)
-			if (is_item(&w, what, item))
+			if (is_item(&w, item))
 				return true;
 	}
 	return false;
@@ -250,8 +235,6 @@ static bool is_alone(const struct ab_simple *command, const char *word)
 static bool asks_for_help(enum ab_help help, const struct ab_opts *opts,
 			  const struct ab_simple *command, size_t used)
 {
-	struct ab_opt_walk w;
-	enum ab_opt what;
 	size_t seen = 0;
 
 	if (help != AB_HELP_LONG &&
@@ -259,14 +242,14 @@ static bool asks_for_help(enum ab_help help, const struct ab_opts *opts,
 		return true;
 	if (help == AB_HELP_LETTER && ab_field_is(&command->argv[command->argc - 1], "-h"))
 		return true;
-	ab_opt_begin(&w, opts, command->argv, command->argc);
-	while ((what = ab_opt_next(&w)) != AB_OPT_END) {
-		if (ab_opt_is(&w, what, 0, "help") ||
-		    (what == AB_OPT_LETTER && ab_field_is(&command->argv[w.index], "-help")))
+	for (struct ab_opt_walk w = ab_opt_begin(*opts, command->argv, command->argc);
+	     ab_opt_next(&w);) {
+		if (ab_opt_is(&w, 0, "help") ||
+		    (w.what == AB_OPT_LETTER && ab_field_is(&command->argv[w.index], "-help")))
 			return true;
-		if (seen == 0 && ab_opt_is(&w, what, 0, "version") && !w.value.text.s)
+		if (seen == 0 && ab_opt_is(&w, 0, "version") && !w.value.text.s)
 			return true;
-		if (what != AB_OPT_OPERAND)
+		if (w.what != AB_OPT_OPERAND)
 			continue;
 		if (used > 0 && ab_text_is(w.value.text, "help"))
 			return true;
@@ -298,167 +281,69 @@ static bool does_deed(const struct ab_deed *deed, enum ab_help help, const struc
 	       (allows || !asks_for_help(help, opts, command, used));
 }
 
-/* Eight bytes of a name as a number with the same order. */
-static uint64_t read_number(const char *s)
-{
-	uint64_t bytes;
-
-	memcpy(&bytes, s, sizeof(bytes));
-	return be64toh(bytes);
-}
-
-/* Compares all bytes of two group names as two numbers. */
-static bool is_before(const char *a, const char *b)
-{
-	uint64_t x = read_number(a), y = read_number(b);
-
-	_Static_assert(AB_TOOL_NAME_SIZE == 2 * sizeof(x), "two numbers");
-	return x < y || (x == y && read_number(a + sizeof(x)) < read_number(b + sizeof(x)));
-}
-
-const struct ab_deed *ab_tool_deeds(const struct ab_toolbox *box, const struct ab_tool *tool,
-				    size_t *ret_len)
-{
-	const struct ab_deed *deeds = box->deeds, *end = deeds + box->ndeeds, *after;
-	uint64_t number = read_number(tool->deeds);
-
-	/* Branch-free, as in name_table.h. */
-	for (size_t n = box->ndeeds, half; n > 0; n -= half) {
-		half = (n + 1) / 2;
-		deeds += read_number(deeds[half - 1].name) < number ? half : 0;
-	}
-	while (deeds < end && is_before(deeds->name, tool->deeds))
-		deeds++;
-	for (after = deeds; after < end && !is_before(tool->deeds, after->name);)
-		after++;
-	*ret_len = (size_t)(after - deeds);
-	return deeds;
-}
-
-void ab_tool_match(const struct ab_toolbox *box, const struct ab_tool *tool,
+void ab_tool_match(const struct ab_toolbox *box, const struct ab_deed *first,
 		   const struct ab_opts *opts, const struct ab_simple *command,
 		   struct ab_hits *hits)
 {
-	struct ab_operands operands;
-	size_t n;
-	const struct ab_deed *deeds = ab_tool_deeds(box, tool, &n);
+	const struct ab_deed *deed = first, *end = box->deeds + box->len;
+	struct ab_operands operands = { 0 };
 
 	/* Tools without subcommands have one deed. */
-	if (n == 1 && !deeds->words[0] && !deeds->bare)
-		operands.len = 0;
-	else
+	if (first->words[0] || first->bare || (first + 1 < end && first[1].help == AB_ALSO))
 		ab_tool_operands(opts, command, &operands);
-	for (size_t i = 0; i < n; i++)
-		if (does_deed(&deeds[i], tool->help, opts, command, &operands))
-			ab_hit_because(hits, deeds[i].rule, command->range,
-				       deeds[i].reason[0] ? deeds[i].reason : NULL);
+	do
+		if (does_deed(deed, first->help, opts, command, &operands))
+			ab_hit_because(hits, deed->rule, command->range,
+				       deed->reason[0] ? deed->reason : NULL);
+	while (++deed < end && deed->help == AB_ALSO);
 }
 
-static const struct ab_tool *find_exact(const struct ab_tool *tools, size_t n, struct ab_text name)
+const struct ab_name_slot *ab_toolbox_find(const struct ab_toolbox *box,
+					   const struct ab_simple *command)
 {
-	return ab_name_table_find(tools, n, sizeof(*tools), sizeof(tools->program), name);
+	if (ab_name_row(command->slot, box->table))
+		return command->slot;
+	return ab_name_row(command->bare_slot, box->table) ? command->bare_slot : NULL;
 }
 
-static bool is_version_char(char c)
+void ab_toolbox_match_as(const struct ab_toolbox *box, const struct ab_name_slot *slot,
+			 const struct ab_simple *command, struct ab_hits *hits)
 {
-	return (c >= '0' && c <= '9') || c == '.' || c == '-';
-}
+	const struct ab_deed *first = AB_SLOT_ROW(box->deeds, box->table, slot);
+	const struct ab_opts opts = ab_grammar_row(slot);
 
-const struct ab_tool *ab_tool_find(const struct ab_toolbox *box, struct ab_text name)
-{
-	const struct ab_tool *tool;
-	struct ab_text bare = name;
-
-	if (name.len == 0)
-		return NULL;
-	tool = find_exact(box->tools, box->len, name);
-	while (bare.len > 1 && is_version_char(bare.s[bare.len - 1]))
-		bare.len--;
-	if (tool || bare.len == name.len)
-		return tool;
-	return find_exact(box->tools, box->len, bare);
-}
-
-const struct ab_tool *ab_toolbox_find(const struct ab_toolbox *box, const struct ab_simple *command)
-{
-	size_t row;
-
-	if (!box->table || !command->tables)
-		return ab_tool_find(box, command->name);
-	row = ab_name_row(command->slot, box->table);
-	if (!row)
-		row = ab_name_row(command->bare_slot, box->table);
-	return row ? &box->tools[row - 1] : NULL;
-}
-
-void ab_toolbox_search(const struct ab_toolbox *box, const struct ab_simple *command,
-		       struct ab_hits *hits)
-{
-	const struct ab_tool *tool;
-	struct ab_opts opts;
-
-	tool = ab_toolbox_find(box, command);
-	if (!tool)
-		return;
-	/* Without its version it may be another name. */
-	opts = ab_name_row(command->slot, box->table) ? command->opts
-						      : ab_grammar_of(tool->program);
-	ab_tool_match(box, tool, &opts, command, hits);
+	if (first)
+		ab_tool_match(box, first, &opts, command, hits);
 }
 
 /* Variables that neither name a program nor load code. */
-static const char harmless[][20] = {
-	"LC_*",
-	"LANG",
-	"LANGUAGE",
-	"TZ",
-	"TERM",
-	"COLUMNS",
-	"LINES",
-	"NO_COLOR",
-	"CLICOLOR*",
-	"FORCE_COLOR",
-	"GIT_OPTIONAL_LOCKS",
-	"GIT_TERMINAL_PROMPT",
-};
+static const char harmless[] =
+	"LC_* LANG LANGUAGE TZ TERM COLUMNS LINES NO_COLOR CLICOLOR* FORCE_COLOR "
+	"GIT_OPTIONAL_LOCKS GIT_TERMINAL_PROMPT";
 
 static bool is_harmless(const struct ab_binding *b)
 {
-	for (size_t i = 0; i < AB_COUNT(harmless); i++)
-		if (matches_pattern(b->name,
-				    (struct ab_text){ harmless[i], (uint32_t)strlen(harmless[i]) }))
+	const char *list = harmless;
+	struct ab_text pattern;
+
+	while ((pattern = ab_list_next(&list)).len > 0)
+		if (matches_pattern(b->name, pattern))
 			return true;
-	return (ab_text_is(b->name, "PAGER") || ab_text_is(b->name, "GIT_PAGER")) &&
+	return ab_listed("GIT_PAGER PAGER", b->name) &&
 	       (ab_field_is(&b->value, "cat") || ab_field_is(&b->value, ""));
 }
 
 static bool writes_file(const struct ab_redirect *r)
 {
-	switch (r->op) {
-	case AB_REDIR_IN:
-		/* A connection is more than reading. */
-		return ab_text_starts(r->file.text, "/dev/tcp/") ||
-		       ab_text_starts(r->file.text, "/dev/udp/");
-	case AB_REDIR_DUP_IN:
-	case AB_REDIR_DUP_OUT:
-	case AB_REDIR_HEREDOC:
-	case AB_REDIR_HERESTRING:
-		return r->file.unknown && r->op == AB_REDIR_DUP_OUT;
-	case AB_REDIR_OUT:
-	case AB_REDIR_APPEND:
-	case AB_REDIR_CLOBBER:
-	case AB_REDIR_READ_WRITE:
-	case AB_REDIR_BOTH:
-	case AB_REDIR_BOTH_APPEND:
-		break;
-	}
-	return !ab_field_is(&r->file, "/dev/null");
+	/* A connection is more than reading. */
+	if (r->op == AB_REDIR_IN)
+		return ab_starts_listed("/dev/tcp/ /dev/udp/", r->file.text);
+	return ab_redir_writes(r->op) ? !ab_field_is(&r->file, "/dev/null")
+				      : r->op == AB_REDIR_DUP_OUT && r->file.unknown;
 }
 
 /* Folders that only the administrator writes. */
-static const char bins[][19] = {
-	"/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/local/bin/", "/opt/homebrew/bin/",
-};
+static const char bins[] = "/bin/ /sbin/ /usr/bin/ /usr/sbin/ /usr/local/bin/ /opt/homebrew/bin/";
 
 /* Not `./ls`, which anyone may have written. */
 static bool is_system_program(const struct ab_simple *command)
@@ -468,10 +353,7 @@ static bool is_system_program(const struct ab_simple *command)
 	if (folder.len <= command->name.len)
 		return true;
 	folder.len -= command->name.len;
-	for (size_t i = 0; i < AB_COUNT(bins); i++)
-		if (ab_text_is(folder, bins[i]))
-			return true;
-	return false;
+	return ab_listed(bins, folder);
 }
 
 static bool has_unknown_word(const struct ab_simple *command)

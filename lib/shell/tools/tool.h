@@ -1,5 +1,4 @@
-#ifndef AB_SHELL_TOOLS_TOOL_H
-#define AB_SHELL_TOOLS_TOOL_H
+#pragma once
 /*
  * Programs with subcommands and options, as tables: what each combination of words
  * does. A subcommand follows the tool's own options, which are in the grammar. An
@@ -13,7 +12,13 @@
 #include "shell/command/name_index.h"
 #include "shell/command/rules.h"
 
-enum { AB_TOOL_NAME_SIZE = 16 }; /* of a group of deeds */
+/* How the programs are asked for help, in the first of their deeds. */
+enum ab_help {
+	AB_ALSO,	/* not the first: another deed of the same programs */
+	AB_HELP_ALONE,	/* --help; -h -V -? as the only argument */
+	AB_HELP_LETTER, /* also -h as the last word */
+	AB_HELP_LONG,	/* only --help: -h has another meaning */
+};
 
 /*
  * Options in a list are separated by blanks: "-f --force" "--dry-run=client". A
@@ -22,7 +27,7 @@ enum { AB_TOOL_NAME_SIZE = 16 }; /* of a group of deeds */
  * without a dash matches an operand after the words.
  */
 struct ab_deed {
-	char name[AB_TOOL_NAME_SIZE]; /* group that tools refer to */
+	enum ab_help help;
 	/*
 	 * The first operands, separated by blanks: "compose up|down|restart".
 	 * "|" separates choices, "create-*" matches a prefix, "**" any number
@@ -36,28 +41,14 @@ struct ab_deed {
 	char reason[56]; /* more specific than the rule's; "": use the rule's */
 };
 
-enum ab_help {
-	AB_HELP_ALONE,	/* --help; -h -V -? as the only argument */
-	AB_HELP_LETTER, /* also -h as the last word */
-	AB_HELP_LONG,	/* only --help: -h has another meaning */
-};
-
-struct ab_tool {
-	char program[20];
-	char deeds[AB_TOOL_NAME_SIZE]; /* name of the group */
-	enum ab_help help;
-};
-
 /*
- * Rows contain texts and names of other rows instead of pointers: a pointer would
- * be relocated at each start of the program, which copies its page.
+ * Rows contain texts instead of pointers: a pointer would be relocated at each start of
+ * the program, which copies its page.
  */
 struct ab_toolbox {
-	const struct ab_tool *tools; /* sorted by program */
+	const struct ab_deed *deeds; /* those of a program stand together */
 	size_t len;
-	const struct ab_deed *deeds; /* sorted by name, which is not unique */
-	size_t ndeeds;
-	unsigned table; /* enum ab_table; 0: not in the index of names */
+	unsigned table; /* enum ab_table */
 };
 
 extern const struct ab_toolbox ab_tools_system, ab_tools_packages, ab_tools_git, ab_tools_publish,
@@ -72,27 +63,24 @@ struct ab_operands {
 	size_t len;
 };
 
-/* NULL if not found. Ignores a version at the end of the name: pip3.11 is pip. */
-const struct ab_tool *ab_tool_find(const struct ab_toolbox *box, struct ab_text name);
-/* The same for the command's name. */
-const struct ab_tool *ab_toolbox_find(const struct ab_toolbox *box,
-				      const struct ab_simple *command);
-/* The first of the tool's deeds; *ret_len: their number. */
-const struct ab_deed *ab_tool_deeds(const struct ab_toolbox *box, const struct ab_tool *tool,
-				    size_t *ret_len);
-/* Add a hit for every deed of the tool that the command does. */
-void ab_tool_match(const struct ab_toolbox *box, const struct ab_tool *tool,
+/* The command's program in the box, or that without a version at its end: pip3.11 is pip. NULL
+ * if there is none. */
+const struct ab_name_slot *ab_toolbox_find(const struct ab_toolbox *box,
+					   const struct ab_simple *command);
+/* Add a hit for every deed of a program that the command does: `first` in the box, and those
+ * that belong to it. */
+void ab_tool_match(const struct ab_toolbox *box, const struct ab_deed *first,
 		   const struct ab_opts *opts, const struct ab_simple *command,
 		   struct ab_hits *hits);
-/* The same for the tool named like the command, with its grammar. */
-void ab_toolbox_search(const struct ab_toolbox *box, const struct ab_simple *command,
-		       struct ab_hits *hits);
+/* The same for the program of a slot, with its grammar. NULL: does nothing. */
+void ab_toolbox_match_as(const struct ab_toolbox *box, const struct ab_name_slot *slot,
+			 const struct ab_simple *command, struct ab_hits *hits);
 /* Most boxes do not have the command: they cost one test. */
 static inline void ab_toolbox_match(const struct ab_toolbox *box, const struct ab_simple *command,
 				    struct ab_hits *hits)
 {
-	if (!box->table || ab_command_in(command, box->table))
-		ab_toolbox_search(box, command, hits);
+	if (ab_command_in(command, box->table))
+		ab_toolbox_match_as(box, ab_toolbox_find(box, command), command, hits);
 }
 
 void ab_tool_operands(const struct ab_opts *opts, const struct ab_simple *command,
@@ -105,5 +93,3 @@ bool ab_tool_given(const struct ab_opts *opts, const struct ab_simple *command, 
  * to a file, every word is known, the program belongs to the system, and no variable
  * is set that may name another program. */
 bool ab_tool_plain(const struct ab_simple *command);
-
-#endif

@@ -2,16 +2,11 @@
 
 #include "shell/syntax/field.h"
 
-static bool is_same_text(struct ab_text a, struct ab_text b)
-{
-	return a.len == b.len && memcmp(a.s, b.s, a.len) == 0;
-}
-
 static bool is_word(const struct ab_shell_word *word, struct ab_text name)
 {
 	const struct ab_part *p = word ? word->parts : NULL;
 
-	return p && !p->next && p->kind == AB_PART_TEXT && is_same_text(p->text, name);
+	return p && !p->next && p->kind == AB_PART_TEXT && ab_text_same(p->text, name);
 }
 
 /* Looks through groups and subshells that contain one command. */

@@ -4,7 +4,6 @@
  */
 #include "shell/walk/walk.h"
 
-#include "base/data/arena.h"
 #include "shell/walk/forkbomb.h"
 #include "shell/walk/walk_state.h"
 
@@ -97,20 +96,20 @@ static void walk_andor(struct ab_walk *w, const struct ab_shell_node *node)
 {
 	const struct ab_shell_node *n = node->first;
 	size_t mark;
-	bool or ;
+	bool either;
 
 	if (!n)
 		return;
 	ab_walk_node(w, n);
 	n = n->next;
 	mark = ab_vars_mark(w->vars);
-	or = n && n->or ;
+	either = n && n->either;
 	w->maybes++;
 	for (; n && !w->over; n = n->next) {
-		if (n->or || or != n->or) {
+		if (n->either || either != n->either) {
 			ab_vars_merge(w->vars, mark);
 			mark = ab_vars_mark(w->vars);
-			or = n->or ;
+			either = n->either;
 		}
 		ab_walk_node(w, n);
 	}

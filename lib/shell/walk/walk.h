@@ -1,5 +1,4 @@
-#ifndef AB_SHELL_WALK_WALK_H
-#define AB_SHELL_WALK_WALK_H
+#pragma once
 /*
  * The walk over a tree: reports every simple command that a shell could run, at
  * any depth, with its words as far as they are known, its input, its folder and
@@ -43,5 +42,3 @@ struct ab_walk_events {
 void ab_walk_script(struct ab_arena *arena, const struct ab_scene *scene,
 		    const struct ab_walk_events *events, struct ab_text text,
 		    const struct ab_script *script);
-
-#endif

@@ -1,7 +1,6 @@
 /*
  * Changes by builtins to the shell itself: its folder, variables and descriptors.
  */
-#include "base/data/arena.h"
 #include "shell/command/grammar.h"
 #include "shell/command/known_files.h"
 #include "shell/command/name_index.h"
@@ -50,21 +49,17 @@ static void change_folder(struct ab_walk *w, const struct ab_simple *command)
 	static const struct ab_opts none = { 0 };
 	const struct ab_text home = { "HOME", 4 };
 	const struct ab_var *former = ab_vars_get(w->vars, oldpwd);
-	struct ab_opt_walk o;
-	enum ab_opt what;
+	struct ab_opt_walk o = ab_opt_begin(none, command->argv, command->argc);
 	struct ab_var *v;
 
-	ab_opt_begin(&o, &none, command->argv, command->argc);
-	while ((what = ab_opt_next(&o)) != AB_OPT_END)
-		if (what == AB_OPT_OPERAND)
-			break;
+	ab_opt_next_operand(&o);
 	ab_walk_set(w, oldpwd, ab_vars_get(w->vars, pwd));
-	if (what == AB_OPT_OPERAND && ab_field_is(&o.value, "-") &&
+	if (o.what == AB_OPT_OPERAND && ab_field_is(&o.value, "-") &&
 	    ab_text_is(command->name, "cd")) {
 		ab_walk_set(w, pwd, former);
 		return;
 	}
-	if (what == AB_OPT_END) {
+	if (o.what == AB_OPT_END) {
 		ab_walk_set(w, pwd, ab_vars_get(w->vars, home));
 		return;
 	}
@@ -89,14 +84,10 @@ static void forget_folder(struct ab_walk *w, const struct ab_simple *command)
 
 bool ab_walk_is_name(struct ab_text t)
 {
-	for (uint32_t i = 0; i < t.len; i++) {
-		char c = t.s[i];
-
-		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-		      (i && c >= '0' && c <= '9')))
+	for (uint32_t i = 0; i < t.len; i++)
+		if (!ab_is_name_byte(t.s[i]))
 			return false;
-	}
-	return t.len > 0;
+	return t.len > 0 && !ab_is_digit(t.s[0]);
 }
 
 /* Split NAME=VALUE or NAME; returns false for anything else. */
@@ -123,14 +114,8 @@ static bool split_assignment(const struct ab_field *f, struct ab_text *ret_name,
 static bool is_reference(const struct ab_simple *command)
 {
 	static const struct ab_opts none = { .ends = 1 };
-	struct ab_opt_walk o;
-	enum ab_opt what;
 
-	ab_opt_begin(&o, &none, command->argv, command->argc);
-	while ((what = ab_opt_next(&o)) != AB_OPT_END)
-		if (ab_opt_is(&o, what, 'n', NULL))
-			return true;
-	return false;
+	return ab_opt_given(ab_opt_begin(none, command->argv, command->argc), "n");
 }
 
 static void set_variables(struct ab_walk *w, const struct ab_simple *command, bool local)
@@ -331,7 +316,6 @@ static const struct ab_var *read_array(struct ab_walk *w, const struct ab_data *
 {
 	enum { ITEMS_MAX = 256 };
 	struct ab_fields *items = ab_arena_alloc(w->arena, sizeof(*items));
-	struct ab_var *v = ab_arena_alloc(w->arena, sizeof(*v));
 	const char *end;
 	uint32_t len, at = 0;
 
@@ -354,28 +338,19 @@ static const struct ab_var *read_array(struct ab_walk *w, const struct ab_data *
 			return NULL;
 		at++;
 	}
-	if (items->len)
-		*v = *ab_walk_value(w, &items->v[0]);
-	else
-		v->text = (struct ab_text){ "", 0 };
-	v->items = items;
-	return v;
+	return ab_walk_array(w, items);
 }
 
 /* mapfile NAME; the newline at the end of an item does not matter here. */
 static void read_lines(struct ab_walk *w, const struct ab_simple *command)
 {
-	const struct ab_opts opts = ab_grammar_of("mapfile");
 	struct ab_text name = { "MAPFILE", 7 };
-	struct ab_opt_walk o;
-	enum ab_opt what;
 	bool plain = true;
 
-	ab_opt_begin(&o, &opts, command->argv, command->argc);
-	while ((what = ab_opt_next(&o)) != AB_OPT_END) {
-		if (what == AB_OPT_OPERAND)
+	for (struct ab_opt_walk o = ab_opt_begin_as(command, "mapfile"); ab_opt_next(&o);) {
+		if (o.what == AB_OPT_OPERAND)
 			name = o.value.text;
-		else if (what == AB_OPT_LETTER)
+		else if (o.what == AB_OPT_LETTER)
 			plain &= o.letter == 't';
 	}
 	if (ab_walk_is_name(name))
@@ -384,23 +359,19 @@ static void read_lines(struct ab_walk *w, const struct ab_simple *command)
 
 static void read_names(struct ab_walk *w, const struct ab_simple *command)
 {
-	const struct ab_opts opts = ab_grammar_as(command, "read");
-	struct ab_opt_walk o;
 	struct ab_text names[8];
 	size_t n = 0;
-	enum ab_opt what;
 	bool plain = true, array = false;
 
-	ab_opt_begin(&o, &opts, command->argv, command->argc);
-	while ((what = ab_opt_next(&o)) != AB_OPT_END) {
-		if (what == AB_OPT_OPERAND) {
+	for (struct ab_opt_walk o = ab_opt_begin_as(command, "read"); ab_opt_next(&o);) {
+		if (o.what == AB_OPT_OPERAND) {
 			if (ab_walk_is_name(o.value.text) && n < 8)
 				names[n++] = o.value.text;
-		} else if (what == AB_OPT_LETTER && o.letter == 'a') {
+		} else if (o.what == AB_OPT_LETTER && o.letter == 'a') {
 			if (ab_walk_is_name(o.value.text))
 				ab_walk_set(w, o.value.text, read_array(w, &command->in, false));
 			array = true;
-		} else if (what == AB_OPT_LETTER && o.letter != 'r') {
+		} else if (o.what == AB_OPT_LETTER && o.letter != 'r') {
 			plain = false;
 		}
 	}
@@ -422,23 +393,24 @@ static void alter_name(struct ab_walk *w, const struct ab_simple *command)
 		w->flags |= AB_SIMPLE_ALTERED;
 }
 
-/* Sorted by name. */
 static const struct builtin {
-	char name[12];
 	void (*run)(struct ab_walk *w, const struct ab_simple *command);
 } builtins[] = {
-	{ "[", walk_subscripts },	  { "alias", add_aliases },
-	{ "cd", change_folder },	  { "chdir", change_folder },
-	{ "declare", declare_variables }, { "enable", alter_name },
-	{ "exec", redirect_here },	  { "export", export_variables },
-	{ "getopts", forget_variables },  { "hash", alter_name },
-	{ "let", walk_subscripts },	  { "local", declare_variables },
-	{ "mapfile", read_lines },	  { "popd", forget_folder },
-	{ "printf", set_printed },	  { "pushd", change_folder },
-	{ "read", read_names },		  { "readarray", read_lines },
-	{ "readonly", export_variables }, { "set", set_positional },
-	{ "shift", shift_positional },	  { "test", walk_subscripts },
-	{ "typeset", declare_variables }, { "unset", unset_variables },
+	AB_PROGRAMS("[ let test", walk_subscripts),
+	AB_PROGRAMS("alias", add_aliases),
+	AB_PROGRAMS("cd chdir pushd", change_folder),
+	AB_PROGRAMS("declare local typeset", declare_variables),
+	AB_PROGRAMS("enable hash", alter_name),
+	AB_PROGRAMS("exec", redirect_here),
+	AB_PROGRAMS("export readonly", export_variables),
+	AB_PROGRAMS("getopts", forget_variables),
+	AB_PROGRAMS("mapfile readarray", read_lines),
+	AB_PROGRAMS("popd", forget_folder),
+	AB_PROGRAMS("printf", set_printed),
+	AB_PROGRAMS("read", read_names),
+	AB_PROGRAMS("set", set_positional),
+	AB_PROGRAMS("shift", shift_positional),
+	AB_PROGRAMS("unset", unset_variables),
 };
 
 void ab_walk_builtin(struct ab_walk *w, const struct ab_simple *command)

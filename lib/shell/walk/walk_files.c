@@ -2,7 +2,6 @@
  * Files that a command line writes and reads again: `cat > x.sh <<E`, then
  * `sh x.sh`. Tracked by name and bounded; other files are unknown.
  */
-#include "base/data/arena.h"
 #include "shell/command/grammar.h"
 #include "shell/command/known_files.h"
 #include "shell/command/name_index.h"
@@ -71,15 +70,11 @@ void ab_walk_printed(struct ab_walk *w, const struct ab_simple *command,
 
 static void remember_tee(struct ab_walk *w, const struct ab_simple *command)
 {
-	const struct ab_opts opts = ab_grammar_as(command, "tee");
-	struct ab_opt_walk o;
-	enum ab_opt what;
 	bool append = false;
 
-	ab_opt_begin(&o, &opts, command->argv, command->argc);
-	while ((what = ab_opt_next(&o)) != AB_OPT_END) {
-		append |= ab_opt_is(&o, what, 'a', "append");
-		if (what == AB_OPT_OPERAND)
+	for (struct ab_opt_walk o = ab_opt_begin_as(command, "tee"); ab_opt_next(&o);) {
+		append |= ab_opt_is(&o, 'a', "append");
+		if (o.what == AB_OPT_OPERAND)
 			remember_file(w, command, &command->argv[o.index], &command->in, append);
 	}
 }
@@ -87,16 +82,12 @@ static void remember_tee(struct ab_walk *w, const struct ab_simple *command)
 /* cp FROM TO; with more operands the target is a folder. */
 static void remember_copy(struct ab_walk *w, const struct ab_simple *command)
 {
-	const struct ab_opts opts = ab_grammar_for(command);
 	const struct ab_field *v[2] = { 0 };
 	const struct ab_data *known;
-	struct ab_opt_walk o;
-	enum ab_opt what;
 	size_t n = 0;
 
-	ab_opt_begin(&o, &opts, command->argv, command->argc);
-	while ((what = ab_opt_next(&o)) != AB_OPT_END)
-		if (what == AB_OPT_OPERAND && n++ < 2)
+	for (struct ab_opt_walk o = ab_opt_begin_own(command); ab_opt_next_operand(&o);)
+		if (n++ < 2)
 			v[n - 1] = &command->argv[o.index];
 	if (n != 2)
 		return;
@@ -109,15 +100,11 @@ static void remember_copy(struct ab_walk *w, const struct ab_simple *command)
 static struct ab_field cut_url_name(const struct ab_field *url)
 {
 	struct ab_field name = *url;
-	const char *end = memchr(name.text.s, '?', name.text.len), *slash;
+	const char *end = memchr(name.text.s, '?', name.text.len);
 
 	if (end)
 		name.text.len = (uint32_t)(end - name.text.s);
-	slash = memrchr(name.text.s, '/', name.text.len);
-	if (slash) {
-		name.text.len -= (uint32_t)(slash + 1 - name.text.s);
-		name.text.s = slash + 1;
-	}
+	name.text = ab_text_base(name.text);
 	return name;
 }
 
@@ -125,30 +112,23 @@ static struct ab_field cut_url_name(const struct ab_field *url)
 static void remember_download(struct ab_walk *w, const struct ab_simple *command, char letter,
 			      const char *name, bool by_address)
 {
-	const struct ab_opts opts = ab_grammar_for(command);
 	const struct ab_data data = ab_data_unknown(AB_TAINT_NETWORK, command->range);
 	bool named = false;
-	struct ab_opt_walk o;
-	enum ab_opt what;
 
-	ab_opt_begin(&o, &opts, command->argv, command->argc);
-	while ((what = ab_opt_next(&o)) != AB_OPT_END) {
-		by_address |= ab_opt_is(&o, what, 'O', "remote-name") && letter != 'O';
-		if (ab_opt_is(&o, what, letter, name) && o.value.text.s) {
+	for (struct ab_opt_walk o = ab_opt_begin_own(command); ab_opt_next(&o);) {
+		by_address |= ab_opt_is(&o, 'O', "remote-name") && letter != 'O';
+		if (ab_opt_is(&o, letter, name) && o.value.text.s) {
 			named = true;
 			remember_file(w, command, &o.value, &data, false);
 		}
 	}
 	if (named || !by_address)
 		return;
-	ab_opt_begin(&o, &opts, command->argv, command->argc);
-	while ((what = ab_opt_next(&o)) != AB_OPT_END) {
-		struct ab_field file;
+	for (struct ab_opt_walk o = ab_opt_begin_own(command); ab_opt_next_operand(&o);) {
+		struct ab_field file = cut_url_name(&o.value);
 
-		if (what != AB_OPT_OPERAND || !o.value.text.len)
-			continue;
-		file = cut_url_name(&o.value);
-		remember_file(w, command, &file, &data, false);
+		if (o.value.text.len)
+			remember_file(w, command, &file, &data, false);
 	}
 }
 
@@ -176,32 +156,21 @@ static void remember_second(struct ab_walk *w, const struct ab_simple *command)
 		remember_file(w, command, &command->argv[command->argc - 1], &data, false);
 }
 
-/* Sorted by name. */
 static const struct {
-	const char *name;
 	void (*run)(struct ab_walk *w, const struct ab_simple *command);
 } writers[] = {
-	{ "aria2c", remember_output },
-	{ "axel", remember_output },
-	{ "cp", remember_copy },
-	{ "curl", remember_curl },
-	{ "fetch", remember_output },
-	{ "install", remember_copy },
-	{ "lwp-download", remember_second },
-	{ "mv", remember_copy },
-	{ "tee", remember_tee },
-	{ "wget", remember_wget },
+	AB_PROGRAMS("aria2c axel fetch", remember_output),
+	AB_PROGRAMS("cp install mv", remember_copy),
+	AB_PROGRAMS("curl", remember_curl),
+	AB_PROGRAMS("lwp-download", remember_second),
+	AB_PROGRAMS("tee", remember_tee),
+	AB_PROGRAMS("wget", remember_wget),
 };
 
 void ab_walk_written(struct ab_walk *w, const struct ab_simple *command)
 {
-	size_t i = 0;
+	const __typeof__(writers[0]) *row = AB_COMMAND_ROW(writers, AB_TABLE_REMEMBERED, command);
 
-	if (!ab_command_in(command, AB_TABLE_REMEMBERED))
-		return;
-	while (i < sizeof(writers) / sizeof(writers[0]) &&
-	       !ab_text_is(command->name, writers[i].name))
-		i++;
-	if (i < sizeof(writers) / sizeof(writers[0]))
-		writers[i].run(w, command);
+	if (row)
+		row->run(w, command);
 }

@@ -4,8 +4,6 @@
  * with a script in a string (`newlang -e 'system("rm -rf /")'`). Each such reading is
  * walked as a guess: it changes nothing in this shell, and only strict verdicts count.
  */
-#include "base/data/arena.h"
-#include "shell/command/name_index.h"
 #include "shell/match/explained.h"
 #include "shell/syntax/name_table.h"
 #include "shell/walk/walk_state.h"
@@ -63,19 +61,13 @@ static void *reserve_nothing(void *arg)
 
 static bool is_runnable(struct ab_text name)
 {
-	const char *slash = name.len ? memrchr(name.s, '/', name.len) : NULL;
-
-	if (slash) {
-		name.len -= (uint32_t)(slash + 1 - name.s);
-		name.s = slash + 1;
-	}
+	name = ab_text_base(name);
 	return name.len > 1 && AB_LOOKUP_WORD(runnable, name);
 }
 
 static bool is_name_byte(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '_' || c == '.' || c == '-';
+	return ab_is_name_byte(c) || c == '.' || c == '-';
 }
 
 /* Is a runnable name among the words of this text? */
@@ -98,16 +90,9 @@ static bool mentions_program(struct ab_text t)
 /* The value of such an option is likely to be run. */
 static bool is_run_option(struct ab_text option)
 {
-	static const char begins[][7] = { "--exec", "--eval", "--comm", "--cmd", "--run", "-exec" };
-
-	if (option.len < 2 || option.s[0] != '-')
-		return false;
-	if (ab_listed("-c -e -x -E -C -ex -r", option))
-		return true;
-	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
-		if (ab_text_starts(option, begins[i]))
-			return true;
-	return false;
+	return option.len > 1 && option.s[0] == '-' &&
+	       (ab_listed("-c -e -x -E -C -ex -r", option) ||
+		ab_starts_listed("--exec --eval --comm --cmd --run -exec", option));
 }
 
 /* Walk the words from `from` on, or else `script`, with nothing kept. */

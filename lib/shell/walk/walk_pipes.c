@@ -1,18 +1,13 @@
 #include "shell/walk/walk_state.h"
 
-#include <stdio.h>
-
-#include "base/data/arena.h"
 #include "shell/command/known_files.h"
 #include "shell/command/secret_files.h"
 
 enum { OUTLET_MAX = 64 * 1024 };
 
-static const char unknown_byte[1] = { AB_UNKNOWN };
-
 struct ab_data ab_data_unknown(unsigned taint, struct ab_span range)
 {
-	return (struct ab_data){ .text = { unknown_byte, 1 },
+	return (struct ab_data){ .text = AB_UNKNOWN_TEXT,
 				 .unknown = true,
 				 .taint = taint,
 				 .range = range,
@@ -114,27 +109,15 @@ static struct ab_data get_descriptor_data(struct ab_walk *w, const struct ab_sim
 static bool read_redirect(struct ab_walk *w, const struct ab_simple *command,
 			  const struct ab_redirect *r, struct ab_data *ret)
 {
-	switch (r->op) {
-	case AB_REDIR_IN:
-	case AB_REDIR_READ_WRITE:
+	if (r->op == AB_REDIR_IN || r->op == AB_REDIR_READ_WRITE)
 		*ret = get_file_data(command, &r->file);
-		return true;
-	case AB_REDIR_HEREDOC:
-	case AB_REDIR_HERESTRING:
+	else if (r->op == AB_REDIR_HEREDOC || r->op == AB_REDIR_HERESTRING)
 		*ret = make_text_data(&r->file);
-		return true;
-	case AB_REDIR_DUP_IN:
+	else if (r->op == AB_REDIR_DUP_IN)
 		*ret = get_descriptor_data(w, command, &r->file);
-		return true;
-	case AB_REDIR_OUT:
-	case AB_REDIR_APPEND:
-	case AB_REDIR_CLOBBER:
-	case AB_REDIR_DUP_OUT:
-	case AB_REDIR_BOTH:
-	case AB_REDIR_BOTH_APPEND:
-		break;
-	}
-	return false;
+	else
+		return false;
+	return true;
 }
 
 static void open_descriptor(struct ab_walk *w, struct ab_simple *command, int fd,
@@ -168,7 +151,7 @@ void ab_data_redirect(struct ab_walk *w, struct ab_simple *command, bool *ret_pr
 	*ret_to = NULL;
 	for (size_t i = 0; i < command->nredirects; i++) {
 		const struct ab_redirect *r = &command->redirects[i];
-		bool both = r->op == AB_REDIR_BOTH || r->op == AB_REDIR_BOTH_APPEND;
+		bool both = ab_redir_is_both(r->op);
 		struct ab_data data;
 
 		if (both || r->fd == 1) {

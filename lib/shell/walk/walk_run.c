@@ -1,8 +1,8 @@
 /* Commands that a command starts through wrappers, scripts, functions and aliases. */
-#include "base/data/arena.h"
 #include "shell/code/code.h"
 #include "shell/command/name_index.h"
 #include "shell/output/printed.h"
+#include "shell/syntax/name_table.h"
 #include "shell/walk/walk_state.h"
 #include "shell/wrap/wrap.h"
 
@@ -18,11 +18,6 @@ enum { READING = 8 };
 	 AB_TABLE_BUILTINS)
 
 enum { HIDDEN_MAX = 16 }; /* entries of one name that are searched */
-
-static bool same_text(struct ab_text a, struct ab_text b)
-{
-	return a.len == b.len && memcmp(a.s, b.s, a.len) == 0;
-}
 
 static size_t bucket_of(struct ab_text name)
 {
@@ -40,7 +35,7 @@ static struct ab_named *find_named(const struct ab_walk *w, struct ab_text name,
 	if (!w->named)
 		return NULL;
 	for (n = w->named[bucket_of(name)]; n; n = n->chain)
-		if (!n->body == alias && same_text(n->name, name))
+		if (!n->body == alias && ab_text_same(n->name, name))
 			return n;
 	return NULL;
 }
@@ -151,17 +146,6 @@ static const char *copy_name(struct ab_walk *w, const struct ab_simple *command)
 	return ab_arena_ndup(w->arena, command->name.s, command->name.len);
 }
 
-/* Builtins whose script runs in this shell and keeps its variables. */
-static bool runs_here(struct ab_text name)
-{
-	static const char here[][7] = { ".", "eval", "source" };
-
-	for (size_t i = 0; i < sizeof(here) / sizeof(here[0]); i++)
-		if (ab_text_is(name, here[i]))
-			return true;
-	return false;
-}
-
 static void set_folder(struct ab_walk *w, const char *folder)
 {
 	const struct ab_field f = { .text = { folder, (uint32_t)strlen(folder) } };
@@ -209,7 +193,8 @@ static void follow_script(struct ab_walk *w, const struct ab_simple *command,
 	w->in = inner->in;
 	w->flags = command->flags | inner->flags;
 	w->via = copy_name(w, command);
-	if (runs_here(command->name)) {
+	/* These run the script in this shell and keep its variables. */
+	if (ab_listed(". eval source", command->name)) {
 		walk_script(w, &inner->script);
 		kept = w->flags & AB_SIMPLE_ALTERED;
 	} else {

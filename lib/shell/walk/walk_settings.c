@@ -2,50 +2,19 @@
  * Text that runs although it is not written as a command: variables that name a
  * command for a program or the shell, and expansions in prompts and arithmetic.
  */
-#include "base/data/arena.h"
 #include "shell/command/known_files.h"
 #include "shell/syntax/name_table.h"
 #include "shell/walk/walk_state.h"
 
-enum kind {
-	COMMAND,
-	PROMPT,	  /* only its expansions run */
-	START_UP, /* a file that a shell runs at start */
-};
-
-/* Sorted by name. */
-static const struct setting {
-	char name[20];
-	enum kind kind;
-} settings[] = {
-	{ "BASH_ENV", START_UP },
-	{ "BROWSER", COMMAND },
-	{ "EDITOR", COMMAND },
-	{ "ENV", START_UP },
-	{ "FCEDIT", COMMAND },
-	{ "GIT_ASKPASS", COMMAND },
-	{ "GIT_EDITOR", COMMAND },
-	{ "GIT_EXTERNAL_DIFF", COMMAND },
-	{ "GIT_PAGER", COMMAND },
-	{ "GIT_PROXY_COMMAND", COMMAND },
-	{ "GIT_SEQUENCE_EDITOR", COMMAND },
-	{ "GIT_SSH", COMMAND },
-	{ "GIT_SSH_COMMAND", COMMAND },
-	{ "LESSCLOSE", COMMAND },
-	{ "LESSOPEN", COMMAND },
-	{ "MANPAGER", COMMAND },
-	{ "PAGER", COMMAND },
-	{ "PROMPT_COMMAND", COMMAND },
-	{ "PS0", PROMPT },
-	{ "PS1", PROMPT },
-	{ "PS2", PROMPT },
-	{ "PS4", PROMPT },
-	{ "RSYNC_RSH", COMMAND },
-	{ "SSH_ASKPASS", COMMAND },
-	{ "SUDO_ASKPASS", COMMAND },
-	{ "SYSTEMD_PAGER", COMMAND },
-	{ "VISUAL", COMMAND },
-};
+/* Variables that name a command, a prompt of which only the expansions run, and a file that a
+ * shell runs at start. */
+static const char commands[] =
+	"BROWSER EDITOR FCEDIT GIT_ASKPASS GIT_EDITOR GIT_EXTERNAL_DIFF GIT_PAGER "
+	"GIT_PROXY_COMMAND GIT_SEQUENCE_EDITOR GIT_SSH GIT_SSH_COMMAND LESSCLOSE LESSOPEN "
+	"MANPAGER PAGER PROMPT_COMMAND RSYNC_RSH SSH_ASKPASS SUDO_ASKPASS SYSTEMD_PAGER "
+	"VISUAL";
+static const char prompts[] = "PS0 PS1 PS2 PS4";
+static const char start_ups[] = "BASH_ENV ENV";
 
 static bool has_command(struct ab_text t)
 {
@@ -88,13 +57,11 @@ static void run_start_up(struct ab_walk *w, const struct ab_field *file)
 
 void ab_walk_setting(struct ab_walk *w, struct ab_text name, const struct ab_field *value)
 {
-	const struct setting *s = AB_LOOKUP(settings, name);
 	struct ab_field script = *value;
 
-	if (!s || !value->text.len || (value->unknown && value->text.s[0] == AB_UNKNOWN))
+	if (!value->text.len || (value->unknown && value->text.s[0] == AB_UNKNOWN))
 		return;
-	switch (s->kind) {
-	case COMMAND:
+	if (ab_listed(commands, name)) {
 		/* "|lesspipe %s" */
 		while (script.text.len && strchr("|-", script.text.s[0])) {
 			script.text.s++;
@@ -102,13 +69,10 @@ void ab_walk_setting(struct ab_walk *w, struct ab_text name, const struct ab_fie
 			script.verbatim = AB_NOT_VERBATIM;
 		}
 		ab_walk_text(w, &script);
-		break;
-	case PROMPT:
+	} else if (ab_listed(prompts, name)) {
 		ab_walk_expansions(w, value);
-		break;
-	case START_UP:
+	} else if (ab_listed(start_ups, name)) {
 		run_start_up(w, value);
-		break;
 	}
 }
 

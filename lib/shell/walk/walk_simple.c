@@ -2,7 +2,6 @@
  * From words to commands: walk the expansions in the words, then evaluate the
  * words once per combination of possible values.
  */
-#include "base/data/arena.h"
 #include "shell/command/name_index.h"
 #include "shell/walk/walk_state.h"
 
@@ -56,10 +55,7 @@ static void walk_prompt(struct ab_walk *w, const struct ab_part *part)
 	if (!op.s || op.len < 2 || memcmp(op.s + op.len - 2, "@P", 2) != 0)
 		return;
 	for (value = ab_vars_get(w->vars, part->param.name); value; value = value->next) {
-		const struct ab_field text = { .text = value->text,
-					       .unknown = value->unknown,
-					       .range = ab_walk_map(w, part->range),
-					       .verbatim = AB_NOT_VERBATIM };
+		const struct ab_field text = ab_walk_field(value, ab_walk_map(w, part->range));
 
 		ab_walk_expansions(w, &text);
 	}
@@ -102,22 +98,8 @@ static int get_descriptor(const struct ab_redir *r)
 {
 	if (r->fd != -1)
 		return r->fd;
-	switch (r->op) {
-	case AB_REDIR_IN:
-	case AB_REDIR_READ_WRITE:
-	case AB_REDIR_DUP_IN:
-	case AB_REDIR_HEREDOC:
-	case AB_REDIR_HERESTRING:
-		return 0;
-	case AB_REDIR_OUT:
-	case AB_REDIR_APPEND:
-	case AB_REDIR_CLOBBER:
-	case AB_REDIR_DUP_OUT:
-	case AB_REDIR_BOTH:
-	case AB_REDIR_BOTH_APPEND:
-		break;
-	}
-	return 1;
+	return r->op == AB_REDIR_DUP_OUT ||
+	       (ab_redir_writes(r->op) && r->op != AB_REDIR_READ_WRITE);
 }
 
 static void build_redirects(struct ab_walk *w, const struct ab_eval *e,
@@ -182,18 +164,11 @@ static void build_words(struct ab_walk *w, const struct ab_eval *e,
 void ab_walk_name(struct ab_simple *command)
 {
 	struct ab_text name = { "", 0 };
-	const char *slash;
 
-	if (command->argc && !command->argv[0].unknown) {
+	if (command->argc && !command->argv[0].unknown)
 		name = command->argv[0].text;
-		slash = ab_field_has(&command->argv[0], AB_BYTES_SLASH)
-				? memrchr(name.s, '/', name.len)
-				: NULL;
-		if (slash) {
-			name.len -= (uint32_t)(slash + 1 - name.s);
-			name.s = slash + 1;
-		}
-	}
+	if (command->argc && ab_field_has(&command->argv[0], AB_BYTES_SLASH))
+		name = ab_text_base(name);
 	command->name = name;
 	ab_command_look_up(command);
 }
@@ -203,18 +178,9 @@ enum { FOLDER_MAX = 1024 };
 
 struct ab_text ab_walk_folder(const struct ab_walk *w)
 {
-	static const char unknown[1] = { AB_UNKNOWN };
 	const struct ab_var *v = ab_vars_folder(w->vars);
 
-	return v && !v->next && v->text.len <= FOLDER_MAX ? v->text
-							  : (struct ab_text){ unknown, 1 };
-}
-
-static struct ab_text bound_folder(struct ab_text folder)
-{
-	static const char unknown[1] = { AB_UNKNOWN };
-
-	return folder.len > FOLDER_MAX ? (struct ab_text){ unknown, 1 } : folder;
+	return v && !v->next && v->text.len <= FOLDER_MAX ? v->text : AB_UNKNOWN_TEXT;
 }
 
 /* One of several folders, as any variable has one of several values. */
@@ -230,12 +196,13 @@ static __attribute__((noinline)) struct ab_text choose_folder(const struct ab_ev
 
 static struct ab_text current_folder(const struct ab_eval *e)
 {
-	static const char unknown[1] = { AB_UNKNOWN };
 	const struct ab_var *v = ab_vars_folder(e->vars);
 
-	if (!v)
-		return (struct ab_text){ unknown, 1 };
-	return bound_folder(v->next ? choose_folder(e) : v->text);
+	struct ab_text folder = AB_UNKNOWN_TEXT;
+
+	if (v)
+		folder = v->next ? choose_folder(e) : v->text;
+	return folder.len > FOLDER_MAX ? AB_UNKNOWN_TEXT : folder;
 }
 
 /* Count expanded bytes: a short text with long variables must not cost without

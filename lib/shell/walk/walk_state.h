@@ -1,5 +1,4 @@
-#ifndef AB_SHELL_WALK_WALK_STATE_H
-#define AB_SHELL_WALK_WALK_STATE_H
+#pragma once
 /*
  * State shared by the files of the walk: that of a shell process, with variables,
  * standard input and output, and functions. Code that enters a subshell saves it
@@ -144,6 +143,10 @@ bool ab_walk_is_name(struct ab_text t);
 void ab_walk_set(struct ab_walk *w, struct ab_text name, const struct ab_var *value);
 void ab_walk_assign(struct ab_walk *w, const struct ab_assign *assign);
 const struct ab_var *ab_walk_value(struct ab_walk *w, const struct ab_field *field);
+/* An array; its text is the first item. */
+const struct ab_var *ab_walk_array(struct ab_walk *w, const struct ab_fields *items);
+/* A possible value of a variable as a field. */
+struct ab_field ab_walk_field(const struct ab_var *value, struct ab_span range);
 /* Positional parameters from a command's words; argc >= 1. */
 const struct ab_fields *ab_walk_given(struct ab_walk *w, const struct ab_field *argv, size_t argc);
 /* Merge the possible values of both (NULL: unknown), bounded. */
@@ -166,5 +169,3 @@ void ab_data_redirect(struct ab_walk *w, struct ab_simple *command, bool *ret_pr
 void ab_walk_printed(struct ab_walk *w, const struct ab_simple *command,
 		     const struct ab_redirect *to, const struct ab_outlet *printed);
 void ab_walk_written(struct ab_walk *w, const struct ab_simple *command);
-
-#endif

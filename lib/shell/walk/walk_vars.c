@@ -1,38 +1,40 @@
 #include "shell/walk/walk_state.h"
 
-#include "base/data/arena.h"
+#include "shell/syntax/grow.h"
+#include "shell/syntax/name_table.h"
 
 enum { VALUE_MAX = 64 * 1024 };
 
-static const char unknown_byte[1] = { AB_UNKNOWN };
-static const struct ab_var not_known = { .text = { unknown_byte, 1 }, .unknown = true };
-
-static bool same_text(struct ab_text a, struct ab_text b)
-{
-	return a.len == b.len && memcmp(a.s, b.s, a.len) == 0;
-}
+static const struct ab_var not_known = { .text = { "", 1 }, .unknown = true };
 
 /* Variables that change which program a name means, what it loads or how words are
  * read. A final "*" matches any rest. */
-static const char altering[][16] = {
-	"BASHOPTS",	"BASH_ENV", "DYLD_*",	 "ENV",	     "EXECIGNORE",     "GCONV_PATH",
-	"GIT_*",	"IFS",	    "LD_*",	 "LESS*",    "LOCPATH",	       "MANPAGER",
-	"NODE_OPTIONS", "PAGER",    "PATH",	 "PERL5*",   "PROMPT_COMMAND", "PYTHON*",
-	"RIPGREP_*",	"RUBY*",    "SHELLOPTS", "TERMINFO",
-};
+static const char altering[] =
+	"BASHOPTS BASH_ENV DYLD_* ENV EXECIGNORE GCONV_PATH GIT_* IFS LD_* LESS* LOCPATH "
+	"MANPAGER NODE_OPTIONS PAGER PATH PERL5* PROMPT_COMMAND PYTHON* RIPGREP_* RUBY* "
+	"SHELLOPTS TERMINFO";
 
 static bool alters_programs(struct ab_text name)
 {
-	for (size_t i = 0; i < sizeof(altering) / sizeof(altering[0]); i++) {
-		size_t len = strlen(altering[i]);
-		bool prefix = altering[i][len - 1] == '*';
+	const char *list = altering;
+	struct ab_text item;
 
-		if (name.len && name.s[0] == altering[i][0] &&
-		    (prefix ? name.len >= len - 1 && memcmp(name.s, altering[i], len - 1) == 0
-			    : ab_text_is(name, altering[i])))
+	while ((item = ab_list_next(&list)).len > 0)
+		if (item.s[item.len - 1] == '*'
+			    ? name.len >= item.len - 1 && memcmp(name.s, item.s, item.len - 1) == 0
+			    : ab_text_same(name, item))
 			return true;
-	}
 	return false;
+}
+
+struct ab_field ab_walk_field(const struct ab_var *value, struct ab_span range)
+{
+	return (struct ab_field){ .text = value->text,
+				  .unknown = value->unknown,
+				  .taint = value->taint,
+				  .stream = value->stream,
+				  .range = range,
+				  .verbatim = AB_NOT_VERBATIM };
 }
 
 /* A text like a[$(cmd)] is of use only where the shell evaluates it: ${!x}, $((x)),
@@ -40,10 +42,7 @@ static bool alters_programs(struct ab_text name)
 static void walk_values(struct ab_walk *w, const struct ab_var *value)
 {
 	for (; value; value = value->next) {
-		const struct ab_field text = { .text = value->text,
-					       .unknown = value->unknown,
-					       .taint = value->taint,
-					       .verbatim = AB_NOT_VERBATIM };
+		const struct ab_field text = ab_walk_field(value, (struct ab_span){ 0 });
 
 		if (value->text.len > 4)
 			ab_walk_subscript(w, &text);
@@ -56,15 +55,7 @@ void ab_walk_set(struct ab_walk *w, struct ab_text name, const struct ab_var *va
 		w->flags |= AB_SIMPLE_ALTERED;
 	walk_values(w, value);
 	if (w->joining) {
-		if (w->nnames == w->names_room) {
-			size_t room = w->nnames ? 2 * w->nnames : 32;
-			struct ab_text *names = ab_arena_alloc(w->arena, room * sizeof(*names));
-
-			if (w->nnames)
-				memcpy(names, w->names, w->nnames * sizeof(*names));
-			w->names = names;
-			w->names_room = room;
-		}
+		AB_GROW(w->arena, w->names, w->nnames, w->names_room, 32);
 		w->names[w->nnames++] = name;
 	}
 	w->sets++;
@@ -81,7 +72,7 @@ const struct ab_var *ab_walk_value(struct ab_walk *w, const struct ab_field *fie
 			      .stream = field->stream,
 			      .taint = field->taint };
 	if (v->text.len > VALUE_MAX) {
-		v->text = not_known.text;
+		v->text = AB_UNKNOWN_TEXT;
 		v->unknown = true;
 	}
 	return v;
@@ -96,7 +87,7 @@ const struct ab_fields *ab_walk_given(struct ab_walk *w, const struct ab_field *
 	given->v = ab_arena_alloc(w->arena, argc * sizeof(*argv));
 	given->len = given->room = argc;
 	memcpy(given->v, argv, argc * sizeof(*argv));
-	given->v[0].text = not_known.text;
+	given->v[0].text = AB_UNKNOWN_TEXT;
 	given->v[0].bytes = 0;
 	given->v[0].unknown = true;
 	return given;
@@ -105,7 +96,7 @@ const struct ab_fields *ab_walk_given(struct ab_walk *w, const struct ab_field *
 static bool has_value(const struct ab_var *list, const struct ab_var *v)
 {
 	for (; list; list = list->next)
-		if (same_text(list->text, v->text) && list->taint == v->taint &&
+		if (ab_text_same(list->text, v->text) && list->taint == v->taint &&
 		    list->items == v->items && list->pattern == v->pattern)
 			return true;
 	return false;
@@ -157,7 +148,7 @@ static const struct ab_var *append_value(struct ab_walk *w, const struct ab_var 
 	v->taint |= former->taint;
 	v->pattern |= former->pattern;
 	if (len > VALUE_MAX || w->nested + len > AB_WALK_NESTED_MAX) {
-		v->text = not_known.text;
+		v->text = AB_UNKNOWN_TEXT;
 		v->unknown = true;
 		return v;
 	}
@@ -184,12 +175,23 @@ static const struct ab_var *append_each(struct ab_walk *w, struct ab_text name,
 	return all;
 }
 
+const struct ab_var *ab_walk_array(struct ab_walk *w, const struct ab_fields *items)
+{
+	struct ab_var *v = ab_arena_alloc(w->arena, sizeof(*v));
+
+	if (items->len)
+		*v = *ab_walk_value(w, &items->v[0]);
+	else
+		v->text = (struct ab_text){ "", 0 };
+	v->items = items;
+	return v;
+}
+
 static const struct ab_var *evaluate_array(struct ab_walk *w, const struct ab_eval *e,
 					   const struct ab_assign *assign)
 {
 	struct ab_fields *items = ab_arena_alloc(w->arena, sizeof(*items));
 	const struct ab_var *former;
-	struct ab_var *v;
 
 	former = assign->append ? ab_vars_get(w->vars, assign->name) : NULL;
 	if (assign->append && (!former || former->next || !former->items))
@@ -199,13 +201,7 @@ static const struct ab_var *evaluate_array(struct ab_walk *w, const struct ab_ev
 	for (const struct ab_shell_word *x = assign->value; x; x = x->next)
 		ab_eval_word(e, x, items);
 	w->commands += items->len;
-	v = ab_arena_alloc(w->arena, sizeof(*v));
-	if (items->len)
-		*v = *ab_walk_value(w, &items->v[0]);
-	else
-		v->text = (struct ab_text){ "", 0 };
-	v->items = items;
-	return v;
+	return ab_walk_array(w, items);
 }
 
 static const struct ab_var *evaluate_scalar(struct ab_walk *w, const struct ab_eval *e,
@@ -240,14 +236,7 @@ void ab_walk_assign(struct ab_walk *w, const struct ab_assign *assign)
 	} while (ab_choices_next(&choices));
 	ab_walk_set(w, assign->name, all);
 	for (; all; all = all->next) {
-		const struct ab_field value = {
-			.text = all->text,
-			.unknown = all->unknown,
-			.taint = all->taint,
-			.stream = all->stream,
-			.range = ab_walk_map(w, assign->range),
-			.verbatim = AB_NOT_VERBATIM,
-		};
+		const struct ab_field value = ab_walk_field(all, ab_walk_map(w, assign->range));
 
 		ab_walk_setting(w, assign->name, &value);
 	}
@@ -286,7 +275,7 @@ static struct joined *find_joined(struct ab_walk_join *join, struct ab_text name
 	struct joined *j = join->vars;
 
 	for (int i = 0; j && i < 32; j = j->next, i++)
-		if (same_text(j->name, name))
+		if (ab_text_same(j->name, name))
 			return j;
 	return NULL;
 }

@@ -1,21 +1,8 @@
 /* Programs that run a command through an option, a setting or their own language. */
-#include "base/data/arena.h"
 #include "shell/command/known_files.h"
 #include "shell/command/sed.h"
 #include "shell/syntax/name_table.h"
 #include "shell/wrap/wrapper.h"
-
-/* The bytes [from, to). Scans only these: a long text has many lines. */
-static struct ab_field get_slice(const struct ab_field *f, uint32_t from, uint32_t to)
-{
-	struct ab_field part = *f;
-
-	part.text = (struct ab_text){ f->text.s + from, to - from };
-	if (part.verbatim != AB_NOT_VERBATIM)
-		part.verbatim += from;
-	part.unknown = to > from && memchr(part.text.s, AB_UNKNOWN, to - from);
-	return part;
-}
 
 static bool starts_with_case(struct ab_text t, const char *s)
 {
@@ -37,7 +24,7 @@ static void read_ssh_setting(struct ab_wrapping *w, const struct ab_field *f)
 			continue;
 		while (at < f->text.len && strchr(" \t=", f->text.s[at]))
 			at++;
-		script = ab_wrap_rest(f, at);
+		script = ab_field_rest(f, at);
 		if (script.text.len && !ab_field_is(&script, "none"))
 			ab_wrap_script(w, &script)->flags = 0;
 	}
@@ -46,12 +33,11 @@ static void read_ssh_setting(struct ab_wrapping *w, const struct ab_field *f)
 void ab_wrap_ssh(struct ab_wrapping *w)
 {
 	struct ab_opt_walk walk;
-	enum ab_opt what;
 
-	ab_opt_begin(&walk, &w->opts, w->argv, w->argc);
-	while ((what = ab_opt_next(&walk)) != AB_OPT_END &&
-	       (what != AB_OPT_OPERAND || w->row->operands == AB_WRAP_NEVER))
-		if (ab_opt_is(&walk, what, 'o', NULL) && walk.value.text.s)
+	walk = ab_wrap_options(w);
+	while (ab_opt_next(&walk) &&
+	       (walk.what != AB_OPT_OPERAND || w->row->operands == AB_WRAP_NEVER))
+		if (ab_opt_is(&walk, 'o', NULL) && walk.value.text.s)
 			read_ssh_setting(w, &walk.value);
 	ab_wrap_plain(w);
 }
@@ -60,13 +46,10 @@ void ab_wrap_ssh(struct ab_wrapping *w)
 void ab_wrap_tar(struct ab_wrapping *w)
 {
 	static const char exec[] = "--checkpoint-action=exec=";
-	struct ab_field script;
 
 	for (size_t i = 1; i < w->argc; i++)
-		if (ab_text_starts(w->argv[i].text, exec)) {
-			script = ab_wrap_rest(&w->argv[i], sizeof(exec) - 1);
-			ab_wrap_script(w, &script);
-		}
+		if (ab_text_starts(w->argv[i].text, exec))
+			ab_wrap_script_from(w, &w->argv[i], sizeof(exec) - 1);
 	ab_wrap_plain(w);
 }
 
@@ -78,9 +61,22 @@ void ab_wrap_zip(struct ab_wrapping *w)
 			ab_wrap_script(w, &w->argv[i + 1]);
 }
 
-static bool is_word(char c)
+/* Read every line that is not empty. */
+static void read_lines(struct ab_wrapping *w,
+		       void (*read)(struct ab_wrapping *w, const struct ab_field *line),
+		       const struct ab_field *text)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+	uint32_t from = 0;
+
+	while (from < text->text.len) {
+		const char *end = memchr(text->text.s + from, '\n', text->text.len - from);
+		uint32_t to = end ? (uint32_t)(end - text->text.s) : text->text.len;
+		struct ab_field line = ab_field_part(text, from, to);
+
+		if (to > from)
+			read(w, &line);
+		from = to + 1;
+	}
 }
 
 /*
@@ -88,40 +84,23 @@ static bool is_word(char c)
  * and at most two words precede the "!". In "q!" and "w! FILE" the "!" directly
  * follows a word and runs nothing.
  */
-static void read_editor_line(struct ab_wrapping *w, const struct ab_field *like, uint32_t from,
-			     uint32_t to)
+static void read_editor_line(struct ab_wrapping *w, const struct ab_field *line)
 {
-	const char *s = like->text.s;
-	struct ab_field script;
-	uint32_t i = from;
+	const char *s = line->text.s;
+	uint32_t i = 0, to = line->text.len;
 
 	for (unsigned words = 0; words < 3; words++) {
 		while (i < to && strchr(" \t:%.,$0123456789'+-", s[i]))
 			i++;
-		if (i == to || s[i] == '!' || !is_word(s[i]))
+		if (i == to || s[i] == '!' || !ab_is_letter(s[i]))
 			break;
-		while (i < to && is_word(s[i]))
+		while (i < to && ab_is_letter(s[i]))
 			i++;
 		if (i < to && s[i] == '!')
 			return;
 	}
-	if (i + 1 >= to || s[i] != '!')
-		return;
-	script = get_slice(like, i + 1, to);
-	ab_wrap_script(w, &script);
-}
-
-static void read_editor_lines(struct ab_wrapping *w, const struct ab_field *text)
-{
-	uint32_t from = 0;
-
-	while (from < text->text.len) {
-		const char *end = memchr(text->text.s + from, '\n', text->text.len - from);
-		uint32_t to = end ? (uint32_t)(end - text->text.s) : text->text.len;
-
-		read_editor_line(w, text, from, to);
-		from = to + 1;
-	}
+	if (i + 1 < to && s[i] == '!')
+		ab_wrap_script_from(w, line, i + 1);
 }
 
 /* vim -c CMD +CMD --cmd CMD; ed, ex and vim -es read commands from stdin. */
@@ -134,16 +113,16 @@ void ab_wrap_editor(struct ab_wrapping *w)
 		const struct ab_field *f = &w->argv[i];
 
 		if (f->text.len > 1 && f->text.s[0] == '+') {
-			text = ab_wrap_rest(f, 1);
-			read_editor_lines(w, &text);
+			text = ab_field_rest(f, 1);
+			read_lines(w, read_editor_line, &text);
 		} else if ((ab_field_is(f, "-c") || ab_field_is(f, "--cmd")) && i + 1 < w->argc) {
-			read_editor_lines(w, &w->argv[++i]);
+			read_lines(w, read_editor_line, &w->argv[++i]);
 		}
 	}
 	if (in->none || !in->text.len)
 		return;
 	text = ab_data_field(in);
-	read_editor_lines(w, &text);
+	read_lines(w, read_editor_line, &text);
 }
 
 /* less +!CMD */
@@ -151,80 +130,59 @@ void ab_wrap_pager(struct ab_wrapping *w)
 {
 	for (size_t i = 1; i < w->argc; i++) {
 		uint32_t at = 0;
-		struct ab_field script;
 
 		while (at < w->argv[i].text.len && at < 2 && w->argv[i].text.s[at] == '+')
 			at++;
-		if (!at || at + 1 >= w->argv[i].text.len || w->argv[i].text.s[at] != '!')
-			continue;
-		script = ab_wrap_rest(&w->argv[i], at + 1);
-		ab_wrap_script(w, &script);
+		if (at && at + 1 < w->argv[i].text.len && w->argv[i].text.s[at] == '!')
+			ab_wrap_script_from(w, &w->argv[i], at + 1);
 	}
 }
 
 /* One line of a makefile: the recipe after a tab or "x:;", $(shell CMD). Skips a
  * recipe with other make variables: their values are unknown. */
-static void read_make_line(struct ab_wrapping *w, const struct ab_field *like, uint32_t from,
-			   uint32_t to)
+static void read_make_line(struct ab_wrapping *w, const struct ab_field *line)
 {
 	static const char shell[] = "$(shell ";
-	struct ab_field line = get_slice(like, from, to), script;
+	struct ab_field script;
 	const char *at;
 
-	at = memmem(line.text.s, line.text.len, shell, sizeof(shell) - 1);
+	at = memmem(line->text.s, line->text.len, shell, sizeof(shell) - 1);
 	if (at) {
-		script = ab_wrap_rest(&line,
-				      (uint32_t)(at - line.text.s) + (uint32_t)sizeof(shell) - 1);
+		script = ab_field_rest(line,
+				       (uint32_t)(at - line->text.s) + (uint32_t)sizeof(shell) - 1);
 		at = memrchr(script.text.s, ')', script.text.len);
 		if (at)
 			script.text.len = (uint32_t)(at - script.text.s);
-	} else if (memchr(line.text.s, '$', line.text.len)) {
+	} else if (memchr(line->text.s, '$', line->text.len)) {
 		return;
-	} else if (line.text.s[0] == '\t') {
-		script = ab_wrap_rest(&line, 1);
+	} else if (line->text.s[0] == '\t') {
+		script = ab_field_rest(line, 1);
 	} else {
-		at = memchr(line.text.s, ';', line.text.len);
-		if (!at || !memchr(line.text.s, ':', line.text.len))
+		at = memchr(line->text.s, ';', line->text.len);
+		if (!at || !memchr(line->text.s, ':', line->text.len))
 			return;
-		script = ab_wrap_rest(&line, (uint32_t)(at - line.text.s) + 1);
+		script = ab_field_rest(line, (uint32_t)(at - line->text.s) + 1);
 	}
 	while (script.text.len && strchr("@-+ \t", script.text.s[0]))
-		script = ab_wrap_rest(&script, 1);
+		script = ab_field_rest(&script, 1);
 	if (script.text.len)
 		ab_wrap_script(w, &script);
-}
-
-static void read_makefile(struct ab_wrapping *w, const struct ab_field *text)
-{
-	uint32_t from = 0;
-
-	while (from < text->text.len) {
-		const char *end = memchr(text->text.s + from, '\n', text->text.len - from);
-		uint32_t to = end ? (uint32_t)(end - text->text.s) : text->text.len;
-
-		if (to > from)
-			read_make_line(w, text, from, to);
-		from = to + 1;
-	}
 }
 
 /* make --eval TEXT, make -f - */
 void ab_wrap_make(struct ab_wrapping *w)
 {
 	const struct ab_data *in = &w->command->in;
-	struct ab_opt_walk walk;
 	struct ab_field text;
-	enum ab_opt what;
 
-	ab_opt_begin(&walk, &w->opts, w->argv, w->argc);
-	while ((what = ab_opt_next(&walk)) != AB_OPT_END) {
-		if (ab_opt_is(&walk, what, 'E', "eval") && walk.value.text.s)
-			read_makefile(w, &walk.value);
-		if (!ab_opt_is(&walk, what, 'f', "file") || in->none ||
+	for (struct ab_opt_walk walk = ab_wrap_options(w); ab_opt_next(&walk);) {
+		if (ab_opt_is(&walk, 'E', "eval") && walk.value.text.s)
+			read_lines(w, read_make_line, &walk.value);
+		if (!ab_opt_is(&walk, 'f', "file") || in->none ||
 		    (!ab_field_is(&walk.value, "-") && !ab_field_is(&walk.value, "/dev/stdin")))
 			continue;
 		text = ab_data_field(in);
-		read_makefile(w, &text);
+		read_lines(w, read_make_line, &text);
 	}
 }
 
@@ -272,17 +230,13 @@ void ab_wrap_gdb(struct ab_wrapping *w)
 {
 	for (size_t i = 1; i + 1 < w->argc; i++) {
 		const struct ab_field *f = &w->argv[i + 1];
-		struct ab_field script;
 
 		if (!ab_listed("-ex --ex -iex --eval-command -eval-command", w->argv[i].text))
 			continue;
 		if (ab_text_starts(f->text, "!"))
-			script = ab_wrap_rest(f, 1);
+			ab_wrap_script_from(w, f, 1);
 		else if (ab_text_starts(f->text, "shell "))
-			script = ab_wrap_rest(f, 6);
-		else
-			continue;
-		ab_wrap_script(w, &script);
+			ab_wrap_script_from(w, f, 6);
 	}
 	ab_wrap_plain(w);
 }
@@ -291,15 +245,9 @@ void ab_wrap_gdb(struct ab_wrapping *w)
 void ab_wrap_sqlite(struct ab_wrapping *w)
 {
 	for (size_t i = 1; i < w->argc; i++) {
-		const struct ab_field *f = &w->argv[i];
-		struct ab_field script;
-
-		if (ab_text_starts(f->text, ".shell "))
-			script = ab_wrap_rest(f, 7);
-		else if (ab_text_starts(f->text, ".system "))
-			script = ab_wrap_rest(f, 8);
-		else
-			continue;
-		ab_wrap_script(w, &script);
+		if (ab_text_starts(w->argv[i].text, ".shell "))
+			ab_wrap_script_from(w, &w->argv[i], 7);
+		else if (ab_text_starts(w->argv[i].text, ".system "))
+			ab_wrap_script_from(w, &w->argv[i], 8);
 	}
 }

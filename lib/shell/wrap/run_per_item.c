@@ -1,7 +1,7 @@
 /* Commands that run once per item: xargs, parallel, find -exec, fd -x. */
-#include "base/data/arena.h"
 #include "shell/command/known_files.h"
 #include "shell/expand/expand.h"
+#include "shell/syntax/name_table.h"
 #include "shell/wrap/wrapper.h"
 
 /* One command per item, up to this many items and total bytes; beyond that the
@@ -207,29 +207,26 @@ void ab_wrap_xargs(struct ab_wrapping *w)
 {
 	struct ab_text mark = { 0 };
 	struct ab_fields items = { 0 };
-	struct ab_opt_walk walk;
 	char separator = 0;
 	bool whole = false;
 	const struct ab_field *file = NULL;
 	struct ab_data in = w->command->in;
 	size_t at = w->argc;
-	enum ab_opt what;
 
-	ab_opt_begin(&walk, &w->opts, w->argv, w->argc);
-	while ((what = ab_opt_next(&walk)) != AB_OPT_END) {
-		if (what == AB_OPT_OPERAND) {
+	for (struct ab_opt_walk walk = ab_wrap_options(w); ab_opt_next(&walk);) {
+		if (walk.what == AB_OPT_OPERAND) {
 			at = walk.index;
 			break;
 		}
-		if (ab_opt_is(&walk, what, 'I', "replace") || ab_opt_is(&walk, what, 'J', NULL))
+		if (ab_opt_is(&walk, 'I', "replace") || ab_opt_is(&walk, 'J', NULL))
 			mark = walk.value.text.len ? walk.value.text : braces;
-		else if (ab_opt_is(&walk, what, 'i', NULL))
+		else if (ab_opt_is(&walk, 'i', NULL))
 			mark = braces;
-		else if (ab_opt_is(&walk, what, 'd', "delimiter"))
+		else if (ab_opt_is(&walk, 'd', "delimiter"))
 			whole = !(separator = parse_separator(&walk.value));
-		else if (ab_opt_is(&walk, what, '0', "null"))
+		else if (ab_opt_is(&walk, '0', "null"))
 			whole = true;
-		else if (ab_opt_is(&walk, what, 'a', "arg-file") && walk.value.text.s)
+		else if (ab_opt_is(&walk, 'a', "arg-file") && walk.value.text.s)
 			file = &w->argv[walk.next - 1];
 	}
 	if (file && ab_files_read(w->command, file))
@@ -267,21 +264,17 @@ void ab_wrap_parallel(struct ab_wrapping *w)
 {
 	struct ab_inner **from = w->tail;
 	struct ab_fields items = { 0 };
-	struct ab_opt_walk walk;
 	size_t at = w->argc, argc = w->argc, end = w->argc;
-	enum ab_opt what;
+	struct ab_opt_walk walk;
 
 	for (size_t i = 1; i < argc; i++)
 		if (ab_text_starts(w->argv[i].text, ":::")) {
 			end = i;
 			break;
 		}
-	ab_opt_begin(&walk, &w->opts, w->argv, end);
-	while ((what = ab_opt_next(&walk)) != AB_OPT_END)
-		if (what == AB_OPT_OPERAND) {
-			at = walk.index;
-			break;
-		}
+	walk = ab_opt_begin(w->opts, w->argv, end);
+	if (ab_opt_next_operand(&walk))
+		at = walk.index;
 	for (size_t i = end + 1; i < argc; i++)
 		if (!ab_text_starts(w->argv[i].text, ":::"))
 			add_item(w->arena, &items, w->argv[i]);
@@ -351,16 +344,15 @@ static void add_below(struct ab_wrapping *w, size_t from, size_t to, const struc
 	}
 }
 
-static bool is_exec(const struct ab_field *f)
-{
-	return ab_field_is(f, "-exec") || ab_field_is(f, "-execdir") || ab_field_is(f, "-ok") ||
-	       ab_field_is(f, "-okdir");
-}
-
 static bool is_expression(const struct ab_field *f)
 {
 	return f->text.len > 0 &&
 	       (f->text.s[0] == '-' || f->text.s[0] == '(' || f->text.s[0] == '!');
+}
+
+static bool is_listed_test(const char *list, const struct ab_field *f)
+{
+	return is_expression(f) && ab_listed(list, f->text);
 }
 
 /* The name that every match must have; NULL unless there is exactly one. */
@@ -371,8 +363,7 @@ static const struct ab_field *find_only_name(const struct ab_wrapping *w)
 	for (size_t i = 1; i + 1 < w->argc; i++) {
 		const struct ab_field *f = &w->argv[i];
 
-		if (ab_field_is(f, "-o") || ab_field_is(f, "-or") || ab_field_is(f, "!") ||
-		    ab_field_is(f, "-not"))
+		if (is_listed_test("! -not -o -or", f))
 			return NULL;
 		if (ab_field_is(f, "-name") || ab_field_is(f, "-iname"))
 			name = &w->argv[++i];
@@ -385,8 +376,7 @@ void ab_wrap_find(struct ab_wrapping *w)
 	const struct ab_field *tops, *name = find_only_name(w);
 	size_t i = 1, ntops;
 
-	while (i < w->argc && (ab_field_is(&w->argv[i], "-H") || ab_field_is(&w->argv[i], "-L") ||
-			       ab_field_is(&w->argv[i], "-P")))
+	while (i < w->argc && ab_listed("-H -L -P", w->argv[i].text))
 		i++;
 	tops = w->argv + i;
 	while (i < w->argc && !is_expression(&w->argv[i]))
@@ -399,7 +389,7 @@ void ab_wrap_find(struct ab_wrapping *w)
 	while (i < w->argc) {
 		size_t from = i + 1;
 
-		if (!is_exec(&w->argv[i++]))
+		if (!is_listed_test("-exec -execdir -ok -okdir", &w->argv[i++]))
 			continue;
 		while (i < w->argc && !ab_field_is(&w->argv[i], ";") &&
 		       !(ab_field_is(&w->argv[i], "+") && ab_field_is(&w->argv[i - 1], "{}")))
@@ -412,21 +402,18 @@ void ab_wrap_find(struct ab_wrapping *w)
 void ab_wrap_fd(struct ab_wrapping *w)
 {
 	const struct ab_field *tops = &here;
-	size_t ntops = 1, at = 0, operands = 0, end;
 	struct ab_opt_walk walk;
-	enum ab_opt what;
+	size_t at = 0, end;
 
 	for (size_t i = 1; i < w->argc && !at; i++)
-		if (ab_field_is(&w->argv[i], "-x") || ab_field_is(&w->argv[i], "-X") ||
-		    ab_field_is(&w->argv[i], "--exec") || ab_field_is(&w->argv[i], "--exec-batch"))
+		if (ab_listed("--exec --exec-batch -X -x", w->argv[i].text))
 			at = i + 1;
 	if (!at)
 		return;
-	ab_opt_begin(&walk, &w->opts, w->argv, at - 1);
-	while ((what = ab_opt_next(&walk)) != AB_OPT_END)
-		if (what == AB_OPT_OPERAND && operands++ == 1)
-			tops = &w->argv[walk.index];
+	walk = ab_opt_begin(w->opts, w->argv, at - 1);
+	if (ab_opt_next_operand(&walk) && ab_opt_next_operand(&walk))
+		tops = &w->argv[walk.index];
 	for (end = at; end < w->argc && !ab_field_is(&w->argv[end], ";");)
 		end++;
-	add_below(w, at, end, tops, ntops, NULL, true);
+	add_below(w, at, end, tops, 1, NULL, true);
 }

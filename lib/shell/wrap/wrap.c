@@ -1,6 +1,5 @@
 #include "shell/wrap/wrap.h"
 
-#include "base/data/arena.h"
 #include "shell/code/code.h"
 #include "shell/command/known_files.h"
 #include "shell/command/name_index.h"
@@ -51,6 +50,23 @@ struct ab_inner *ab_wrap_script(struct ab_wrapping *w, const struct ab_field *sc
 	return inner;
 }
 
+void ab_wrap_script_from(struct ab_wrapping *w, const struct ab_field *f, uint32_t from)
+{
+	struct ab_field script = ab_field_rest(f, from);
+
+	ab_wrap_script(w, &script);
+}
+
+void ab_wrap_joined(struct ab_wrapping *w, size_t from)
+{
+	struct ab_field script;
+
+	if (from >= w->argc)
+		return;
+	script = ab_wrap_join(w->arena, w->argv + from, w->argc - from);
+	ab_wrap_script(w, &script);
+}
+
 void ab_wrap_stdin(struct ab_wrapping *w)
 {
 	const struct ab_data *in = &w->command->in;
@@ -61,18 +77,6 @@ void ab_wrap_stdin(struct ab_wrapping *w)
 	if (in->unknown && in->text.len == 0)
 		script = ab_wrap_unknown(in->range, in->taint);
 	ab_wrap_script(w, &script)->in = (struct ab_data){ .none = true };
-}
-
-struct ab_field ab_wrap_rest(const struct ab_field *f, uint32_t from)
-{
-	struct ab_field rest = *f;
-
-	rest.text.s += from;
-	rest.text.len -= from;
-	if (rest.verbatim != AB_NOT_VERBATIM)
-		rest.verbatim += from;
-	rest.unknown = memchr(rest.text.s, AB_UNKNOWN, rest.text.len);
-	return rest;
 }
 
 struct ab_field ab_wrap_field(const struct ab_field *like, struct ab_text text)
@@ -88,10 +92,8 @@ struct ab_field ab_wrap_field(const struct ab_field *like, struct ab_text text)
 
 struct ab_field ab_wrap_unknown(struct ab_span range, unsigned taint)
 {
-	static const char unknown[] = { AB_UNKNOWN };
-
 	return (struct ab_field){
-		.text = { unknown, 1 },
+		.text = AB_UNKNOWN_TEXT,
 		.unknown = true,
 		.splits = true,
 		.taint = taint,
@@ -165,26 +167,8 @@ const char *ab_wrap_replace(struct ab_arena *arena, struct ab_text in, struct ab
 	return text;
 }
 
-static const struct ab_wrapper *find_row(struct ab_text name)
-{
-	const struct ab_wrapper *row = ab_name_table_find(ab_wrappers, ab_nwrappers, sizeof(*row),
-							  sizeof(row->name), name);
-
-	if (row && row->same[0])
-		row = find_row((struct ab_text){ row->same, (uint32_t)strlen(row->same) });
-	return row;
-}
-
-static const struct ab_wrapper *find_command_row(const struct ab_simple *command)
-{
-	size_t row = ab_name_row(command->slot, AB_TABLE_WRAPPERS);
-
-	if (!command->tables || (row && ab_wrappers[row - 1].same[0]))
-		return find_row(command->name);
-	return row ? &ab_wrappers[row - 1] : NULL;
-}
-
-static void read_row(struct ab_wrapping *w)
+/* `slot`: of the name that led to the row. */
+static void read_row(struct ab_wrapping *w, const struct ab_name_slot *slot)
 {
 	static ab_wrap_reader *const readers[] = {
 		[AB_WRAP_PLAIN] = ab_wrap_plain,   [AB_WRAP_SUB] = ab_wrap_sub,
@@ -203,12 +187,11 @@ static void read_row(struct ab_wrapping *w)
 		[AB_WRAP_GDB] = ab_wrap_gdb,	   [AB_WRAP_SQLITE] = ab_wrap_sqlite,
 	};
 
-	size_t row;
-
 	w->transparent = w->row->transparent;
-	row = ab_name_row(w->command->slot, AB_TABLE_WRAPPERS);
-	w->opts = row && w->row == &ab_wrappers[row - 1] ? w->command->opts
-							 : ab_grammar_of(w->row->name);
+	w->name = (struct ab_text){ w->row->name, (uint32_t)strlen(w->row->name) };
+	if (!w->name.len && slot)
+		w->name = (struct ab_text){ slot->name, slot->len };
+	w->opts = w->row->name[0] ? ab_grammar(w->name) : ab_grammar_row(slot);
 	readers[w->row->read](w);
 }
 
@@ -217,21 +200,22 @@ void ab_wrap_sub(struct ab_wrapping *w)
 {
 	struct ab_opt_walk walk;
 	const struct ab_wrapper *row = NULL;
+	const struct ab_name_slot *slot = NULL;
 	char name[64];
-	enum ab_opt what;
-	size_t len = strlen(w->row->name);
+	size_t len = w->name.len;
 
-	ab_opt_begin(&walk, &w->opts, w->argv, w->argc);
-	memcpy(name, w->row->name, len);
+	walk = ab_wrap_options(w);
+	memcpy(name, w->name.s, len);
 	name[len++] = ' ';
-	while ((what = ab_opt_next(&walk)) != AB_OPT_END) {
-		if (what != AB_OPT_OPERAND)
+	while (ab_opt_next(&walk)) {
+		if (walk.what != AB_OPT_OPERAND)
 			continue;
 		if (len + walk.value.text.len <= sizeof(name)) {
 			memcpy(name + len, walk.value.text.s, walk.value.text.len);
-			row = find_row(
+			slot = ab_name_find(
 				(struct ab_text){ name, (uint32_t)len + walk.value.text.len });
 		}
+		row = AB_SLOT_ROW(ab_wrappers, AB_TABLE_SUBCOMMANDS, slot);
 		if (row || !walk.maybe_value)
 			break;
 	}
@@ -240,7 +224,7 @@ void ab_wrap_sub(struct ab_wrapping *w)
 	w->row = row;
 	w->argv += walk.index;
 	w->argc -= walk.index;
-	read_row(w);
+	read_row(w, slot);
 }
 
 static void read_code(struct ab_arena *arena, const struct ab_simple *command,
@@ -261,7 +245,7 @@ void ab_unwrap(struct ab_arena *arena, const struct ab_simple *command, struct a
 	static const struct ab_wrapper file = { .read = AB_WRAP_FILE };
 	struct ab_wrapping w = { .arena = arena,
 				 .command = command,
-				 .row = find_command_row(command),
+				 .row = AB_COMMAND_ROW(ab_wrappers, AB_TABLE_WRAPPERS, command),
 				 .argv = command->argv,
 				 .argc = command->argc,
 				 .tail = &ret->inners };
@@ -275,6 +259,6 @@ void ab_unwrap(struct ab_arena *arena, const struct ab_simple *command, struct a
 			read_code(arena, command, ret);
 		return;
 	}
-	read_row(&w);
+	read_row(&w, command->slot);
 	ret->transparent = w.transparent && ret->inners;
 }

@@ -1,5 +1,4 @@
-#ifndef AB_SHELL_WRAP_WRAP_H
-#define AB_SHELL_WRAP_WRAP_H
+#pragma once
 /*
  * Commands that run other commands: sudo, env, timeout, xargs, find -exec,
  * sh -c, eval, ssh, python -c ... One call unwraps one wrapper; the caller
@@ -7,10 +6,9 @@
  *
  * Pure; memory from the arena.
  */
+#include "base/base.h"
 #include "shell/command/inner.h"
 #include "shell/command/rules.h"
-
-struct ab_arena;
 
 struct ab_unwrapped {
 	struct ab_inner *inners; /* NULL: not a wrapper, or it runs nothing */
@@ -21,5 +19,3 @@ struct ab_unwrapped {
 
 /* Includes scripts that a shell reads from standard input or a here-document. */
 void ab_unwrap(struct ab_arena *arena, const struct ab_simple *command, struct ab_unwrapped *ret);
-
-#endif

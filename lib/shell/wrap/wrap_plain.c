@@ -2,7 +2,6 @@
  * Wrappers with options, some operands, then the command: sudo, timeout, ssh,
  * docker exec. Their table row describes them completely.
  */
-#include "base/data/arena.h"
 #include "shell/syntax/name_table.h"
 #include "shell/wrap/wrapper.h"
 
@@ -17,15 +16,10 @@ struct prefix {
 	size_t nbindings;
 };
 
-static bool is_letter_or_digit(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
 static bool has_letter(const char *letters, char letter)
 {
 	if (letters[0] == '^')
-		return is_letter_or_digit(letter) && !strchr(letters, letter);
+		return (ab_is_letter(letter) || ab_is_digit(letter)) && !strchr(letters, letter);
 	return letter && letters[0] && strchr(letters, letter);
 }
 
@@ -53,10 +47,10 @@ static const char *resolve_folder(struct ab_wrapping *w, const struct ab_field *
 }
 
 static void read_option(struct ab_wrapping *w, struct prefix *prefix,
-			const struct ab_opt_walk *walk, enum ab_opt what)
+			const struct ab_opt_walk *walk)
 {
 	const struct ab_wrapper *row = prefix->row;
-	char c = what == AB_OPT_LETTER ? walk->letter : 0;
+	char c = walk->letter;
 
 	prefix->alone |= has_letter(row->alone, c);
 	prefix->joined |= has_letter(row->joined, c);
@@ -65,11 +59,11 @@ static void read_option(struct ab_wrapping *w, struct prefix *prefix,
 	if (!walk->value.text.s)
 		return;
 	if (has_letter(row->script, c) ||
-	    (what == AB_OPT_LONG && ab_listed(row->script_long, walk->name))) {
+	    (walk->what == AB_OPT_LONG && ab_listed(row->script_long, walk->name))) {
 		ab_wrap_script(w, &walk->value);
 		prefix->scripted = true;
 	}
-	if (has_letter(row->dir, c) || ab_opt_is(walk, what, 0, row->dir_long))
+	if (has_letter(row->dir, c) || ab_opt_is(walk, 0, row->dir_long))
 		prefix->dir = resolve_folder(w, &walk->value);
 }
 
@@ -85,7 +79,7 @@ static bool take_assignment(struct ab_wrapping *w, struct prefix *prefix, const 
 	len = (uint32_t)(equals - f->text.s);
 	prefix->bindings[prefix->nbindings++] = (struct ab_binding){
 		.name = { f->text.s, len },
-		.value = ab_wrap_rest(f, len + 1),
+		.value = ab_field_rest(f, len + 1),
 	};
 	return true;
 }
@@ -119,9 +113,7 @@ static void finish_inners(struct ab_wrapping *w, struct prefix *prefix, struct a
 static void take_command(struct ab_wrapping *w, struct prefix *prefix, size_t at)
 {
 	if ((prefix->joined || applies_always(prefix->row->joined)) && !prefix->plain) {
-		struct ab_field script = ab_wrap_join(w->arena, w->argv + at, w->argc - at);
-
-		ab_wrap_script(w, &script);
+		ab_wrap_joined(w, at);
 		return;
 	}
 	ab_wrap_argv(w, at);
@@ -142,13 +134,11 @@ void ab_wrap_plain(struct ab_wrapping *w)
 	struct ab_inner **from = w->tail;
 	struct prefix prefix = { .row = w->row };
 	size_t after = find_after_word(w), at = w->argc;
-	struct ab_opt_walk walk;
-	enum ab_opt what;
 
-	ab_opt_begin(&walk, &w->opts, w->argv, after ? after : w->argc);
-	while ((what = ab_opt_next(&walk)) != AB_OPT_END) {
-		if (what != AB_OPT_OPERAND) {
-			read_option(w, &prefix, &walk, what);
+	for (struct ab_opt_walk walk = ab_opt_begin(w->opts, w->argv, after ? after : w->argc);
+	     ab_opt_next(&walk);) {
+		if (walk.what != AB_OPT_OPERAND) {
+			read_option(w, &prefix, &walk);
 			continue;
 		}
 		prefix.unknown += walk.maybe_value == AB_UNKNOWN_LONG;
@@ -172,14 +162,13 @@ void ab_wrap_plain(struct ab_wrapping *w)
 void ab_wrap_env(struct ab_wrapping *w)
 {
 	struct ab_opt_walk walk;
-	enum ab_opt what;
 
-	ab_opt_begin(&walk, &w->opts, w->argv, w->argc);
-	while ((what = ab_opt_next(&walk)) != AB_OPT_END && what != AB_OPT_OPERAND) {
+	walk = ab_wrap_options(w);
+	while (ab_opt_next(&walk) && walk.what != AB_OPT_OPERAND) {
 		struct ab_field *words, script;
 		size_t n;
 
-		if (!ab_opt_is(&walk, what, 'S', "split-string") || !walk.value.text.s)
+		if (!ab_opt_is(&walk, 'S', "split-string") || !walk.value.text.s)
 			continue;
 		n = w->argc - walk.next + 1;
 		words = ab_arena_alloc(w->arena, n * sizeof(*words));
@@ -196,14 +185,11 @@ void ab_wrap_env(struct ab_wrapping *w)
 void ab_wrap_runuser(struct ab_wrapping *w)
 {
 	struct ab_wrapper row = *w->row;
-	struct ab_opt_walk walk;
-	enum ab_opt what;
 
 	row.operands = AB_WRAP_NEVER;
 	row.shell[0] = '*';
-	ab_opt_begin(&walk, &w->opts, w->argv, w->argc);
-	while ((what = ab_opt_next(&walk)) != AB_OPT_END)
-		if (ab_opt_is(&walk, what, 'u', "user")) {
+	for (struct ab_opt_walk walk = ab_wrap_options(w); ab_opt_next(&walk);)
+		if (ab_opt_is(&walk, 'u', "user")) {
 			row.operands = 0;
 			row.shell[0] = '\0';
 			break;

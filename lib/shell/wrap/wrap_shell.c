@@ -1,6 +1,6 @@
 /* Shells, and shell builtins that run text as commands. */
-#include "base/data/arena.h"
 #include "shell/command/known_files.h"
+#include "shell/syntax/name_table.h"
 #include "shell/wrap/wrapper.h"
 
 /* The options of a shell invocation. */
@@ -19,8 +19,7 @@ static bool is_option(const struct ab_field *f)
 
 static bool takes_value(const struct ab_field *f)
 {
-	return ab_field_is(f, "--rcfile") || ab_field_is(f, "--init-file") ||
-	       ab_field_is(f, "--init-command");
+	return ab_listed("--init-command --init-file --rcfile", f->text);
 }
 
 /* Read bundled letters; returns how many words follow as values: -o, -O and fish's
@@ -97,8 +96,7 @@ static void read_file(struct ab_wrapping *w, size_t at)
 	const struct ab_file *known = NULL;
 	struct ab_field script;
 
-	if (ab_field_is(file, "/dev/stdin") || ab_field_is(file, "/dev/fd/0") ||
-	    ab_field_is(file, "/proc/self/fd/0")) {
+	if (ab_listed("/dev/fd/0 /dev/stdin /proc/self/fd/0", file->text)) {
 		ab_wrap_stdin(w);
 	} else if (file->stream) {
 		add_data_script(w, file->stream, at);
@@ -158,15 +156,15 @@ void ab_wrap_sh(struct ab_wrapping *w)
 	}
 }
 
+/* Where the operands of a builtin without options begin. */
+static size_t skip_dashes(const struct ab_wrapping *w)
+{
+	return w->argc > 1 && ab_field_is(&w->argv[1], "--") ? 2 : 1;
+}
+
 void ab_wrap_eval(struct ab_wrapping *w)
 {
-	size_t at = w->argc > 1 && ab_field_is(&w->argv[1], "--") ? 2 : 1;
-	struct ab_field script;
-
-	if (at >= w->argc)
-		return;
-	script = ab_wrap_join(w->arena, w->argv + at, w->argc - at);
-	ab_wrap_script(w, &script);
+	ab_wrap_joined(w, skip_dashes(w));
 }
 
 static bool is_number(const struct ab_field *f)
@@ -179,7 +177,7 @@ static bool is_number(const struct ab_field *f)
 
 void ab_wrap_trap(struct ab_wrapping *w)
 {
-	size_t at = w->argc > 1 && ab_field_is(&w->argv[1], "--") ? 2 : 1;
+	size_t at = skip_dashes(w);
 	const struct ab_field *action = &w->argv[at];
 
 	if (at + 1 >= w->argc || action->text.len == 0 || action->text.s[0] == '-' ||
@@ -193,13 +191,10 @@ void ab_wrap_alias(struct ab_wrapping *w)
 	for (size_t i = 1; i < w->argc; i++) {
 		const struct ab_field *f = &w->argv[i];
 		const char *equals = f->text.len ? memchr(f->text.s, '=', f->text.len) : NULL;
-		struct ab_field value;
+		uint32_t value = equals ? (uint32_t)(equals - f->text.s) + 1 : 0;
 
-		if (!equals || f->text.s[0] == '-')
-			continue;
-		value = ab_wrap_rest(f, (uint32_t)(equals - f->text.s) + 1);
-		if (value.text.len > 0)
-			ab_wrap_script(w, &value);
+		if (equals && f->text.s[0] != '-' && value < f->text.len)
+			ab_wrap_script_from(w, f, value);
 	}
 }
 
@@ -212,12 +207,8 @@ void ab_wrap_source(struct ab_wrapping *w)
 /* at TIME and batch read standard input, except with -f or to list or edit jobs. */
 void ab_wrap_at(struct ab_wrapping *w)
 {
-	struct ab_opt_walk walk;
-	enum ab_opt what;
-
-	ab_opt_begin(&walk, &w->opts, w->argv, w->argc);
-	while ((what = ab_opt_next(&walk)) != AB_OPT_END)
-		if (what == AB_OPT_LETTER && strchr("flcrdV", walk.letter))
+	for (struct ab_opt_walk walk = ab_wrap_options(w); ab_opt_next(&walk);)
+		if (walk.what == AB_OPT_LETTER && strchr("flcrdV", walk.letter))
 			return;
 	ab_wrap_stdin(w);
 }

@@ -1,5 +1,4 @@
-#ifndef AB_SHELL_WRAP_WRAPPER_H
-#define AB_SHELL_WRAP_WRAPPER_H
+#pragma once
 /*
  * How wrappers are read: each has a table row. ab_wrap_plain() reads most of them
  * from the row alone, the others have their own reader. Private to shell/wrap.
@@ -43,9 +42,9 @@ enum ab_wrap_read {
 };
 
 struct ab_wrapper {
-	char name[24]; /* "sudo"; with a subcommand "docker exec" */
+	/* Its grammar and its subcommands have this name; "": that of the command. */
+	char name[20];
 	enum ab_wrap_read read;
-	char same[24];	   /* use the row of this name instead */
 	unsigned operands; /* how many precede the command */
 	char after[8];	   /* the command follows this word, if present */
 	/* Options as letters or long names; "*": always. */
@@ -68,14 +67,14 @@ struct ab_wrapping {
 	struct ab_arena *arena;
 	const struct ab_simple *command;
 	const struct ab_wrapper *row;
-	struct ab_opts opts;	     /* the grammar of the row's name */
+	struct ab_text name;	     /* of the row, or the name that led to it */
+	struct ab_opts opts;	     /* the grammar of that name */
 	const struct ab_field *argv; /* starts at the subcommand, if any */
 	size_t argc;
 	struct ab_inner **tail;
 	bool transparent;
 };
 
-/* Sorted by name, without duplicates. */
 extern const struct ab_wrapper ab_wrappers[];
 extern const size_t ab_nwrappers;
 
@@ -85,19 +84,27 @@ ab_wrap_reader ab_wrap_plain, ab_wrap_sub, ab_wrap_sh, ab_wrap_eval, ab_wrap_tra
 	ab_wrap_file, ab_wrap_ssh, ab_wrap_tar, ab_wrap_zip, ab_wrap_editor, ab_wrap_pager,
 	ab_wrap_make, ab_wrap_sed, ab_wrap_gdb, ab_wrap_sqlite;
 
+/* The words of the wrapper. */
+static inline struct ab_opt_walk ab_wrap_options(const struct ab_wrapping *w)
+{
+	return ab_opt_begin(w->opts, w->argv, w->argc);
+}
+
 /* Add an inner command with the row's flags and the command's standard input. */
 struct ab_inner *ab_wrap_add(struct ab_wrapping *w, enum ab_inner_kind kind);
 /* Add the command that starts at word `from`, if any. An unknown word may be empty
  * or several words: then also add the commands that may start after it. */
 void ab_wrap_argv(struct ab_wrapping *w, size_t from);
 struct ab_inner *ab_wrap_script(struct ab_wrapping *w, const struct ab_field *script);
+/* Add the field without its first `from` bytes. */
+void ab_wrap_script_from(struct ab_wrapping *w, const struct ab_field *f, uint32_t from);
+/* Add the words from `from` on, joined with blanks, if there are any. */
+void ab_wrap_joined(struct ab_wrapping *w, size_t from);
 /* Add standard input as a script, unless there is none or it is a file with unknown
  * content. */
 void ab_wrap_stdin(struct ab_wrapping *w);
 /* Join the words with blanks into one field. */
 struct ab_field ab_wrap_join(struct ab_arena *arena, const struct ab_field *v, size_t n);
-/* The field without its first `from` bytes. */
-struct ab_field ab_wrap_rest(const struct ab_field *f, uint32_t from);
 /* A field with this text, and with the taint and range of `like`. */
 struct ab_field ab_wrap_field(const struct ab_field *like, struct ab_text text);
 /* A field with unknown content. */
@@ -111,5 +118,3 @@ static inline bool ab_field_opens_unknown(const struct ab_field *f)
 {
 	return f->unknown && f->text.len > 0 && f->text.s[0] == AB_UNKNOWN;
 }
-
-#endif

@@ -1,23 +1,13 @@
 #include "steer/apply/layer_command.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
-#include "base/system/path.h"
 #include "layer/diff/labels.h"
 #include "layer/diff/show.h"
+#include "layer/journal/stack.h"
 #include "layer/journal/view.h"
 #include "layer/walk/look.h"
 #include "policy/layers/layers.h"
-#include "session/state/live_writers.h"
-#include "session/state/state.h"
+#include "state/live_writers.h"
+#include "state/state.h"
 #include "steer/client/steer.h"
 
 /* ---- which set ---- */
@@ -27,14 +17,15 @@ static struct timespec get_applied(const struct ab_layer_store *store, const cha
 				   const char *cwd)
 {
 	ab_autolayerset struct ab_layer_set set = AB_LAYER_SET_NONE;
-	ab_autoclose int done = -1;
+	ab_autoclose int undo = -1, newest = -1;
 	struct ab_look look;
 	struct ab_error err;
 
 	if (ab_layers_open(store, key, 0, &set, &err) < 0)
 		return (struct timespec){ 0 };
-	done = ab_layer_set_open(&set, "undo/last/done", O_PATH);
-	if (done < 0 || ab_look_at(done, "", &look) < 0 || !set.meta.workspace ||
+	undo = ab_layer_set_open(&set, "undo", O_RDONLY | O_DIRECTORY);
+	newest = undo < 0 ? -1 : ab_undo_open_newest(undo);
+	if (newest < 0 || ab_look_at(newest, "done", &look) < 0 || !set.meta.workspace ||
 	    set.meta.workspace[0] != '/' || !ab_path_within(cwd, set.meta.workspace))
 		return (struct timespec){ 0 };
 	return look.id.mtime;
@@ -58,8 +49,7 @@ static int find_applied(const struct ab_layer_store *store, const char *cwd,
 		}
 	}
 	if (!key) {
-		ab_fail(err, AB_EREFUSED, 0,
-			"nothing to take back in this folder: only the last apply can be taken back");
+		ab_fail(err, AB_EREFUSED, 0, "no apply to this folder can be taken back");
 		return ab_hint(err, "name a run, or list all layers with: agentbox layers");
 	}
 	return ab_layers_open(store, key, AB_LAYERS_LOCK, ret, err);
@@ -107,7 +97,7 @@ static int add_path(struct ab_layer_command *c, const char *word, const char *ro
 	return 0;
 }
 
-/* Say it before anybody is asked; the guard looks again (session/state/claim.h). */
+/* Say it before anybody is asked; the guard looks again (state/claim.h). */
 static int check_writers(const struct ab_layer_command *c, bool home, struct ab_error *err)
 {
 	static const struct ab_strv nothing;
@@ -152,8 +142,7 @@ void ab_layer_command_fini(struct ab_layer_command *c)
 {
 	ab_claim_release(&c->claim);
 	ab_layer_set_fini(&c->set);
-	ab_strv_fini(&c->paths);
-	ab_strv_fini(&c->notes);
+	ab_strv_fini_all(&c->paths, &c->notes);
 	if (c->state)
 		ab_state_fini(c->state);
 	free(c->state);
@@ -187,24 +176,18 @@ char *ab_change_labels(const struct ab_change *change)
 
 static void add_change_json(struct ab_buf *b, const struct ab_change *change, const char *why)
 {
-	const char *comma = ",\"labels\":[";
-
-	ab_buf_puts(b, "{\"path\":");
-	ab_buf_json(b, change->path);
-	ab_buf_printf(b, ",\"change\":\"%s\"", ab_show_kind(change));
-	for (unsigned int id = 0; id < AB_LABEL_COUNT; id++)
-		if (change->labels & AB_LABEL_BIT(id)) {
-			ab_buf_printf(b, "%s\"%s\"", comma, ab_labels[id].name);
-			comma = ",";
-		}
-	if (change->labels)
+	ab_buf_jsonf(b, ",{'path':%s,'change':%s", change->path, ab_show_kind(change));
+	if (change->labels) {
+		ab_buf_jsonf(b, ",'labels':[");
+		for (unsigned int id = 0; id < AB_LABEL_COUNT; id++)
+			if (change->labels & AB_LABEL_BIT(id))
+				ab_buf_jsonf(b, ",%s", ab_labels[id].name);
 		ab_buf_puts(b, "]");
-	if (change->conflict)
-		ab_buf_puts(b, ",\"conflict\":true");
-	if (why) {
-		ab_buf_puts(b, ",\"reason\":");
-		ab_buf_json(b, why);
 	}
+	if (change->conflict)
+		ab_buf_jsonf(b, ",'conflict':true");
+	if (why)
+		ab_buf_jsonf(b, ",'reason':%s", why);
 	ab_buf_puts(b, "}");
 }
 
@@ -226,17 +209,11 @@ static bool is_in_list(const struct ab_pick *pick, enum list list)
 static void add_list_json(struct ab_buf *b, const struct ab_apply *apply, const char *name,
 			  enum list list)
 {
-	const char *comma = "";
-
-	ab_buf_printf(b, ",\"%s\":[", name);
-	for (size_t i = 0; i < apply->changes.len; i++) {
-		if (!is_in_list(&apply->picks[i], list))
-			continue;
-		ab_buf_puts(b, comma);
-		add_change_json(b, &apply->changes.v[i],
-				list == LIST_LEFT ? apply->picks[i].left : NULL);
-		comma = ",";
-	}
+	ab_buf_jsonf(b, ",%s:[", name);
+	for (size_t i = 0; i < apply->changes.len; i++)
+		if (is_in_list(&apply->picks[i], list))
+			add_change_json(b, &apply->changes.v[i],
+					list == LIST_LEFT ? apply->picks[i].left : NULL);
 	ab_buf_puts(b, "]");
 }
 
@@ -245,10 +222,8 @@ char *ab_layer_command_json(const struct ab_layer_command *c, const struct ab_ap
 {
 	struct ab_buf b = { 0 };
 
-	ab_buf_puts(&b, "{\"set\":");
-	ab_buf_json(&b, c->set.key);
-	ab_buf_puts(&b, ",\"root\":");
-	ab_buf_json(&b, (apply->home ? c->set.meta.home : c->set.meta.workspace) ?: "");
+	ab_buf_jsonf(&b, "{'set':%s,'root':%s", c->set.key,
+		     (apply->home ? c->set.meta.home : c->set.meta.workspace) ?: "");
 	add_list_json(&b, apply, verb, LIST_DONE);
 	add_list_json(&b, apply, "left", LIST_LEFT);
 	add_list_json(&b, apply, "dropped", LIST_DROPPED);

@@ -1,18 +1,13 @@
-#ifndef AB_STEER_APPLY_LAYER_COMMAND_H
-#define AB_STEER_APPLY_LAYER_COMMAND_H
+#pragma once
 /*
  * What apply, discard and undo have in common: find the set of layers that is meant, lock
  * it, complete what was interrupted, and turn paths into paths of the layer.
  */
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "base/data/strv.h"
+#include "base/base.h"
 #include "layer/apply/apply.h"
 #include "layer/store/store.h"
-#include "session/state/claim.h"
+#include "state/claim.h"
 
-struct ab_error;
 struct ab_policy_input;
 
 /* The arguments: the name of a set, then paths. Each may be missing. Without "--", the first word
@@ -62,5 +57,3 @@ char *ab_layer_command_json(const struct ab_layer_command *command, const struct
 			    const char *verb);
 /* The names of its labels: "git, folder". Free it. */
 char *ab_change_labels(const struct ab_change *change);
-
-#endif

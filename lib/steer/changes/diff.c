@@ -1,26 +1,16 @@
 #include "steer/changes/diff.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "audit/read/find.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
-#include "base/system/path.h"
+#include "base/system/new_file.h"
 #include "layer/diff/contents.h"
 #include "layer/diff/labels.h"
-#include "layer/diff/text_diff.h"
+#include "base/text/text_diff.h"
 #include "layer/journal/view.h"
 #include "layer/store/store.h"
 #include "layer/walk/changes.h"
 #include "policy/layers/layers.h"
-#include "session/state/claim.h"
-#include "session/state/state.h"
+#include "state/claim.h"
+#include "state/state.h"
 #include "steer/changes/diff_state.h"
 #include "steer/client/steer.h"
 
@@ -134,14 +124,11 @@ static void close_stat(struct job *j)
 
 static void open_json(struct job *j)
 {
-	struct ab_buf *b = &j->out->b;
-
-	ab_buf_puts(b, "{\"version\":1,\"source\":\"layer\",\"layer\":");
-	ab_buf_json(b, j->set.key);
-	ab_buf_printf(b, ",\"root\":\"%s\",\"folder\":", j->request->home ? "home" : "workspace");
-	ab_buf_json(b, j->root);
-	ab_buf_printf(b, ",\"busy\":%s,\"complete\":%s,\"changes\":[",
-		      j->set.lock < 0 ? "true" : "false", j->changes.cut ? "false" : "true");
+	ab_buf_jsonf(&j->out->b,
+		     "{'version':1,'source':'layer','layer':%s,'root':%s,'folder':%s,'busy':%hhd,"
+		     "'complete':%hhd,'changes':[",
+		     j->set.key, j->request->home ? "home" : "workspace", j->root,
+		     (bool)(j->set.lock < 0), (bool)!j->changes.cut);
 }
 
 static void add_json(struct job *j, const struct ab_shown *s)
@@ -222,17 +209,11 @@ static void add_and_count(struct job *j, const struct ab_shown *s)
 	forms[j->request->form].add(j, s);
 }
 
-static bool is_wanted(const struct job *j, const struct ab_label_hits *hits)
+bool ab_diff_wants_labels(const struct ab_diff_request *request, const struct ab_label_hits *hits)
 {
-	switch (j->request->part) {
-	case AB_DIFF_ALL:
-		return true;
-	case AB_DIFF_LABELLED:
-		return hits->bits != 0;
-	case AB_DIFF_SAFE:
-		return hits->bits == 0;
-	}
-	return true;
+	bool labelled = hits->bits != 0;
+
+	return request->part == AB_DIFF_ALL || labelled == (request->part == AB_DIFF_LABELLED);
 }
 
 /* Files and links are compared, unless one became the other. */
@@ -278,11 +259,12 @@ static void show_change(struct job *j, struct ab_change *c,
 
 	ab_contents_read(&j->opened.view, c, &contents);
 	ab_contents_label(&j->opened.view, &j->changes, &j->scene, c, &contents, &hits);
-	if (!is_wanted(j, &hits))
+	if (!ab_diff_wants_labels(j->request, &hits))
 		return;
 	if (has_lines(c, &contents)) {
 		ab_hunks_find(contents.old.data ? contents.old.data : "", contents.old.len,
-			      contents.new.data ? contents.new.data : "", contents.new.len, &hunks);
+			      contents.fresh.data ? contents.fresh.data : "", contents.fresh.len,
+			      &hunks);
 		shown.hunks = &hunks;
 	}
 	if (is_only_counted(j, c, &hits))
@@ -426,7 +408,7 @@ static int try_layer(struct job *j, const struct ab_state *state, struct ab_erro
 /* A run that has a record, but no layer above its workspace. */
 static int try_run(struct job *j, const struct ab_state *state, struct ab_error *err)
 {
-	struct ab_found_run run;
+	ab_auto(ab_found_run_fini) struct ab_found_run run = { .dir = -1 };
 	struct ab_error unknown = { 0 };
 	int result;
 
@@ -437,15 +419,13 @@ static int try_run(struct job *j, const struct ab_state *state, struct ab_error 
 	if (result == 0 && has_home(&j->set))
 		ab_strv_addf(&j->report->notes, "its home layer: agentbox diff --home %s",
 			     j->set.key);
-	ab_found_run_fini(&run);
 	return result;
 }
 
 static void close_job(struct job *j)
 {
 	ab_stat_fini(&j->table);
-	ab_strv_fini(&j->gitdirs);
-	ab_strv_fini(&j->paths);
+	ab_strv_fini_all(&j->gitdirs, &j->paths);
 	ab_label_scene_fini(&j->scene);
 	ab_changes_fini(&j->changes);
 	ab_layer_opened_fini(&j->opened);
@@ -456,7 +436,7 @@ static int show_request(const struct ab_policy_input *input, const struct ab_dif
 			const char *doubtful, const struct ab_state *state, struct ab_diff_out *out,
 			struct ab_diff_report *report, struct ab_error *err)
 {
-	struct job j = {
+	ab_auto(close_job) struct job j = {
 		.input = input,
 		.request = request,
 		.out = out,
@@ -471,7 +451,6 @@ static int show_request(const struct ab_policy_input *input, const struct ab_dif
 	/* No such run: what is known about the layer stays. */
 	if (shown <= 0)
 		result = shown;
-	close_job(&j);
 	return result;
 }
 
@@ -505,21 +484,19 @@ static int show_words(const struct ab_policy_input *input, const struct ab_diff_
 
 void ab_diff_report_fini(struct ab_diff_report *report)
 {
-	ab_strv_fini(&report->notes);
-	ab_strv_fini(&report->roots);
+	ab_strv_fini_all(&report->notes, &report->roots);
 }
 
 int ab_diff(const struct ab_policy_input *input, const struct ab_diff_request *request,
 	    ab_diff_put_fn *put, void *arg, struct ab_diff_report *ret, struct ab_error *err)
 {
-	struct ab_state state = { .root = -1, .live = -1, .runs = -1 };
+	ab_auto(ab_state_fini) struct ab_state state = AB_STATE_NONE;
 	struct ab_diff_out out = { .put = put, .arg = arg };
 	int result = -1;
 
 	*ret = (struct ab_diff_report){ 0 };
 	if (ab_steer_state(input, &state, err) == 0)
 		result = show_words(input, request, &state, &out, ret, err);
-	ab_state_fini(&state);
 	ab_buf_fini(&out.b);
 	return result;
 }
@@ -542,20 +519,16 @@ static int put_file(void *arg, const char *data, size_t len)
 int ab_diff_save(const struct ab_policy_input *input, const struct ab_diff_request *request,
 		 const char *file, struct ab_diff_report *ret, struct ab_error *err)
 {
-	ab_autofree char *tmp = ab_printf("%s.XXXXXX", file);
-	ab_autoclose int fd = mkostemp(tmp, O_CLOEXEC); /* 0600 */
-	struct file out = { .fd = fd };
-	int result;
+	ab_autonewfile struct ab_new_file fresh = AB_NEW_FILE_NONE;
+	struct file out = { 0 };
 
 	*ret = (struct ab_diff_report){ 0 };
-	if (fd < 0)
+	if (ab_new_file_open(AT_FDCWD, file, NULL, 0600, &fresh) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "cannot write %s", file);
-	result = ab_diff(input, request, put_file, &out, ret, err);
-	if (result == 0 && !out.errnum && (fsync(fd) < 0 || rename(tmp, file) < 0))
+	out.fd = fresh.fd;
+	if (ab_diff(input, request, put_file, &out, ret, err) < 0)
+		return -1;
+	if (!out.errnum && ab_new_file_place(&fresh, 0) < 0)
 		out.errnum = errno;
-	if (result == 0 && out.errnum)
-		result = ab_fail(err, AB_ESYSTEM, out.errnum, "cannot write %s", file);
-	if (result < 0)
-		unlink(tmp);
-	return result;
+	return out.errnum ? ab_fail(err, AB_ESYSTEM, out.errnum, "cannot write %s", file) : 0;
 }

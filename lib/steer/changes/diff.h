@@ -1,5 +1,4 @@
-#ifndef AB_STEER_CHANGES_DIFF_H
-#define AB_STEER_CHANGES_DIFF_H
+#pragma once
 /*
  * `diff`: shows what a layer would change on the host. Nothing on the host is changed,
  * except that an apply that was interrupted is completed or taken back first.
@@ -7,13 +6,9 @@
  * For a run without a layer above its workspace it shows what is known without one
  * (steer/changes/run_changes.h).
  */
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "base/data/strv.h"
+#include "base/base.h"
 #include "layer/diff/show.h"
 
-struct ab_error;
 struct ab_policy_input;
 
 enum ab_diff_form { AB_DIFF_PATCH, AB_DIFF_STAT, AB_DIFF_JSON, AB_DIFF_HTML };
@@ -51,5 +46,3 @@ int ab_diff(const struct ab_policy_input *input, const struct ab_diff_request *r
 /* The same as a whole file, which is replaced at once. */
 int ab_diff_save(const struct ab_policy_input *input, const struct ab_diff_request *request,
 		 const char *file, struct ab_diff_report *ret, struct ab_error *err);
-
-#endif

@@ -1,8 +1,3 @@
-#include <string.h>
-
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/path.h"
 #include "layer/walk/changes.h"
 #include "policy/layers/layers.h"
 #include "steer/changes/diff_state.h"

@@ -1,11 +1,11 @@
-#ifndef AB_STEER_CHANGES_DIFF_STATE_H
-#define AB_STEER_CHANGES_DIFF_STATE_H
+#pragma once
 /* Shared by the files of `diff`. */
-#include "base/data/buf.h"
+#include "base/base.h"
 #include "steer/changes/diff.h"
 
 struct ab_change;
 struct ab_found_run;
+struct ab_label_hits;
 
 /* Where the output goes: in pieces, so that memory does not grow with it. */
 struct ab_diff_out {
@@ -21,10 +21,10 @@ int ab_diff_paths(const struct ab_policy_input *input, const struct ab_diff_requ
 		  const char *root, struct ab_strv *ret, struct ab_error *err);
 /* Is the change at one of them, below it, or a folder that contains it and is deleted? */
 bool ab_diff_wants(const struct ab_strv *paths, const struct ab_change *change);
+/* Is a change with these labels in the part that is asked for? */
+bool ab_diff_wants_labels(const struct ab_diff_request *request, const struct ab_label_hits *hits);
 
 /* run_changes_text.c: a run without a layer; `state` is the path of the state folder. */
 int ab_diff_run(const struct ab_policy_input *input, const struct ab_diff_request *request,
 		const struct ab_found_run *run, const char *state, struct ab_diff_out *out,
 		struct ab_diff_report *report, struct ab_error *err);
-
-#endif

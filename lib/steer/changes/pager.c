@@ -1,21 +1,11 @@
 #include "steer/changes/pager.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/data/mem.h"
-#include "base/data/strv.h"
-#include "base/system/fd.h"
+#include "host/host_command.h"
 #include "policy/layers/layers.h"
 #include "policy/model/policy.h"
 #include "policy/values/paths.h"
-#include "session/host/host_command.h"
 
 /* Is the program in an absolute folder of PATH? */
 static bool is_installed(char *const *env, const char *program)

@@ -1,5 +1,4 @@
-#ifndef AB_STEER_CHANGES_PAGER_H
-#define AB_STEER_CHANGES_PAGER_H
+#pragma once
 /*
  * Output through the user's pager: $AGENTBOX_PAGER, else $PAGER, else `less -FRX` if
  * there is one; an empty value or "cat" means none. The pager runs with the caller's
@@ -8,20 +7,15 @@
  * except colours.
  *
  * No box chooses the pager: like every command that we run on the host
- * (session/host/host_command.h), it runs in /, and neither it nor a folder of its PATH may be
+ * (host/host_command.h), it runs in /, and neither it nor a folder of its PATH may be
  * where a box can write.
  *
  * The pager starts with the first output, and only if standard output is a terminal. If
  * it cannot be started, the output goes to the terminal.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <sys/types.h>
-
-#include "base/data/error.h"
+#include "base/base.h"
 
 struct ab_policy_input;
-struct ab_strv;
 
 struct ab_pager {
 	int fd;	   /* where output goes: standard output, or a pipe */
@@ -44,5 +38,3 @@ void ab_pager_init(struct ab_pager *pager, bool wanted, const struct ab_policy_i
 int ab_pager_put(void *pager, const char *data, size_t len);
 /* Wait until the person has left the pager. */
 void ab_pager_close(struct ab_pager *pager);
-
-#endif

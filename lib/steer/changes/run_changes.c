@@ -1,18 +1,10 @@
 #include "steer/changes/run_changes.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <time.h>
-
 #include "audit/read/details.h"
 #include "audit/read/find.h"
 #include "audit/read/query.h"
 #include "audit/read/reader.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/path.h"
+#include "layer/walk/changes.h"
 #include "workspace/quarantine/journal.h"
 #include "workspace/survey/survey.h"
 #include "workspace/tree/dir.h"
@@ -35,6 +27,7 @@ static bool is_after(const struct statx_timestamp *t, const struct timespec *tha
 static void add_file(struct look *l, const char *folder, const char *name, const struct statx *st)
 {
 	struct ab_run_changes *c = l->changes;
+	bool created;
 
 	if (c->len == AB_RUN_FILES_MAX) {
 		c->cut = true;
@@ -44,11 +37,16 @@ static void add_file(struct look *l, const char *folder, const char *name, const
 		c->room = c->room ? 2 * c->room : 64;
 		c->v = ab_realloc(c->v, c->room * sizeof(c->v[0]));
 	}
-	c->v[c->len++] = (struct ab_run_file){
+	created = (st->stx_mask & STATX_BTIME) && is_after(&st->stx_btime, &l->since);
+	c->v[c->len++] = (struct ab_change){
 		.path = ab_path_join(folder, name),
-		.created = (st->stx_mask & STATX_BTIME) && is_after(&st->stx_btime, &l->since),
-		.mode = st->stx_mode,
-		.size = st->stx_size,
+		.kind = created ? AB_CHANGE_ADDED : AB_CHANGE_MODIFIED,
+		.was = AB_TYPE_NONE, /* or not known */
+		.is = S_ISREG(st->stx_mode)   ? AB_TYPE_FILE
+		      : S_ISLNK(st->stx_mode) ? AB_TYPE_LINK
+					      : AB_TYPE_OTHER,
+		.new_mode = st->stx_mode & 07777,
+		.new_size = st->stx_size,
 	};
 }
 
@@ -102,7 +100,7 @@ static bool is_covered(const struct ab_strv *roots, size_t index)
 
 static int compare_files(const void *a, const void *b)
 {
-	return strcmp(((const struct ab_run_file *)a)->path, ((const struct ab_run_file *)b)->path);
+	return strcmp(((const struct ab_change *)a)->path, ((const struct ab_change *)b)->path);
 }
 
 static void add_findings(struct ab_run_changes *c, const struct ab_detail *list)
@@ -207,8 +205,6 @@ void ab_run_changes_fini(struct ab_run_changes *changes)
 	for (size_t i = 0; i < changes->len; i++)
 		free(changes->v[i].path);
 	free(changes->v);
-	ab_strv_fini(&changes->roots);
-	ab_strv_fini(&changes->gone);
-	ab_strv_fini(&changes->findings);
+	ab_strv_fini_all(&changes->roots, &changes->gone, &changes->findings);
 	*changes = (struct ab_run_changes){ 0 };
 }

@@ -1,5 +1,4 @@
-#ifndef AB_STEER_CHANGES_RUN_CHANGES_H
-#define AB_STEER_CHANGES_RUN_CHANGES_H
+#pragma once
 /*
  * What a run without a layer changed, as far as it is known: files in its writable
  * folders whose status changed (ctime, which nobody can set) while the run was active.
@@ -11,23 +10,11 @@
  *
  * The folders may be hostile. The walk is bounded and follows no link.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
-
 #include "audit/write/audit.h"
-#include "base/data/strv.h"
+#include "base/base.h"
 
-struct ab_error;
+struct ab_change;
 struct ab_found_run;
-
-struct ab_run_file {
-	char *path;   /* absolute */
-	bool created; /* else it existed, as far as the file system knows */
-	mode_t mode;  /* with the type */
-	uint64_t size;
-};
 
 struct ab_run_changes {
 	char since[AB_STAMP_ROOM], until[AB_STAMP_ROOM]; /* until: "" if it is not known */
@@ -35,7 +22,9 @@ struct ab_run_changes {
 	struct ab_strv roots;				 /* writable folders */
 	struct ab_strv gone;				 /* those that cannot be read now */
 	struct ab_strv findings;			 /* what the record says about files */
-	struct ab_run_file *v;				 /* sorted by path */
+	/* Sorted by path, which is absolute. Added, or modified: it existed, as far as the file system
+	 * knows. */
+	struct ab_change *v;
 	size_t len, room;
 	size_t later;	/* files that changed after the end, and perhaps before */
 	size_t folders; /* in which names were added, removed or renamed */
@@ -48,5 +37,3 @@ struct ab_run_changes {
 int ab_run_changes_collect(const struct ab_found_run *run, const char *skip,
 			   struct ab_run_changes *ret, struct ab_error *err);
 void ab_run_changes_fini(struct ab_run_changes *changes);
-
-#endif

@@ -1,11 +1,5 @@
-#include <string.h>
-#include <sys/stat.h>
-
 #include "audit/read/find.h"
 #include "audit/read/query.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/path.h"
 #include "layer/diff/labels.h"
 #include "layer/walk/changes.h"
 #include "policy/layers/layers.h"
@@ -19,7 +13,7 @@ struct show {
 	const struct ab_diff_request *request;
 	const struct ab_found_run *run;
 	const struct ab_run_changes *changes;
-	struct ab_strv paths; /* absolute */
+	const struct ab_strv *paths; /* absolute */
 	struct ab_diff_out *out;
 	struct ab_diff_report *report;
 	size_t shown;
@@ -27,19 +21,11 @@ struct show {
 
 static bool is_wanted(const struct show *s, const char *path, const struct ab_label_hits *hits)
 {
-	bool inside = s->paths.len == 0;
+	bool inside = s->paths->len == 0;
 
-	for (size_t i = 0; i < s->paths.len; i++)
-		inside |= ab_path_within(path, s->paths.v[i]);
-	switch (s->request->part) {
-	case AB_DIFF_ALL:
-		return inside;
-	case AB_DIFF_LABELLED:
-		return inside && hits->bits;
-	case AB_DIFF_SAFE:
-		return inside && !hits->bits;
-	}
-	return inside;
+	for (size_t i = 0; i < s->paths->len; i++)
+		inside |= ab_path_within(path, s->paths->v[i]);
+	return inside && ab_diff_wants_labels(s->request, hits);
 }
 
 /* The path below the first root that has it: names are relative to a project. */
@@ -51,31 +37,21 @@ static const char *get_name(const struct ab_run_changes *c, const char *path)
 	return path + 1;
 }
 
-static enum ab_change_type get_type(mode_t mode)
+static const char *get_kind(const struct ab_change *c)
 {
-	if (S_ISREG(mode))
-		return AB_TYPE_FILE;
-	return S_ISLNK(mode) ? AB_TYPE_LINK : AB_TYPE_OTHER;
+	return c->kind == AB_CHANGE_ADDED ? "created" : "modified";
 }
 
-static const char *get_type_name(mode_t mode)
+static void add_text(struct show *s, const struct ab_shown *shown)
 {
-	return S_ISREG(mode) ? "file" : S_ISLNK(mode) ? "link" : "other";
-}
-
-static const char *get_kind(const struct ab_run_file *f)
-{
-	return f->created ? "created" : "modified";
-}
-
-static void add_text(struct show *s, const struct ab_run_file *f, const struct ab_label_hits *hits)
-{
+	const struct ab_label_hits *hits = shown->hits;
 	struct ab_buf *b = &s->out->b;
 	bool colour = s->request->style.colour;
 	char size[32];
 
-	ab_buf_printf(b, "%-8s  %10s  ", get_kind(f), ab_show_size(f->size, size));
-	ab_show_name(b, "", f->path);
+	ab_buf_printf(b, "%-8s  %10s  ", get_kind(shown->change),
+		      ab_show_size(shown->change->new_size, size));
+	ab_show_name(b, "", shown->change->path);
 	for (size_t i = 0; i < hits->len; i++) {
 		ab_buf_puts(b, colour ? "\033[1;33m" : "");
 		ab_buf_puts(b, i ? "; " : "  ! ");
@@ -85,63 +61,51 @@ static void add_text(struct show *s, const struct ab_run_file *f, const struct a
 	ab_buf_puts(b, "\n");
 }
 
-static void add_json(struct show *s, const struct ab_run_file *f, const struct ab_label_hits *hits)
+static void add_json(struct show *s, const struct ab_shown *shown)
 {
+	const struct ab_change *c = shown->change;
 	struct ab_buf *b = &s->out->b;
 
 	ab_buf_puts(b, s->shown ? ",\n{" : "\n{");
-	ab_show_json_path(b, f->path);
+	ab_show_json_path(b, c->path);
 	ab_buf_printf(b, ",\"kind\":\"%s\",\"is\":\"%s\",\"new_mode\":\"%04o\",\"new_size\":%llu,",
-		      get_kind(f), get_type_name(f->mode), f->mode & 07777,
-		      (unsigned long long)f->size);
-	ab_show_json_labels(b, hits);
+		      get_kind(c),
+		      c->is == AB_TYPE_FILE   ? "file"
+		      : c->is == AB_TYPE_LINK ? "link"
+					      : "other",
+		      c->new_mode, (unsigned long long)c->new_size);
+	ab_show_json_labels(b, shown->hits);
 	ab_buf_puts(b, "}");
 }
 
-static void add_page(struct show *s, const struct ab_run_file *f, const struct ab_label_hits *hits)
+static void add_page(struct show *s, const struct ab_shown *shown)
 {
-	struct ab_change change = {
-		.path = f->path,
-		.kind = f->created ? AB_CHANGE_ADDED : AB_CHANGE_MODIFIED,
-		.was = AB_TYPE_NONE, /* or not known */
-		.is = get_type(f->mode),
-		.new_size = f->size,
-		.new_mode = f->mode & 07777,
-	};
-	struct ab_shown shown = { .change = &change, .hits = hits };
-
-	ab_show_page_change(&s->out->b, &shown);
+	ab_show_page_change(&s->out->b, shown);
 }
 
-static void add_page_label(struct show *s, const struct ab_run_file *f,
-			   const struct ab_label_hits *hits)
+static void add_page_label(struct show *s, const struct ab_shown *shown)
 {
-	struct ab_change change = { .path = f->path };
-	struct ab_shown shown = { .change = &change, .hits = hits };
-
-	ab_show_page_label(&s->out->b, &shown);
+	ab_show_page_label(&s->out->b, shown);
 }
 
-static void count_file(struct show *s, const struct ab_run_file *f,
-		       const struct ab_label_hits *hits)
+static void count_file(struct show *s, const struct ab_shown *shown)
 {
-	(void)f;
 	s->report->totals.changes++;
-	s->report->totals.labelled += hits->bits != 0;
+	s->report->totals.labelled += shown->hits->bits != 0;
 }
 
-static void each_file(struct show *s, void (*fn)(struct show *s, const struct ab_run_file *f,
-						 const struct ab_label_hits *hits))
+static void each_file(struct show *s, void (*fn)(struct show *s, const struct ab_shown *shown))
 {
 	s->shown = 0;
 	for (size_t i = 0; i < s->changes->len && !s->out->closed; i++) {
-		const struct ab_run_file *f = &s->changes->v[i];
+		const struct ab_change *c = &s->changes->v[i];
 		struct ab_label_hits hits;
+		struct ab_shown shown = { .change = c, .hits = &hits };
 
-		ab_labels_find_name(get_name(s->changes, f->path), &hits);
-		if (!is_wanted(s, f->path, &hits))
+		ab_labels_find_name(get_name(s->changes, c->path), &hits);
+		if (!is_wanted(s, c->path, &hits))
 			continue;
-		fn(s, f, &hits);
+		fn(s, &shown);
 		s->shown++;
 		ab_diff_flush(s->out, false);
 	}
@@ -195,25 +159,13 @@ static void show_json(struct show *s)
 	const struct ab_run_changes *c = s->changes;
 	struct ab_buf *b = &s->out->b;
 
-	ab_buf_puts(b, "{\"version\":1,\"source\":\"times\",\"run\":");
-	ab_buf_json(b, s->run->id);
-	ab_buf_puts(b, ",\"folders\":");
-	ab_buf_json_list(b, &c->roots);
-	ab_buf_puts(b, ",\"since\":");
-	ab_buf_json(b, c->since);
-	ab_buf_puts(b, ",\"until\":");
-	if (c->until[0])
-		ab_buf_json(b, c->until);
-	else
-		ab_buf_puts(b, "null");
-	ab_buf_printf(b, ",\"refused\":%s,\"busy\":%s,\"complete\":%s,\"unknown\":",
-		      c->refused ? "true" : "false", c->live ? "true" : "false",
-		      c->cut || c->gone.len ? "false" : "true");
-	ab_buf_json(b, unknown);
-	ab_buf_printf(b, ",\"later\":%zu,\"changed_folders\":%zu,\"findings\":", c->later,
-		      c->folders);
-	ab_buf_json_list(b, &c->findings);
-	ab_buf_puts(b, ",\"changes\":[");
+	ab_buf_jsonf(b,
+		     "{'version':1,'source':'times','run':%s,'folders':%p,'since':%s,'until':%s,"
+		     "'refused':%hhd,'busy':%hhd,'complete':%hhd,'unknown':%s,'later':%zu,"
+		     "'changed_folders':%zu,'findings':%p,'changes':[",
+		     s->run->id, ab_list(&c->roots), c->since, ab_text_or_null(c->until),
+		     c->refused, c->live, (bool)(!c->cut && !c->gone.len), unknown, c->later,
+		     c->folders, ab_list(&c->findings));
 	each_file(s, add_json);
 	ab_buf_puts(b, "],\"totals\":");
 	ab_show_json_totals(b, &s->report->totals);
@@ -236,16 +188,23 @@ static void show_page(struct show *s)
 	ab_show_page_close(&s->out->b);
 }
 
+static void (*const forms[])(struct show *s) = {
+	[AB_DIFF_PATCH] = show_text,
+	[AB_DIFF_STAT] = show_text,
+	[AB_DIFF_JSON] = show_json,
+	[AB_DIFF_HTML] = show_page,
+};
+
 /* Absolute, or relative to the current folder. */
-static int resolve_paths(const struct ab_policy_input *input, struct show *s, struct ab_error *err)
+static int resolve_paths(const struct ab_policy_input *input, const struct ab_diff_request *request,
+			 struct ab_strv *ret, struct ab_error *err)
 {
-	for (size_t i = 0; i < s->request->npaths; i++) {
-		char *path = ab_path_resolve(s->request->paths[i], input->cwd, input->home);
+	for (size_t i = 0; i < request->npaths; i++) {
+		char *path = ab_path_resolve(request->paths[i], input->cwd, input->home);
 
 		if (!path)
-			return ab_fail(err, AB_EUSAGE, 0, "invalid path \"%s\"",
-				       s->request->paths[i]);
-		ab_strv_give(&s->paths, path);
+			return ab_fail(err, AB_EUSAGE, 0, "invalid path \"%s\"", request->paths[i]);
+		ab_strv_give(ret, path);
 	}
 	return 0;
 }
@@ -254,38 +213,25 @@ int ab_diff_run(const struct ab_policy_input *input, const struct ab_diff_reques
 		const struct ab_found_run *run, const char *state, struct ab_diff_out *out,
 		struct ab_diff_report *report, struct ab_error *err)
 {
-	struct ab_run_changes changes;
+	ab_auto(ab_run_changes_fini) struct ab_run_changes changes = { 0 };
+	ab_autostrv struct ab_strv paths = { 0 };
 	struct show s = {
 		.request = request,
 		.run = run,
 		.changes = &changes,
+		.paths = &paths,
 		.out = out,
 		.report = report,
 	};
-	int result;
 
 	if (ab_run_changes_collect(run, state, &changes, err) < 0)
 		return -1;
 	ab_strv_extend(&report->roots, &changes.roots);
-	result = resolve_paths(input, &s, err);
-	if (result == 0) {
-		each_file(&s, count_file);
-		report->unmatched = request->npaths && !report->totals.changes;
-		switch (request->form) {
-		case AB_DIFF_PATCH:
-		case AB_DIFF_STAT:
-			show_text(&s);
-			break;
-		case AB_DIFF_JSON:
-			show_json(&s);
-			break;
-		case AB_DIFF_HTML:
-			show_page(&s);
-			break;
-		}
-		ab_diff_flush(out, true);
-	}
-	ab_strv_fini(&s.paths);
-	ab_run_changes_fini(&changes);
-	return result;
+	if (resolve_paths(input, request, &paths, err) < 0)
+		return -1;
+	each_file(&s, count_file);
+	report->unmatched = request->npaths && !report->totals.changes;
+	forms[request->form](&s);
+	ab_diff_flush(out, true);
+	return 0;
 }

@@ -1,16 +1,8 @@
 #include "steer/client/ask_runs.h"
 
-#include <errno.h>
 #include <poll.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include "base/data/mem.h"
-#include "base/system/clock.h"
-#include "base/system/fd.h"
 #include "session/control/control_socket.h"
 #include "steer/client/steer.h"
 
@@ -28,7 +20,6 @@ static void read_answer(struct ab_ask_runs *k)
 		k->answer = NULL;
 	}
 	ab_closep(&k->fd);
-	k->fd = -1;
 }
 
 static bool is_waiting(const struct ab_ask_runs *v, size_t len)
@@ -51,7 +42,6 @@ void ab_ask_runs(struct ab_ask_runs *v, size_t len, const char *request, int ms)
 		if (v[i].fd >= 0 &&
 		    send(v[i].fd, request, strlen(request), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
 			ab_closep(&v[i].fd);
-			v[i].fd = -1;
 		}
 	}
 	end = ab_now_ms() + ms;

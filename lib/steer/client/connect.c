@@ -6,19 +6,11 @@
 #include "steer/client/connect.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <netinet/in.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <unistd.h>
 
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
 #include "policy/layers/layers.h"
 #include "policy/values/host.h"
 #include "policy/values/paths.h"

@@ -1,8 +1,6 @@
-#ifndef AB_STEER_CLIENT_CONNECT_H
-#define AB_STEER_CLIENT_CONNECT_H
-#include <stdint.h>
+#pragma once
+#include "base/base.h"
 
-struct ab_error;
 struct ab_policy_input;
 
 /*
@@ -12,5 +10,3 @@ struct ab_policy_input;
  */
 int ab_connect(const struct ab_policy_input *input, const char *host, uint16_t port,
 	       struct ab_error *err);
-
-#endif

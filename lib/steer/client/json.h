@@ -1,14 +1,11 @@
-#ifndef AB_STEER_CLIENT_JSON_H
-#define AB_STEER_CLIENT_JSON_H
+#pragma once
 /*
  * Read members of records and answers, which come from outside. A member that
  * is missing or of another type reads as "" or 0.
  */
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
-
 #include <jansson.h>
+
+#include "base/base.h"
 
 /* "" if it is not a text. */
 static inline const char *ab_json_text(const json_t *object, const char *key)
@@ -30,5 +27,3 @@ static inline uint64_t ab_json_count(const json_t *object, const char *key)
 
 	return n > 0 ? (uint64_t)n : 0;
 }
-
-#endif

@@ -1,18 +1,8 @@
 #include "steer/client/steer.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/clock.h"
-#include "base/system/fd.h"
 #include "policy/layers/layers.h"
 #include "policy/values/paths.h"
 #include "sandbox/mount/furniture.h"
@@ -86,7 +76,6 @@ int ab_steer_open(const struct ab_state *state, const char *run, struct ab_steer
 void ab_steer_fini(struct ab_steer *steer)
 {
 	ab_closep(&steer->fd);
-	steer->fd = -1;
 }
 
 int ab_steer_hear(struct ab_steer *steer, json_t **ret)
@@ -114,10 +103,9 @@ static int await_answer(struct ab_steer *steer, json_t **ret, struct ab_error *e
 	int64_t end = ab_now_ms() + ANSWER_MS;
 
 	for (;;) {
-		struct pollfd p = { .fd = steer->fd, .events = POLLIN };
 		int64_t left = end - ab_now_ms();
-		json_t *json = NULL;
-		int r = left > 0 ? poll(&p, 1, (int)left) : 0;
+		json_auto_t *json = NULL;
+		int r = left > 0 ? ab_poll(steer->fd, POLLIN, (int)left) : 0;
 
 		if (r == 0)
 			return ab_fail(err, AB_ESYSTEM, 0, "run %s does not answer", steer->id);
@@ -127,10 +115,9 @@ static int await_answer(struct ab_steer *steer, json_t **ret, struct ab_error *e
 		if (r < 0)
 			return fail_ended(steer, err);
 		if (r > 0 && json_object_get(json, "ok")) {
-			*ret = json;
+			*ret = ab_take(json);
 			return 0;
 		}
-		json_decref(json);
 	}
 }
 
@@ -143,61 +130,75 @@ static int fail_as_answered(const json_t *answer, struct ab_error *err)
 	return *hint ? ab_hint(err, "%s", hint) : -1;
 }
 
-int ab_steer_send(struct ab_steer *steer, const char *what, json_t *request, struct ab_error *err)
+char *ab_steer_request(const char *pattern, va_list ap)
 {
-	ab_autofree char *text = NULL;
-	json_t *json = request ? request : json_object();
+	struct ab_buf b = { 0 };
 
-	json_object_set_new(json, "v", json_integer(AB_CONTROL_VERSION));
-	json_object_set_new(json, "do", json_string(what));
-	text = json_dumps(json, JSON_COMPACT);
-	json_decref(json);
-	if (!text || send(steer->fd, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+	ab_buf_jsonf(&b, "{'v':%d,", AB_CONTROL_VERSION);
+	ab_buf_vjsonf(&b, pattern, ap);
+	ab_buf_puts(&b, "}");
+	return ab_buf_take(&b);
+}
+
+int ab_steer_vsend(struct ab_steer *steer, struct ab_error *err, const char *pattern, va_list ap)
+{
+	ab_autofree char *text = ab_steer_request(pattern, ap);
+
+	if (send(steer->fd, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
 		return fail_ended(steer, err);
 	return 0;
 }
 
+int ab_steer_send(struct ab_steer *steer, struct ab_error *err, const char *pattern, ...)
+{
+	va_list ap;
+	int result;
+
+	va_start(ap, pattern);
+	result = ab_steer_vsend(steer, err, pattern, ap);
+	va_end(ap);
+	return result;
+}
+
 int ab_steer_await(struct ab_steer *steer, json_t **ret_answer, struct ab_error *err)
 {
-	json_t *answer = NULL;
+	json_auto_t *answer = NULL;
 
 	if (await_answer(steer, &answer, err) < 0)
 		return -1;
-	if (!json_is_true(json_object_get(answer, "ok"))) {
-		fail_as_answered(answer, err);
-		json_decref(answer);
-		return -1;
-	}
-	*ret_answer = answer;
+	if (!json_is_true(json_object_get(answer, "ok")))
+		return fail_as_answered(answer, err);
+	*ret_answer = ab_take(answer);
 	return 0;
 }
 
-int ab_steer_ask(struct ab_steer *steer, const char *what, json_t *request, json_t **ret_answer,
-		 struct ab_error *err)
+int ab_steer_ask(struct ab_steer *steer, json_t **ret_answer, struct ab_error *err,
+		 const char *pattern, ...)
 {
-	if (ab_steer_send(steer, what, request, err) < 0)
-		return -1;
-	return ab_steer_await(steer, ret_answer, err);
+	va_list ap;
+	int result;
+
+	va_start(ap, pattern);
+	result = ab_steer_vsend(steer, err, pattern, ap);
+	va_end(ap);
+	return result < 0 ? -1 : ab_steer_await(steer, ret_answer, err);
 }
 
 int ab_steer_question(struct ab_steer *steer, const char *id, uint32_t from, json_t **ret,
 		      struct ab_error *err)
 {
-	json_t *answer, *question;
-	int found = 0;
+	json_auto_t *answer = NULL;
+	json_t *question;
 	size_t i;
 
-	if (ab_steer_ask(steer, "pending", json_pack("{s:I}", "from", (json_int_t)from), &answer,
-			 err) < 0)
+	if (ab_steer_ask(steer, &answer, err, "'do':'pending','from':%u", from) < 0)
 		return -1;
 	json_array_foreach(json_object_get(answer, "pending"), i, question)
 	{
 		if (!ab_json_is(question, "id", id))
 			continue;
 		*ret = json_incref(question);
-		found = 1;
-		break;
+		return 1;
 	}
-	json_decref(answer);
-	return found;
+	return 0;
 }

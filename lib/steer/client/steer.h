@@ -1,16 +1,14 @@
-#ifndef AB_STEER_CLIENT_STEER_H
-#define AB_STEER_CLIENT_STEER_H
+#pragma once
 /*
  * The client's end of a run's control socket (session/control/control_socket.h), for ps,
  * allow, watch and the like.
  */
 #include <jansson.h>
-#include <stdbool.h>
-#include <stdint.h>
+#include <stdarg.h>
 
-#include "session/state/state.h"
+#include "base/base.h"
+#include "state/state.h"
 
-struct ab_error;
 struct ab_policy_input;
 
 struct ab_steer {
@@ -30,20 +28,24 @@ int ab_steer_open(const struct ab_state *state, const char *run, struct ab_steer
 int ab_steer_open_run(const struct ab_run *run, struct ab_steer *ret, struct ab_error *err);
 void ab_steer_fini(struct ab_steer *steer);
 
-/* Send a request and wait for the answer, ten seconds at most. Takes ownership of
- * `request` and adds "v" and "do". A refusal becomes an error with its text. */
-int ab_steer_ask(struct ab_steer *steer, const char *what, json_t *request, json_t **ret_answer,
-		 struct ab_error *err);
+/* Send a request and wait for the answer, ten seconds at most. The template (ab_buf_jsonf()) has
+ * the members of the request: "'do':'stop','grace_ms':%u". A refusal becomes an error with its
+ * text. */
+int ab_steer_ask(struct ab_steer *steer, json_t **ret_answer, struct ab_error *err,
+		 const char *pattern, ...) __attribute__((format(printf, 4, 5)));
+/* The request itself, to be sent in another way. */
+char *ab_steer_request(const char *pattern, va_list ap) __attribute__((format(printf, 1, 0)));
 /* The answer to a request that was sent in another way. */
 int ab_steer_await(struct ab_steer *steer, json_t **ret_answer, struct ab_error *err);
 /* The same without waiting. Answers have the member "ok" and come in the order
  * of the requests; ab_steer_hear() returns them. */
-int ab_steer_send(struct ab_steer *steer, const char *what, json_t *request, struct ab_error *err);
+int ab_steer_send(struct ab_steer *steer, struct ab_error *err, const char *pattern, ...)
+	__attribute__((format(printf, 3, 4)));
+int ab_steer_vsend(struct ab_steer *steer, struct ab_error *err, const char *pattern, va_list ap)
+	__attribute__((format(printf, 3, 0)));
 /* Find an open question by its id, from this number on. 1: it is in *ret, to be
  * released by json_decref(); 0: it is not open. */
 int ab_steer_question(struct ab_steer *steer, const char *id, uint32_t from, json_t **ret,
 		      struct ab_error *err);
 /* Without waiting: 1: the next packet; 0: there is none; -1: the run is gone. */
 int ab_steer_hear(struct ab_steer *steer, json_t **ret);
-
-#endif

@@ -1,9 +1,6 @@
 #include "steer/client/table.h"
 
-#include <string.h>
-
-#include "base/data/buf.h"
-#include "base/data/mem.h"
+#include <stdarg.h>
 
 /* Each character of an escaped text counts as one column. Wide characters only
  * spoil the alignment. */
@@ -34,71 +31,116 @@ static void cut_line(struct ab_buf *line, size_t begin, size_t columns)
 	ab_buf_puts(line, columns < 4 ? "" : "...");
 }
 
-static bool is_hidden(const struct ab_table *t, size_t column)
+void ab_table_cell(struct ab_table *t, const char *text)
 {
-	return t->hidden && t->hidden[column];
+	ab_strv_give(&t->cells, ab_escape(text && *text ? text : "-"));
 }
 
-/* Row 0 is the title. */
-static const char *get_cell(const struct ab_table *t, size_t row, size_t column)
+void ab_table_cellf(struct ab_table *t, const char *fmt, ...)
 {
-	return row ? t->cells[(row - 1) * t->ncolumns + column] : t->columns[column].title;
+	ab_autofree char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	text = ab_vprintf(fmt, ap);
+	va_end(ap);
+	ab_strv_give(&t->cells, ab_escape(text));
 }
 
+const char *ab_table_age_text(int64_t ms, char ret[AB_TABLE_AGE])
+{
+	static const struct {
+		int64_t ms;
+		char unit;
+	} units[] = { { 86400000, 'd' }, { 3600000, 'h' }, { 60000, 'm' }, { 1000, 's' } };
+	size_t i = 0;
+
+	while (i + 1 < AB_COUNT(units) && ms < units[i].ms)
+		i++;
+	snprintf(ret, AB_TABLE_AGE, "%lld%c", (long long)(ms > 0 ? ms / units[i].ms : 0),
+		 units[i].unit);
+	return ret;
+}
+
+void ab_table_age(struct ab_table *t, int64_t ms)
+{
+	char age[AB_TABLE_AGE];
+
+	ab_table_cell(t, ab_table_age_text(ms, age));
+}
+
+void ab_table_below(struct ab_table *t, const char *line)
+{
+	t->after = ab_realloc(t->after, (t->below.len + 1) * sizeof(t->after[0]));
+	t->after[t->below.len] = t->cells.len;
+	ab_strv_give(&t->below, ab_escape(line));
+}
+
+static const char *get_title(const struct ab_table *t, size_t column)
+{
+	return t->titles[column] + strspn(t->titles[column], ">?");
+}
+
+/* 0: the column is left out. */
 static size_t measure_column(const struct ab_table *t, size_t column)
 {
-	size_t width = 0;
+	size_t width = count_columns(get_title(t, column));
+	bool shown = t->titles[column][0] != '?';
 
-	for (size_t row = 0; row <= t->nrows; row++) {
-		size_t n = count_columns(get_cell(t, row, column));
+	for (size_t i = column; i < t->cells.len; i += t->ncolumns) {
+		size_t n = count_columns(t->cells.v[i]);
 
 		width = n > width ? n : width;
+		shown |= n > 0 && strcmp(t->cells.v[i], "-") != 0;
 	}
-	return width;
+	return shown ? width : 0;
 }
 
-/* The last column takes the rest of the line. */
-static void put_row(const struct ab_table *t, size_t row, const size_t *widths, struct ab_buf *b)
+static void put_cell(const struct ab_table *t, size_t column, const char *text, size_t width,
+		     struct ab_buf *b)
 {
-	for (size_t k = 0; k < t->ncolumns; k++) {
-		const char *text = is_hidden(t, k) ? NULL : get_cell(t, row, k);
-		int gap = text ? (int)(widths[k] - count_columns(text)) : 0;
+	int gap = (int)(width - count_columns(text));
 
-		if (text && k + 1 == t->ncolumns)
-			ab_buf_puts(b, text);
-		else if (text && t->columns[k].right)
-			ab_buf_printf(b, "%*s%s  ", gap, "", text);
-		else if (text)
-			ab_buf_printf(b, "%s%*s  ", text, gap, "");
-	}
+	if (column + 1 == t->ncolumns)
+		ab_buf_puts(b, text);
+	else if (t->titles[column][0] == '>')
+		ab_buf_printf(b, "%*s%s  ", gap, "", text);
+	else
+		ab_buf_printf(b, "%s%*s  ", text, gap, "");
 }
 
-static void put_below(const struct ab_strv *lines, size_t width, struct ab_buf *b)
+/* cells NULL: the titles. */
+static void put_row(const struct ab_table *t, char *const *cells, const size_t *widths,
+		    size_t width, struct ab_buf *b)
 {
-	for (size_t i = 0; i < lines->len; i++) {
-		size_t begin = b->len;
+	size_t begin = b->len;
 
-		ab_buf_puts(b, lines->v[i]);
-		cut_line(b, begin, width);
-		ab_buf_puts(b, "\n");
-	}
+	for (size_t k = 0; k < t->ncolumns; k++)
+		if (widths[k])
+			put_cell(t, k, cells ? cells[k] : get_title(t, k), widths[k], b);
+	cut_line(b, begin, width);
+	ab_buf_puts(b, "\n");
 }
 
-char *ab_table_text(const struct ab_table *table, size_t width)
+char *ab_table_text(struct ab_table *t, size_t width)
 {
-	ab_autofree size_t *widths = ab_alloc((table->ncolumns + 1) * sizeof(widths[0]));
+	ab_autofree size_t *widths = ab_alloc((t->ncolumns + 1) * sizeof(widths[0]));
 	struct ab_buf b = { 0 };
 
-	for (size_t k = 0; k < table->ncolumns; k++)
-		widths[k] = is_hidden(table, k) ? 0 : measure_column(table, k);
-	for (size_t row = 0; row <= table->nrows; row++) {
-		size_t begin = b.len;
+	for (size_t k = 0; k < t->ncolumns; k++)
+		widths[k] = measure_column(t, k);
+	put_row(t, NULL, widths, width, &b);
+	for (size_t at = 0, line = 0; at < t->cells.len;) {
+		put_row(t, t->cells.v + at, widths, width, &b);
+		for (at += t->ncolumns; line < t->below.len && t->after[line] == at; line++) {
+			size_t begin = b.len;
 
-		put_row(table, row, widths, &b);
-		cut_line(&b, begin, width);
-		ab_buf_puts(&b, "\n");
-		if (row && table->below)
-			put_below(&table->below[row - 1], width, &b);
+			ab_buf_puts(&b, t->below.v[line]);
+			cut_line(&b, begin, width);
+			ab_buf_puts(&b, "\n");
+		}
 	}
+	ab_strv_fini_all(&t->cells, &t->below);
+	free(ab_take(t->after));
 	return ab_buf_take(&b);
 }

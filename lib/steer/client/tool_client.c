@@ -1,25 +1,13 @@
 #include "steer/client/tool_client.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
-#include <signal.h>
-#include <string.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
 
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/data/strv.h"
-#include "base/system/fd.h"
+#include "hosttools/tool_streams.h"
+#include "hosttools/tool_wire.h"
 #include "sandbox/plan/spec.h"
-#include "session/tools/tool_streams.h"
-#include "session/tools/tool_wire.h"
 
 bool ab_tool_client_is(const char *name)
 {

@@ -1,19 +1,13 @@
-#ifndef AB_STEER_CLIENT_TOOL_CLIENT_H
-#define AB_STEER_CLIENT_TOOL_CLIENT_H
+#pragma once
 /*
  * A command of the box that stands for a program of the host: it hands its words, its folder, its
  * streams and a few variables to the broker of the tools, passes signals on, and ends as the program
- * does (session/tools/tool_wire.h).
+ * does (hosttools/tool_wire.h).
  */
-#include <stdbool.h>
-#include <stddef.h>
-
-struct ab_error;
+#include "base/base.h"
 
 /* Is this the name of a tool of the box that we are in? */
 bool ab_tool_client_is(const char *name);
 /* Returns the exit status; *ret_signal is the signal that killed the program, or 0. */
 int ab_tool_client_run(const char *name, const char *const *words, size_t n, int *ret_signal,
 		       struct ab_error *err);
-
-#endif

@@ -1,12 +1,7 @@
 #include "steer/import/import.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
 #include "base/text/guess.h"
 #include "base/text/json_scan.h"
 #include "base/text/toml.h"
@@ -168,7 +163,8 @@ static int read_toml(struct ab_imported *im, const char *name, const char *text,
 
 static int refuse_format(const char *format, struct ab_error *err)
 {
-	const char *guess = ab_guess(format, ab_import_formats, ab_import_format_count);
+	static const char *const known[] = { "srt", "claude-code", "codex", "nono" };
+	const char *guess = ab_guess(format, known, AB_COUNT(known));
 
 	ab_fail(err, AB_EUSAGE, 0, "unknown format \"%s\"", format);
 	if (guess)

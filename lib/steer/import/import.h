@@ -1,5 +1,4 @@
-#ifndef AB_STEER_IMPORT_IMPORT_H
-#define AB_STEER_IMPORT_IMPORT_H
+#pragma once
 /*
  * Reads settings of another sandbox or agent and writes them as settings of agentbox.
  * Everything that is not carried over gets a line that says why. The result never
@@ -7,15 +6,7 @@
  *
  * Pure: text in, text out. The file may be hostile: it came with a project.
  */
-#include <stddef.h>
-
-#include "base/data/strv.h"
-
-struct ab_error;
-
-/* "srt", "claude-code", "codex", "nono". */
-extern const char *const ab_import_formats[];
-extern const size_t ab_import_format_count;
+#include "base/base.h"
 
 enum { AB_IMPORT_MAX = 1 << 20 };
 
@@ -24,9 +15,8 @@ struct ab_import {
 	struct ab_strv left; /* "line 3: model: has no counterpart"; safe to print */
 };
 
-/* Fails if the format is unknown, or the text is not JSON or TOML. `name` is for messages. */
+/* `format`: "srt", "claude-code", "codex", "nono". Fails if it is unknown, or the text is not JSON
+ * or TOML. `name` is for messages. */
 int ab_import_read(const char *format, const char *name, const char *text, size_t len,
 		   struct ab_import *ret, struct ab_error *err);
 void ab_import_fini(struct ab_import *import);
-
-#endif

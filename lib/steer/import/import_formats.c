@@ -1,16 +1,9 @@
-#include <string.h>
-
-#include "base/data/mem.h"
-#include "steer/import/import.h"
+#include "agents/agents.h"
 #include "steer/import/imported.h"
 
 static const char secret[] = "credentials are not copied; use a secret (agentbox-secrets(1))";
-static const char outside[] = "no command runs outside the box";
 static const char readable[] =
 	"everything except credentials is readable; for a list of your own use filesystem.read";
-static const char asked[] =
-	"instead of the whole network, hosts are asked about; for all of it: \"mode\": \"allowed\"";
-static const char verdict[] = "the verdict on each command decides whether you are asked";
 static const char presets[] = "for a language use \"with\" (agentbox profile presets)";
 static const char git_config[] = "git in the box may change harmless settings of .git/config";
 
@@ -33,57 +26,9 @@ static const struct ab_import_row srt_rows[] = {
 	{ "ignoreViolations", AB_IMPORT_NOTHING },
 };
 
-static const struct ab_import_row claude_rows[] = {
-	{ "$schema", AB_IMPORT_NOTHING },
-	{ "permissions.allow", AB_IMPORT_RULE_ALLOW },
-	{ "permissions.ask", AB_IMPORT_RULE_ASK },
-	{ "permissions.deny", AB_IMPORT_RULE_DENY },
-	{ "permissions.additionalDirectories", AB_IMPORT_WRITE },
-	{ "permissions.defaultMode", AB_IMPORT_LEFT, verdict },
-	{ "sandbox.enabled", AB_IMPORT_NOTHING },
-	{ "sandbox.autoAllowBashIfSandboxed", AB_IMPORT_NOTHING },
-	{ "sandbox.excludedCommands", AB_IMPORT_LEFT, outside },
-	{ "sandbox.allowUnsandboxedCommands", AB_IMPORT_LEFT, outside },
-	{ "sandbox.network.allowedDomains", AB_IMPORT_HOST },
-	{ "sandbox.network.deniedDomains", AB_IMPORT_DENY_HOST },
-	{ "sandbox.network.allowUnixSockets", AB_IMPORT_UNIX },
-	{ "sandbox.network.allowLocalBinding", AB_IMPORT_NOTHING },
-	{ "sandbox.filesystem.allowWrite", AB_IMPORT_WRITE },
-	{ "sandbox.filesystem.denyWrite", AB_IMPORT_DENY_WRITE },
-	{ "sandbox.filesystem.denyRead", AB_IMPORT_DENY_READ },
-	{ "sandbox.filesystem.allowRead", AB_IMPORT_READ_BACK },
-	{ "env.*", AB_IMPORT_VARIABLE },
-	{ "hooks", AB_IMPORT_LEFT, "hooks stay in that file; agentbox adds its own with: agentbox hook install claude-code" },
-};
-
-static const struct ab_import_word codex_modes[] = {
-	{ "read-only", "read-only", "" },
-	{ "workspace-write", "workspace-write", "" },
-	{ "danger-full-access", "", "", outside },
-	{ "", "", "" },
-};
-static const struct ab_import_word codex_network[] = {
-	{ "true", "", "filtered", asked },
-	{ "false", "", "blocked" },
-	{ "", "", "" },
-};
-
-static const struct ab_import_row codex_rows[] = {
-	{ "sandbox_mode", AB_IMPORT_WORD, NULL, codex_modes },
-	{ "sandbox_workspace_write.writable_roots", AB_IMPORT_WRITE },
-	{ "sandbox_workspace_write.network_access", AB_IMPORT_WORD, NULL, codex_network },
-	{ "sandbox_workspace_write.exclude_tmpdir_env_var", AB_IMPORT_NOTHING },
-	{ "sandbox_workspace_write.exclude_slash_tmp", AB_IMPORT_NOTHING },
-	{ "approval_policy", AB_IMPORT_LEFT, verdict },
-	{ "shell_environment_policy.set.*", AB_IMPORT_VARIABLE },
-	{ "shell_environment_policy.include_only", AB_IMPORT_PASS },
-	{ "shell_environment_policy.exclude", AB_IMPORT_STRIP },
-	{ "shell_environment_policy.ignore_default_excludes", AB_IMPORT_LEFT, "names of secrets are always stripped; use env.pass" },
-};
-
 static const struct ab_import_word nono_block[] = {
 	{ "true", "", "blocked" },
-	{ "false", "", "", asked },
+	{ "false", "", "", AB_IMPORT_ASKED },
 	{ "", "", "" },
 };
 static const struct ab_import_word nono_workdir[] = {
@@ -92,19 +37,11 @@ static const struct ab_import_word nono_workdir[] = {
 	{ "none", "read-only", "", "the workspace can be read" },
 	{ "", "", "" },
 };
-static const struct ab_import_word nono_bases[] = {
-	{ "claude-code", "claude", "" },
-	{ "codex", "codex", "" },
-	{ "opencode", "opencode", "" },
-	{ "default", "", "" },
-	{ "", "", "" },
-};
-
 static const struct ab_import_row nono_rows[] = {
 	{ "$schema", AB_IMPORT_NOTHING },
 	{ "meta", AB_IMPORT_NOTHING },
 	{ "interactive", AB_IMPORT_NOTHING },
-	{ "extends", AB_IMPORT_WORD, NULL, nono_bases },
+	{ "extends", AB_IMPORT_AGENT },
 	{ "workdir.access", AB_IMPORT_WORD, NULL, nono_workdir },
 	{ "filesystem.allow", AB_IMPORT_WRITE },
 	{ "filesystem.write", AB_IMPORT_WRITE },
@@ -135,24 +72,20 @@ static const struct ab_import_row nono_rows[] = {
 	{ "security.groups", AB_IMPORT_LEFT, presets },
 };
 
-static const struct ab_import_format formats[] = {
-	{ "srt", false, true, srt_rows, AB_COUNT(srt_rows) },
-	{ "claude-code", false, false, claude_rows, AB_COUNT(claude_rows) },
-	{ "codex", true, false, codex_rows, AB_COUNT(codex_rows) },
-	{ "nono", false, false, nono_rows, AB_COUNT(nono_rows) },
-};
+static const struct ab_import_format srt = { "srt", .closed = true, AB_IMPORT_ROWS(srt_rows) };
+static const struct ab_import_format nono = { "nono", AB_IMPORT_ROWS(nono_rows) };
 /* clang-format on */
-
-const char *const ab_import_formats[] = { "srt", "claude-code", "codex", "nono" };
-const size_t ab_import_format_count = AB_COUNT(ab_import_formats);
 
 const struct ab_import_format *ab_import_format_find(const char *name)
 {
+	if (strcmp(name, srt.name) == 0)
+		return &srt;
+	if (strcmp(name, nono.name) == 0)
+		return &nono;
 	/* The profile of Claude Code has the program's name. */
-	if (strcmp(name, "claude") == 0)
-		name = "claude-code";
-	for (size_t i = 0; i < AB_COUNT(formats); i++)
-		if (strcmp(formats[i].name, name) == 0)
-			return &formats[i];
+	for (size_t i = 0; ab_agents[i]; i++)
+		if (ab_agents[i]->import && (strcmp(ab_agents[i]->import->name, name) == 0 ||
+					     strcmp(ab_agents[i]->name, name) == 0))
+			return ab_agents[i]->import;
 	return NULL;
 }

@@ -1,7 +1,3 @@
-#include <string.h>
-
-#include "base/data/buf.h"
-#include "base/data/mem.h"
 #include "steer/import/imported.h"
 
 /* A longer pattern would be refused in a settings file, and so would more rules. */
@@ -22,8 +18,7 @@ void ab_imported_command(struct ab_imported *im, enum ab_import_as as, const cha
 	size_t verdict = get_verdict(as);
 
 	if (!prefix) {
-		ab_buf_puts(&b, "{ \"match\": ");
-		ab_buf_json(&b, text);
+		ab_buf_jsonf(&b, "{ 'match': %s", text);
 	} else {
 		ab_buf_puts(&b, "{ \"prefix\": [");
 		for (size_t n, i = 0; *text; text += n, i++) {

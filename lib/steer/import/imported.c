@@ -1,10 +1,6 @@
 #include "steer/import/imported.h"
 
-#include <string.h>
-
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-#include "base/text/ascii.h"
+#include "agents/agents.h"
 #include "policy/values/complaint.h"
 #include "policy/values/host.h"
 #include "policy/values/secret_text.h"
@@ -148,7 +144,8 @@ void ab_imported_host(struct ab_imported *im, bool deny, unsigned line, const ch
 	char buf[AB_HOST_ENTRY_TEXT];
 	struct ab_host_entry e;
 
-	if (ab_host_entry_parse(value, strlen(value), &e, &why) < 0) {
+	if (ab_host_entry_parse(value, strlen(value), &e, &why) < 0 ||
+	    (!deny && ab_host_entry_may_allow(&e, &why) < 0)) {
 		ab_imported_leave(im, line, path, NULL, why.wrong);
 		return;
 	}
@@ -205,6 +202,18 @@ static void add_word(struct ab_imported *im, const struct ab_import_word *words,
 		return;
 	}
 	ab_imported_leave(im, line, path, value, "has no counterpart");
+}
+
+/* A profile of nono for an agent is ours for it. */
+static void add_agent(struct ab_imported *im, unsigned line, const char *path, const char *value)
+{
+	for (size_t i = 0; ab_agents[i]; i++)
+		if (ab_agents[i]->nono && strcmp(ab_agents[i]->nono, value) == 0) {
+			im->extends = ab_agents[i]->name;
+			return;
+		}
+	if (strcmp(value, "default") != 0)
+		ab_imported_leave(im, line, path, value, "has no counterpart");
 }
 
 /* Names of variables and their patterns, as env.pass and env.strip have them. */
@@ -277,6 +286,9 @@ void ab_imported_add(struct ab_imported *im, const struct ab_import_row *row, un
 	case AB_IMPORT_PASS:
 	case AB_IMPORT_STRIP:
 		add_name(im, row->as == AB_IMPORT_PASS ? &im->pass : &im->strip, line, path, value);
+		break;
+	case AB_IMPORT_AGENT:
+		add_agent(im, line, path, value);
 		break;
 	case AB_IMPORT_WORD:
 		add_word(im, row->words, line, path, value);

@@ -1,57 +1,10 @@
-#ifndef AB_STEER_IMPORT_IMPORTED_H
-#define AB_STEER_IMPORT_IMPORTED_H
+#pragma once
 /* Inside this folder: what was read so far. */
-#include <stdbool.h>
-
-#include "base/data/strv.h"
+#include "agents/import_format.h"
+#include "base/base.h"
 
 enum { AB_IMPORTED_LEFT = 200 }; /* lines about what is left out */
 
-/* What an entry of the other file becomes. */
-enum ab_import_as {
-	AB_IMPORT_NOTHING, /* it needs no counterpart */
-	AB_IMPORT_LEFT,	   /* it has none: `why` */
-	AB_IMPORT_WRITE,
-	AB_IMPORT_DENY_READ,
-	AB_IMPORT_READ_BACK, /* an exception of the file's own denied paths */
-	AB_IMPORT_DENY_WRITE,
-	AB_IMPORT_HOST,
-	AB_IMPORT_DENY_HOST,
-	AB_IMPORT_UNIX,
-	AB_IMPORT_PORT,
-	AB_IMPORT_RULE_ALLOW, /* of Claude Code: "Bash(npm test:*)" */
-	AB_IMPORT_RULE_ASK,
-	AB_IMPORT_RULE_DENY,
-	AB_IMPORT_PROGRAM_ALLOW, /* a program's name */
-	AB_IMPORT_PROGRAM_DENY,
-	AB_IMPORT_VARIABLE, /* the last key is its name */
-	AB_IMPORT_PASS,
-	AB_IMPORT_STRIP,
-	AB_IMPORT_WORD, /* a word with a meaning of its own: `words` */
-};
-
-/* Arrays instead of pointers: each pointer in a table costs every start a relocation. */
-struct ab_import_word {
-	char word[24];
-	char extends[20], mode[12]; /* or "" */
-	const char *why;	    /* left out, with this reason; or NULL */
-};
-
-/* A row: where in the other file, and what becomes of it. "*" stands for one key. */
-struct ab_import_row {
-	char path[56];
-	enum ab_import_as as;
-	const char *why;
-	const struct ab_import_word *words; /* ends with an empty one */
-};
-
-struct ab_import_format {
-	char name[16];
-	bool toml;
-	bool closed; /* hosts that are not listed are denied there */
-	const struct ab_import_row *rows;
-	size_t nrows;
-};
 const struct ab_import_format *ab_import_format_find(const char *name);
 
 struct ab_imported {
@@ -87,5 +40,3 @@ void ab_imported_host(struct ab_imported *im, bool deny, unsigned line, const ch
 
 /* The settings file. Takes exceptions into account, after everything was added. */
 char *ab_imported_text(struct ab_imported *im);
-
-#endif

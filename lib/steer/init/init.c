@@ -1,47 +1,20 @@
 #include "steer/init/init.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/random.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
+#include "agents/agents.h"
+#include "agents/hook_dialect.h"
 #include "base/system/folder.h"
-#include "base/system/path.h"
+#include "base/system/new_file.h"
 #include "base/text/json_scan.h"
-#include "base/text/textdiff.h"
+#include "base/text/text_diff.h"
 #include "policy/edit/json_edit.h"
 #include "policy/layers/layers.h"
 #include "policy/read/settings_file.h"
 #include "policy/toolchains/registries.h"
 #include "policy/toolchains/toolchains.h"
 #include "policy/values/paths.h"
-#include "session/state/file_claim.h"
+#include "state/file_claim.h"
 
 enum { CONFIG_MAX = 256 * 1024 };
-
-/* An agent is in use if its program is on PATH, or its folder in the home has a file. */
-static const struct agent {
-	const char *program;
-	const char *folder;
-	const char *hook; /* the name for `hook install`; NULL: none */
-} agents[] = {
-	{ "claude", ".claude", "claude-code" },
-	{ "codex", ".codex", "codex" },
-	{ "copilot", ".copilot", "copilot" },
-	{ "cursor-agent", ".cursor", "cursor" },
-	{ "gemini", ".gemini", "gemini" },
-	{ "opencode", ".local/share/opencode", NULL },
-	{ "qwen", ".qwen", NULL },
-	{ "windsurf", ".codeium/windsurf", "windsurf" },
-};
 
 /* Programs of the workspace (node_modules/.bin) are not the user's. */
 static bool is_on_path(const struct ab_policy_input *in, const char *workspace, const char *program)
@@ -84,16 +57,18 @@ static bool has_folder(const struct ab_policy_input *in, const char *name)
 	return dir >= 0 && has_files(dir, ".", 1);
 }
 
+/* An agent is in use if its program is on PATH, or its folder in the home has a file. */
 static void find_agents(const struct ab_policy_input *in, const char *workspace,
 			struct ab_init_plan *plan)
 {
-	for (size_t i = 0; i < AB_COUNT(agents); i++) {
-		const struct agent *a = &agents[i];
+	for (size_t i = 0; ab_agents[i]; i++) {
+		const struct ab_agent *a = ab_agents[i];
 
-		if (!is_on_path(in, workspace, a->program) && !has_folder(in, a->folder))
+		if (!a->folder ||
+		    (!is_on_path(in, workspace, a->program) && !has_folder(in, a->folder)))
 			continue;
 		ab_strv_add(&plan->agents, a->program);
-		ab_strv_add(&plan->hooks, a->hook ? a->hook : "");
+		ab_strv_add(&plan->hooks, a->hook ? a->hook->agent : "");
 	}
 }
 
@@ -262,15 +237,9 @@ int ab_init_look(const struct ab_policy_input *in, struct ab_init_plan *ret, str
 
 void ab_init_plan_fini(struct ab_init_plan *plan)
 {
-	ab_strv_fini(&plan->presets);
-	ab_strv_fini(&plan->evidence);
-	ab_strv_fini(&plan->registries);
-	ab_strv_fini(&plan->agents);
-	ab_strv_fini(&plan->hooks);
-	ab_strv_fini(&plan->diff);
-	free(plan->path);
-	free(plan->before);
-	free(plan->after);
+	ab_strv_fini_all(&plan->presets, &plan->evidence, &plan->registries, &plan->agents,
+			 &plan->hooks, &plan->diff);
+	ab_free_all(plan->path, plan->before, plan->after);
 	*plan = (struct ab_init_plan){ 0 };
 }
 
@@ -291,35 +260,20 @@ static bool is_unchanged(const struct ab_init_plan *plan)
 	       !now == !plan->before && (!now || strcmp(now, plan->before) == 0);
 }
 
-static int write_beside(int dir, const char *name, const char *text, mode_t mode)
-{
-	ab_autoclose int fd =
-		openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-
-	return fd < 0 || ab_write_all(fd, text, strlen(text)) < 0 || fsync(fd) < 0 ? -1 : 0;
-}
-
-/* The rename of a new file fails if another program has made one meanwhile. */
+/* A new file is not put in place if another program has made one meanwhile. */
 static int replace_alone(int dir, const struct ab_init_plan *plan, struct ab_error *err)
 {
-	ab_autofree char *beside = NULL;
-	uint64_t nonce = 0;
-	int r = 0;
+	ab_autonewfile struct ab_new_file fresh = AB_NEW_FILE_NONE;
 
-	if (getrandom(&nonce, sizeof(nonce), 0) != sizeof(nonce))
-		return ab_fail(err, AB_ESYSTEM, errno, "choose a temporary name");
-	beside = ab_printf(AB_PROJECT_CONFIG ".%016llx", (unsigned long long)nonce);
-	if (write_beside(dir, beside, plan->after, 0644) < 0)
-		r = ab_fail(err, AB_ESYSTEM, errno, "write %s", plan->path);
-	else if (!is_unchanged(plan))
-		r = ab_fail(err, AB_ECONFIG, 0, "%s has changed meanwhile; nothing was written",
-			    plan->path);
-	else if (renameat2(dir, beside, dir, AB_PROJECT_CONFIG,
-			   plan->before ? 0 : RENAME_NOREPLACE) < 0)
-		r = ab_fail(err, AB_ESYSTEM, errno, "write %s", plan->path);
-	if (r < 0)
-		unlinkat(dir, beside, 0);
-	return r;
+	if (ab_new_file_open(dir, AB_PROJECT_CONFIG, NULL, 0644, &fresh) < 0 ||
+	    ab_write_all(fresh.fd, plan->after, strlen(plan->after)) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "write %s", plan->path);
+	if (!is_unchanged(plan))
+		return ab_fail(err, AB_ECONFIG, 0, "%s has changed meanwhile; nothing was written",
+			       plan->path);
+	if (ab_new_file_place(&fresh, plan->before ? 0 : AB_NEW_FILE_ONLY) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "write %s", plan->path);
+	return 0;
 }
 
 static int replace_file(const struct ab_policy_input *in, int dir, const struct ab_init_plan *plan,

@@ -1,5 +1,4 @@
-#ifndef AB_STEER_INIT_INIT_H
-#define AB_STEER_INIT_INIT_H
+#pragma once
 /*
  * `init`: a project's first .agentbox.json. The workspace is hostile: the names of its
  * files and the host of its git remote select built-in presets
@@ -8,12 +7,9 @@
  * An existing file is kept; what is missing is added to its list `with`. One that is not
  * trusted is not trusted by init: the user has not seen it.
  */
-#include <stdbool.h>
-
-#include "base/data/strv.h"
+#include "base/base.h"
 #include "policy/layers/trust.h"
 
-struct ab_error;
 struct ab_policy_input;
 
 struct ab_init_plan {
@@ -49,5 +45,3 @@ int ab_init_create(const struct ab_policy_input *in, const char *text, char **re
 /* init_text.c: what was detected, for people and as members of a JSON object. */
 char *ab_init_text(const struct ab_init_plan *plan);
 char *ab_init_json(const struct ab_init_plan *plan);
-
-#endif

@@ -1,20 +1,11 @@
 #include "steer/layers/layers.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
 #include "layer/apply/apply.h"
 #include "layer/journal/view.h"
 #include "layer/store/store.h"
 #include "policy/layers/layers.h"
-#include "session/state/claim.h"
-#include "session/state/state.h"
+#include "state/claim.h"
+#include "state/state.h"
 #include "steer/client/steer.h"
 #include "workspace/tree/dir.h"
 
@@ -89,28 +80,21 @@ int ab_layer_infos_get(const struct ab_policy_input *input, bool sizes, struct a
 		       struct ab_error *err)
 {
 	ab_autostrv struct ab_strv keys = { 0 };
-	struct ab_state state;
-	int result;
+	ab_auto(ab_state_fini) struct ab_state state = AB_STATE_NONE;
 
 	*ret = (struct ab_layer_infos){ 0 };
-	if (ab_steer_state(input, &state, err) < 0)
+	if (ab_steer_state(input, &state, err) < 0 ||
+	    ab_layers_list(AB_LAYER_STORE(&state), &keys, err) < 0)
 		return -1;
-	result = ab_layers_list(AB_LAYER_STORE(&state), &keys, err);
-	if (result == 0)
-		look_at(AB_LAYER_STORE(&state), &keys, sizes, ret);
-	ab_state_fini(&state);
-	return result;
+	look_at(AB_LAYER_STORE(&state), &keys, sizes, ret);
+	return 0;
 }
 
 void ab_layer_infos_fini(struct ab_layer_infos *list)
 {
-	for (size_t i = 0; i < list->len; i++) {
-		free(list->v[i].key);
-		free(list->v[i].name);
-		free(list->v[i].profile);
-		free(list->v[i].workspace);
-		free(list->v[i].damaged);
-	}
+	for (size_t i = 0; i < list->len; i++)
+		ab_free_all(list->v[i].key, list->v[i].name, list->v[i].profile,
+			    list->v[i].workspace, list->v[i].damaged);
 	free(list->v);
 	*list = (struct ab_layer_infos){ 0 };
 }
@@ -172,12 +156,9 @@ static int remove_set(const struct ab_state *state, const char *which, const cha
 int ab_layers_rm(const struct ab_policy_input *input, const char *which, bool force,
 		 int64_t *ret_changes, struct ab_strv *notes, struct ab_error *err)
 {
-	struct ab_state state;
-	int result;
+	ab_auto(ab_state_fini) struct ab_state state = AB_STATE_NONE;
 
 	if (ab_steer_state(input, &state, err) < 0)
 		return -1;
-	result = remove_set(&state, which, input->cwd, force, ret_changes, notes, err);
-	ab_state_fini(&state);
-	return result;
+	return remove_set(&state, which, input->cwd, force, ret_changes, notes, err);
 }

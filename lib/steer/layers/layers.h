@@ -1,17 +1,11 @@
-#ifndef AB_STEER_LAYERS_LAYERS_H
-#define AB_STEER_LAYERS_LAYERS_H
+#pragma once
 /*
  * `agentbox layers`: the kept layers of all runs (layer/store/store.h), as a
  * list, removed, or brought up to date with the host. `which` is a name,
  * @profile, or the id of a run.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/base.h"
 
-#include "base/data/strv.h"
-
-struct ab_error;
 struct ab_policy_input;
 
 struct ab_layer_info {
@@ -70,5 +64,3 @@ int ab_layers_refresh(const struct ab_policy_input *input, const char *which,
 		      const char *const *paths, size_t npaths, struct ab_layers_refreshed *ret,
 		      struct ab_error *err);
 void ab_layers_refreshed_fini(struct ab_layers_refreshed *done);
-
-#endif

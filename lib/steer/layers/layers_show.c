@@ -1,52 +1,20 @@
 /* The list of layers, as a table and as JSON. Pure. */
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/data/buf.h"
-#include "base/data/mem.h"
 #include "base/text/units.h"
 #include "steer/client/table.h"
 #include "steer/layers/layers.h"
 
-static const struct ab_table_column columns_all[] = {
-	{ "NAME", false }, { "PROFILE", false }, { "SIZE", true },
-	{ "AGE", true },   { "STATE", false },	 { "WORKSPACE", false },
-};
+static const char *const titles_all[] = { "NAME", "PROFILE", ">SIZE", ">AGE", "STATE", "WORKSPACE" };
 
-static const struct ab_table_column columns_waiting[] = {
-	{ "WAITING", false }, { "AGE", true },	      { "PROFILE", false },
-	{ "CHANGES", true },  { "WORKSPACE", false },
-};
+static const char *const titles_waiting[] = { "WAITING", ">AGE", "PROFILE", ">CHANGES",
+					      "WORKSPACE" };
 
-static char *show_text(const char *text)
+static void add_age(struct ab_table *table, const struct ab_layer_info *info, int64_t now_ms)
 {
-	return text && *text ? ab_escape(text) : ab_strdup("-");
-}
-
-static char *show_size(const struct ab_layer_info *info)
-{
-	char size[24];
-
-	if (info->damaged)
-		return ab_strdup("-");
-	return ab_printf("%s%s", info->more ? ">" : "", ab_round_size(info->bytes, size));
-}
-
-/* One unit is precise enough. */
-static char *show_age(const struct ab_layer_info *info, int64_t now_ms)
-{
-	static const struct {
-		int64_t ms;
-		char unit;
-	} units[] = { { 86400000, 'd' }, { 3600000, 'h' }, { 60000, 'm' }, { 1000, 's' } };
-	int64_t ms = now_ms - info->used_ms;
-	size_t i = 0;
-
-	if (!info->used_ms)
-		return ab_strdup("-");
-	while (i + 1 < AB_COUNT(units) && ms < units[i].ms)
-		i++;
-	return ab_printf("%lld%c", (long long)(ms > 0 ? ms / units[i].ms : 0), units[i].unit);
+	if (info->used_ms)
+		ab_table_age(table, now_ms - info->used_ms);
+	else
+		ab_table_cell(table, NULL);
 }
 
 static const char *show_gone(const struct ab_layer_info *info)
@@ -74,24 +42,26 @@ static char *show_state(const struct ab_layer_info *info)
 
 char *ab_layer_infos_text(const struct ab_layer_infos *list, int64_t now_ms, size_t columns)
 {
-	ab_autostrv struct ab_strv cells = { 0 };
-	struct ab_table table = { .columns = columns_all,
-				  .ncolumns = AB_COUNT(columns_all),
-				  .nrows = list->len };
+	struct ab_table table = AB_TABLE(titles_all);
 
 	if (!list->len)
 		return ab_strdup("no kept layers\n");
 	for (size_t i = 0; i < list->len; i++) {
 		const struct ab_layer_info *info = &list->v[i];
+		ab_autofree char *state = show_state(info);
+		char size[24];
 
-		ab_strv_give(&cells, show_text(info->key));
-		ab_strv_give(&cells, show_text(info->profile));
-		ab_strv_give(&cells, show_size(info));
-		ab_strv_give(&cells, show_age(info, now_ms));
-		ab_strv_give(&cells, show_state(info));
-		ab_strv_give(&cells, show_text(info->workspace));
+		ab_table_cell(&table, info->key);
+		ab_table_cell(&table, info->profile);
+		if (info->damaged)
+			ab_table_cell(&table, NULL);
+		else
+			ab_table_cellf(&table, "%s%s", info->more ? ">" : "",
+				       ab_round_size(info->bytes, size));
+		add_age(&table, info, now_ms);
+		ab_table_cell(&table, state);
+		ab_table_cell(&table, info->workspace);
 	}
-	table.cells = cells.v;
 	return ab_table_text(&table, columns);
 }
 
@@ -102,66 +72,40 @@ static bool is_waiting(const struct ab_layer_info *info)
 
 char *ab_layers_waiting_text(const struct ab_layer_infos *list, int64_t now_ms, size_t columns)
 {
-	ab_autostrv struct ab_strv cells = { 0 };
-	struct ab_table table = { .columns = columns_waiting,
-				  .ncolumns = AB_COUNT(columns_waiting) };
+	struct ab_table table = AB_TABLE(titles_waiting);
 
 	for (size_t i = 0; i < list->len; i++) {
 		const struct ab_layer_info *info = &list->v[i];
 
 		if (!is_waiting(info))
 			continue;
-		ab_strv_give(&cells, show_text(info->key));
-		ab_strv_give(&cells, show_age(info, now_ms));
-		ab_strv_give(&cells, show_text(info->profile));
-		ab_strv_give(&cells, info->changes < 0
-					     ? ab_strdup("some")
-					     : ab_printf("%lld", (long long)info->changes));
-		ab_strv_give(&cells, show_text(info->workspace));
-		table.nrows++;
+		ab_table_cell(&table, info->key);
+		add_age(&table, info, now_ms);
+		ab_table_cell(&table, info->profile);
+		if (info->changes < 0)
+			ab_table_cell(&table, "some");
+		else
+			ab_table_cellf(&table, "%lld", (long long)info->changes);
+		ab_table_cell(&table, info->workspace);
 	}
-	table.cells = cells.v;
-	return table.nrows ? ab_table_text(&table, columns) : ab_strdup("");
-}
-
-static void add_text(struct ab_buf *b, const char *key, const char *text)
-{
-	ab_buf_json_member(b, key, text && *text ? text : NULL);
-}
-
-static void add_flag(struct ab_buf *b, const char *key, bool is)
-{
-	ab_buf_printf(b, ",\"%s\":%s", key, is ? "true" : "false");
-}
-
-static void add_number(struct ab_buf *b, const char *key, bool known, int64_t n)
-{
-	if (known)
-		ab_buf_printf(b, ",\"%s\":%lld", key, (long long)n);
-	else
-		add_text(b, key, NULL);
+	return table.cells.len ? ab_table_text(&table, columns) : ab_strdup("");
 }
 
 static void add_info(struct ab_buf *b, const struct ab_layer_info *info)
 {
-	ab_buf_puts(b, "{\"key\":");
-	ab_buf_json(b, info->key);
-	add_text(b, "name", info->name);
-	add_text(b, "profile", info->profile);
-	add_text(b, "workspace", info->workspace);
-	add_number(b, "bytes", !info->damaged, (int64_t)info->bytes);
-	add_flag(b, "more", info->more);
-	add_number(b, "created_ms", info->created_ms != 0, info->created_ms);
-	add_number(b, "used_ms", info->used_ms != 0, info->used_ms);
-	add_flag(b, "in_use", info->busy);
-	add_text(b, "run", info->run);
-	add_flag(b, "home", info->home);
-	add_flag(b, "undo", info->undo);
-	add_flag(b, "waiting", info->waiting);
-	add_flag(b, "gone", info->gone);
-	add_number(b, "changes", info->changes >= 0, info->changes);
-	add_text(b, "damaged", info->damaged);
-	ab_buf_puts(b, "}");
+	ab_buf_jsonf(b, "{'key':%s,'name':%s,'profile':%s,'workspace':%s", info->key,
+		     ab_text_or_null(info->name), ab_text_or_null(info->profile),
+		     ab_text_or_null(info->workspace));
+	ab_buf_json_number(b, "bytes", !info->damaged, (int64_t)info->bytes);
+	ab_buf_jsonf(b, ",'more':%hhd", info->more);
+	ab_buf_json_number(b, "created_ms", info->created_ms != 0, info->created_ms);
+	ab_buf_json_number(b, "used_ms", info->used_ms != 0, info->used_ms);
+	ab_buf_jsonf(b,
+		     ",'in_use':%hhd,'run':%s,'home':%hhd,'undo':%hhd,'waiting':%hhd,'gone':%hhd",
+		     info->busy, ab_text_or_null(info->run), info->home, info->undo, info->waiting,
+		     info->gone);
+	ab_buf_json_number(b, "changes", info->changes >= 0, info->changes);
+	ab_buf_jsonf(b, ",'damaged':%s}", ab_text_or_null(info->damaged));
 }
 
 static char *list_json(const struct ab_layer_infos *list, bool waiting)

@@ -3,23 +3,12 @@
  * again. The box chose every name in the layer: it is opened beneath it, without
  * links and on one mount, and only what the comparison found is removed.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
-#include "base/system/path.h"
 #include "layer/journal/view.h"
 #include "layer/store/store.h"
 #include "layer/walk/changes.h"
 #include "policy/layers/layers.h"
-#include "session/state/claim.h"
-#include "session/state/state.h"
+#include "state/claim.h"
+#include "state/state.h"
 #include "steer/client/steer.h"
 #include "steer/layers/layers.h"
 #include "workspace/tree/dir.h"
@@ -142,28 +131,22 @@ int ab_layers_refresh(const struct ab_policy_input *input, const char *which,
 		      struct ab_error *err)
 {
 	ab_autolayerset struct ab_layer_set set = AB_LAYER_SET_NONE;
-	struct ab_state state;
+	ab_auto(ab_state_fini) struct ab_state state = AB_STATE_NONE;
 	struct ab_claim claim;
-	int result;
 
 	*ret = (struct ab_layers_refreshed){ 0 };
-	if (ab_steer_state(input, &state, err) < 0)
-		return -1;
 	/* The cleanup of a run may look at it for a moment. */
-	result = ab_layers_find(AB_LAYER_STORE(&state), which, input->cwd, AB_LAYERS_LOCK, &set,
-				err);
+	if (ab_steer_state(input, &state, err) < 0 ||
+	    ab_layers_find(AB_LAYER_STORE(&state), which, input->cwd, AB_LAYERS_LOCK, &set, err) <
+		    0)
+		return -1;
 	ab_claim_init(&claim, &state, NULL);
-	if (result == 0)
-		result = ab_layer_recover(&set, &claim.guard, &ret->notes, err);
-	if (result == 0)
-		result = refresh_set(input, &set, paths, npaths, ret, err);
-	ab_state_fini(&state);
-	return result;
+	if (ab_layer_recover(&set, &claim.guard, &ret->notes, err) < 0)
+		return -1;
+	return refresh_set(input, &set, paths, npaths, ret, err);
 }
 
 void ab_layers_refreshed_fini(struct ab_layers_refreshed *done)
 {
-	ab_strv_fini(&done->paths);
-	ab_strv_fini(&done->left);
-	ab_strv_fini(&done->notes);
+	ab_strv_fini_all(&done->paths, &done->left, &done->notes);
 }

@@ -1,39 +1,29 @@
 #include "steer/learn/learn.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "audit/read/details.h"
 #include "audit/read/reader.h"
 #include "audit/read/words.h"
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
-#include "base/system/path.h"
+#include "base/system/folder.h"
+#include "base/system/new_file.h"
 #include "base/text/json_scan.h"
-#include "base/text/textdiff.h"
+#include "base/text/text_diff.h"
+#include "consent/ask/process_chain.h"
 #include "policy/edit/json_edit.h"
 #include "policy/layers/layers.h"
 #include "policy/layers/profiles.h"
 #include "policy/model/policy.h"
 #include "policy/read/settings_file.h"
 #include "policy/values/paths.h"
-#include "session/ask/process_chain.h"
-#include "session/state/state.h"
+#include "state/state.h"
 #include "steer/client/steer.h"
 #include "steer/learn/learned.h"
 
 /* The run has ended, but its folder may not have been moved yet. */
 static int open_folder(const struct ab_policy_input *input, const char *id, struct ab_error *err)
 {
-	struct ab_state state;
+	ab_auto(ab_state_fini) struct ab_state state = AB_STATE_NONE;
 	int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, fd;
 
 	if (ab_steer_state(input, &state, err) < 0)
@@ -43,16 +33,14 @@ static int open_folder(const struct ab_policy_input *input, const char *id, stru
 		fd = openat(state.live, id, flags);
 	if (fd < 0)
 		ab_fail(err, AB_ESYSTEM, errno, "open the record of run %s", id);
-	ab_state_fini(&state);
 	return fd;
 }
 
 static int get_id(const char *result, char ret[8], struct ab_error *err)
 {
-	static const char *const names[] = { "run_id" };
 	struct ab_detail id;
 
-	if (ab_details_find(result, strlen(result), names, 1, &id) < 0 ||
+	if (!ab_details_one(result, strlen(result), "run_id", &id) ||
 	    ab_detail_copy(&id, ret, 8) == 0 || strchr(ret, '/') || ret[0] == '.')
 		return ab_fail(err, AB_ESYSTEM, 0, "there is no run to learn from");
 	return 0;
@@ -61,13 +49,12 @@ static int get_id(const char *result, char ret[8], struct ab_error *err)
 static char *get_command(const char *result)
 {
 	enum { WORDS = 80 };
-	json_t *object = json_loads(result, 0, NULL);
+	json_auto_t *object = json_loads(result, 0, NULL);
 	ab_autobuf struct ab_buf words = { 0 };
 	struct ab_buf b = { 0 };
 
 	ab_process_chain_command(&words, json_object_get(object, "command"), WORDS);
 	ab_words_short(&b, words.data ? words.data : "", WORDS);
-	json_decref(object);
 	return ab_buf_take(&b);
 }
 
@@ -144,14 +131,12 @@ int ab_learn(const struct ab_policy_input *input, const char *result, struct ab_
 
 void ab_lesson_fini(struct ab_lesson *lesson)
 {
-	free(lesson->policy);
-	free(lesson->command);
+	ab_free_all(lesson->policy, lesson->command);
 	ab_strv_fini(&lesson->notes);
 	ab_learned_free(lesson->learned);
 	ab_policy_free(lesson->base);
 	ab_policy_free(lesson->own);
-	free(lesson->home);
-	free(lesson->workspace);
+	ab_free_all(lesson->home, lesson->workspace);
 	ab_strv_fini(&lesson->closed);
 	*lesson = (struct ab_lesson){ 0 };
 }
@@ -181,13 +166,14 @@ int ab_learn_place(const struct ab_policy_input *input, const char *name, bool a
 		   struct ab_error *err)
 {
 	ab_autofree char *path = NULL;
+	struct ab_profile built_in;
 	struct stat st;
 
 	if (!is_name(name)) {
 		ab_fail(err, AB_EUSAGE, 0, "--save: invalid profile name %s", name);
 		return ab_hint(err, "use letters, digits, _, - and .");
 	}
-	if (ab_profile_find(name))
+	if (ab_profile_find(name, &built_in))
 		return ab_fail(err, AB_EUSAGE, 0,
 			       "--save %s: this is a built-in profile; choose another name", name);
 	path = find_path(input, name, err);
@@ -199,45 +185,15 @@ int ab_learn_place(const struct ab_policy_input *input, const char *name, bool a
 	return ab_hint(err, "choose another name, or add to it with --yes");
 }
 
-static int make_folders(const char *path, struct ab_error *err)
-{
-	ab_autofree char *dir = ab_path_parent(path);
-
-	if (mkdir(dir, 0700) == 0 || errno == EEXIST)
-		return 0;
-	if (errno == ENOENT && dir[1] && make_folders(dir, err) == 0 &&
-	    (mkdir(dir, 0700) == 0 || errno == EEXIST))
-		return 0;
-	return ab_fail(err, AB_ESYSTEM, errno, "make %s", dir);
-}
-
-/* Unlike rename(), link() does not replace a file that was created meanwhile. */
-static int put_in_place(const char *tmp, const char *path, bool replace)
-{
-	if (replace)
-		return rename(tmp, path);
-	if (link(tmp, path) < 0)
-		return -1;
-	unlink(tmp);
-	return 0;
-}
-
 static int write_profile(const char *path, const char *text, bool replace, struct ab_error *err)
 {
-	ab_autofree char *tmp = ab_printf("%s.new-XXXXXX", path);
-	ab_autoclose int fd = -1;
+	ab_autofree char *dir = ab_path_parent(path), *failed = ab_folder_make_all(dir, 0700);
 
-	if (make_folders(path, err) < 0)
-		return -1;
-	fd = mkostemp(tmp, O_CLOEXEC);
-	if (fd < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "make %s", tmp);
-	if (ab_write_all(fd, text, strlen(text)) < 0 || fsync(fd) < 0 ||
-	    put_in_place(tmp, path, replace) < 0) {
-		ab_fail(err, AB_ESYSTEM, errno, "write %s", path);
-		unlink(tmp);
-		return -1;
-	}
+	if (failed)
+		return ab_fail(err, AB_ESYSTEM, errno, "make %s", failed);
+	if (ab_new_file_write(AT_FDCWD, path, NULL, text, strlen(text),
+			      replace ? 0 : AB_NEW_FILE_ONLY) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "write %s", path);
 	return 0;
 }
 
@@ -301,7 +257,7 @@ static int add_to_profile(const char *path, const struct ab_lesson *lesson,
 {
 	ab_autofree char *old = NULL, *text = NULL;
 	ab_autoscan struct ab_json_scan scan = { 0 };
-	json_t *profile, *more;
+	json_auto_t *profile = NULL, *more = json_loads(lesson->policy, 0, NULL);
 	size_t len;
 
 	if (ab_settings_file_read(path, path, true, &old, &len, err) < 0)
@@ -309,13 +265,10 @@ static int add_to_profile(const char *path, const struct ab_lesson *lesson,
 	if (!old)
 		return add_description(lesson, ret, err);
 	profile = json_loadb(old, len, JSON_REJECT_DUPLICATES, NULL);
-	more = json_loads(lesson->policy, 0, NULL);
 	if (json_is_object(profile) && json_is_object(more)) {
 		merge_object(profile, more);
 		text = json_dumps(profile, JSON_INDENT(2));
 	}
-	json_decref(profile);
-	json_decref(more);
 	if (!text && ab_jsonc_scan_parse(&scan, old, len) == 0) {
 		ab_fail(err, AB_ECONFIG, 0,
 			"%s has comments, which would be lost; it was not changed", path);
@@ -325,8 +278,6 @@ static int add_to_profile(const char *path, const struct ab_lesson *lesson,
 		return ab_fail(err, AB_ECONFIG, 0, "%s is not a valid profile, and was not changed",
 			       path);
 	*ret = ab_printf("%s\n", text);
-	free(text);
-	text = NULL;
 	saved->existed = true;
 	ab_text_diff(old, len, *ret, strlen(*ret), &saved->diff);
 	return 0;
@@ -335,8 +286,7 @@ static int add_to_profile(const char *path, const struct ab_lesson *lesson,
 void ab_learn_saved_fini(struct ab_learn_saved *saved)
 {
 	free(saved->path);
-	ab_strv_fini(&saved->lacking);
-	ab_strv_fini(&saved->diff);
+	ab_strv_fini_all(&saved->lacking, &saved->diff);
 }
 
 int ab_learn_save(const struct ab_policy_input *input, const char *name, bool add,
@@ -345,7 +295,7 @@ int ab_learn_save(const struct ab_policy_input *input, const char *name, bool ad
 	struct ab_learned_from from = describe_start(lesson);
 	struct ab_policy_input with = *input;
 	ab_autofree char *path = find_path(input, name, err), *text = NULL;
-	struct ab_policy *policy;
+	ab_autopolicy struct ab_policy *policy = NULL;
 
 	if (!path)
 		return -1;
@@ -360,7 +310,6 @@ int ab_learn_save(const struct ab_policy_input *input, const char *name, bool ad
 	if (ab_policy_load(&with, &policy, NULL, err) < 0)
 		return -1;
 	ab_learned_check(lesson->learned, &from, policy, &ret->lacking);
-	ab_policy_free(policy);
 	ret->path = ab_take(path);
 	return 0;
 }

@@ -1,14 +1,10 @@
-#ifndef AB_STEER_LEARN_LEARN_H
-#define AB_STEER_LEARN_LEARN_H
+#pragma once
 /*
  * `agentbox learn`, after its run (ab_request's `learn`): turn the record into
  * a policy (steer/learn/learned.h), and save it as a profile of the user.
  */
-#include <stdbool.h>
+#include "base/base.h"
 
-#include "base/data/strv.h"
-
-struct ab_error;
 struct ab_learned;
 struct ab_policy;
 struct ab_policy_input;
@@ -48,5 +44,3 @@ struct ab_learn_saved {
 int ab_learn_save(const struct ab_policy_input *input, const char *name, bool add,
 		  const struct ab_lesson *lesson, struct ab_learn_saved *ret, struct ab_error *err);
 void ab_learn_saved_fini(struct ab_learn_saved *saved);
-
-#endif

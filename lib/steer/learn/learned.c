@@ -1,14 +1,9 @@
 #include "steer/learn/learned.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "audit/read/details.h"
 #include "audit/read/sentences.h"
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-#include "base/system/path.h"
 #include "policy/model/policy.h"
 #include "policy/values/host.h"
 #include "steer/learn/learned_state.h"
@@ -28,10 +23,8 @@ struct ab_learned *ab_learned_new(void)
 
 static void free_list(struct learned_list *list)
 {
-	for (size_t i = 0; i < list->len; i++) {
-		free(list->v[i].text);
-		free(list->v[i].why);
-	}
+	for (size_t i = 0; i < list->len; i++)
+		ab_free_all(list->v[i].text, list->v[i].why);
 	free(list->v);
 }
 
@@ -176,13 +169,12 @@ static void take_request(struct ab_learned *l, const struct record *r)
 static void take_denial(struct learned_list *list, const struct record *r)
 {
 	ab_autobuf struct ab_buf about = { 0 };
-	struct ab_buf why = { 0 };
+	ab_autobuf struct ab_buf why = { 0 };
 
 	ab_sentence(&about, AB_ABOUT, r->line, r->len);
 	ab_sentence(&why, AB_SAID, r->line, r->len);
 	if (about.len)
 		count_text(list, about.data, ab_buf_take(&why), count_times(r->f));
-	ab_buf_fini(&why);
 }
 
 static void take_violation(struct ab_learned *l, const struct record *r)
@@ -234,14 +226,6 @@ void ab_learned_take(struct ab_learned *l, const char *line, size_t len)
 			kinds[i].take(l, &r);
 }
 
-static bool is_covered(const struct ab_strv *folders, const char *path)
-{
-	for (size_t i = 0; i < folders->len; i++)
-		if (ab_path_within(path, folders->v[i]))
-			return true;
-	return false;
-}
-
 /* The folders that go into the policy; none is inside another. */
 static void list_folders(const struct ab_learned *l, const struct ab_learned_from *from,
 			 struct ab_strv *ret)
@@ -251,7 +235,7 @@ static void list_folders(const struct ab_learned *l, const struct ab_learned_fro
 	for (size_t i = 0; i < l->unwritten.len; i++) {
 		ab_autofree char *folder = ab_learned_folder(l->unwritten.v[i].text, from, &why);
 
-		if (!folder || is_covered(ret, folder))
+		if (!folder || ab_path_within_any(folder, ret))
 			continue;
 		for (size_t k = ret->len; k-- > 0;)
 			if (ab_path_within(ret->v[k], folder))
@@ -278,7 +262,7 @@ void ab_learned_check(const struct ab_learned *l, const struct ab_learned_from *
 			ab_strv_addf(ret, "network.allow: %s", entry);
 	}
 	for (size_t i = 0; i < folders.len; i++)
-		if (!is_covered(&policy->fs.write, folders.v[i]))
+		if (!ab_path_within_any(folders.v[i], &policy->fs.write))
 			ab_strv_addf(ret, "filesystem.write: %s", folders.v[i]);
 }
 

@@ -1,5 +1,4 @@
-#ifndef AB_STEER_LEARN_LEARNED_H
-#define AB_STEER_LEARN_LEARNED_H
+#pragma once
 /*
  * Make the smallest policy that would have allowed a run from its record.
  *
@@ -13,9 +12,7 @@
  * so memory is bounded and the rest is counted. The order of the lines makes no
  * difference.
  */
-#include <stddef.h>
-
-#include "base/data/strv.h"
+#include "base/base.h"
 
 struct ab_learned;
 struct ab_policy;
@@ -59,5 +56,3 @@ void ab_learned_notes(const struct ab_learned *learned, const struct ab_learned_
  * the learned profile: "network.allow: x.y". */
 void ab_learned_check(const struct ab_learned *learned, const struct ab_learned_from *from,
 		      const struct ab_policy *policy, struct ab_strv *ret);
-
-#endif

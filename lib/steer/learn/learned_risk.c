@@ -1,11 +1,6 @@
 /*
  * Hosts and folders that a learned policy must not contain, or only with a reason.
  */
-#include <string.h>
-
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-#include "base/system/path.h"
 #include "policy/model/policy.h"
 #include "policy/values/host.h"
 #include "steer/learn/learned_state.h"

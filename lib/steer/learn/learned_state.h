@@ -1,9 +1,6 @@
-#ifndef AB_STEER_LEARN_LEARNED_STATE_H
-#define AB_STEER_LEARN_LEARNED_STATE_H
+#pragma once
 /* Shared by learned.c and learned_risk.c. */
-#include <stdbool.h>
-#include <stdint.h>
-
+#include "base/base.h"
 #include "steer/learn/learned.h"
 
 /* Texts, sorted, each with its count. */
@@ -34,5 +31,3 @@ char *ab_learned_folder(const char *path, const struct ab_learned_from *from, co
 char *ab_learned_short(const char *path, const struct ab_learned_from *from);
 /* Why this entry of network.allow deserves a second look, or NULL; free it. */
 char *ab_learned_risk(const char *entry);
-
-#endif

@@ -1,12 +1,5 @@
 #include "steer/mcp/mcp.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-#include "base/data/strv.h"
-
 enum { INVALID_JSON = -32700, INVALID_REQUEST = -32600, NO_METHOD = -32601, BAD_PARAMS = -32602 };
 
 /* Newest first. */
@@ -173,7 +166,8 @@ static json_t *answer_method(const struct ab_mcp_host *host, const char *method,
 
 static char *write_reply(json_t *id, json_t *result, int code, const char *wrong)
 {
-	json_t *reply = json_pack("{s:s, s:O?}", "jsonrpc", "2.0", "id", id ? id : json_null());
+	json_auto_t *reply =
+		json_pack("{s:s, s:O?}", "jsonrpc", "2.0", "id", id ? id : json_null());
 	char *text;
 
 	if (result)
@@ -182,7 +176,6 @@ static char *write_reply(json_t *id, json_t *result, int code, const char *wrong
 		json_object_set_new(reply, "error",
 				    json_pack("{s:i, s:s}", "code", code, "message", wrong));
 	text = json_dumps(reply, JSON_COMPACT);
-	json_decref(reply);
 	if (!text)
 		abort();
 	return text;
@@ -216,15 +209,12 @@ static char *answer_message(const struct ab_mcp_host *host, json_t *message)
 char *ab_mcp_answer(const struct ab_mcp_host *host, const char *line, size_t len)
 {
 	json_error_t why;
-	json_t *message;
-	char *reply;
+	json_auto_t *message = NULL;
 
 	if (len > AB_MCP_LINE_MAX)
 		return write_reply(NULL, NULL, INVALID_REQUEST, "the message is too long");
 	message = json_loadb(line, len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &why);
 	if (!message)
 		return write_reply(NULL, NULL, INVALID_JSON, "the message is not JSON");
-	reply = answer_message(host, message);
-	json_decref(message);
-	return reply;
+	return answer_message(host, message);
 }

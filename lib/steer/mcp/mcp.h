@@ -1,5 +1,4 @@
-#ifndef AB_STEER_MCP_MCP_H
-#define AB_STEER_MCP_MCP_H
+#pragma once
 /*
  * A server of the Model Context Protocol: JSON-RPC 2.0, one message per line.
  *
@@ -9,10 +8,9 @@
  * request can widen that policy or approve a command.
  */
 #include <jansson.h>
-#include <stdbool.h>
-#include <stddef.h>
 
-struct ab_error;
+#include "base/base.h"
+
 struct ab_policy_input;
 
 enum {
@@ -40,5 +38,3 @@ void ab_mcp_call(void *arg, const char *tool, json_t *arguments, struct ab_mcp_r
 
 /* mcp_serve.c: serve standard input until it ends. Commands do not get it, nor standard output. */
 int ab_mcp_serve(const struct ab_policy_input *input, struct ab_error *err);
-
-#endif

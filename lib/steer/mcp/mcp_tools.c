@@ -1,18 +1,7 @@
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "audit/read/query.h"
 #include "audit/show/lines.h"
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/path.h"
+#include "consent/check.h"
+#include "consent/request.h"
 #include "policy/layers/layers.h"
-#include "session/consent/check.h"
-#include "session/consent/request.h"
 #include "session/run/in_child.h"
 #include "shell/judge/judge_report.h"
 #include "steer/mcp/mcp.h"

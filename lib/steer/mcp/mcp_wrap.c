@@ -1,34 +1,73 @@
 #include "steer/mcp/mcp_wrap.h"
 
-#include <errno.h>
 #include <jansson.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/path.h"
-#include "base/text/textdiff.h"
-#include "session/consent/hook_install.h"
+#include "base/text/text_diff.h"
+#include "consent/hook_install.h"
 
 /* Where settings list servers. */
 static const struct place {
-	const char *key;
-	bool listed;	 /* "command" is a list of words; else a word, with "args" */
-	const char *env; /* its variables */
+	const char *key, *below; /* `below`: a member of `key`, or NULL */
+	bool listed;		 /* "command" is a list of words; else a word, with "args" */
+	const char *env;	 /* its variables */
 } places[] = {
-	{ "mcpServers", false, "env" },
-	{ "servers", false, "env" },
-	{ "context_servers", false, "env" },
-	{ "mcp", true, "environment" },
+	{ "mcpServers", NULL, false, "env" },	   { "servers", NULL, false, "env" },
+	{ "context_servers", NULL, false, "env" }, { "mcp", "servers", false, "env" },
+	{ "mcp", NULL, true, "environment" },
+};
+
+/*
+ * The members of a server's entry. One that is not here may be another way to say what is started,
+ * where, or with which variables, so the entry is refused. Sorted by name.
+ */
+static const struct member {
+	const char *name;
+	bool url; /* of a server that is reached by a URL, and only of one */
+} members[] = {
+	{ "alwaysAllow", false },     /* Roo Code: tools */
+	{ "alwaysLoad", false },      /* Claude Code */
+	{ "args", false },	      /* all but OpenCode */
+	{ "authProviderType", true }, /* Gemini CLI */
+	{ "autoApprove", false },     /* Cline, Kiro: tools */
+	{ "command", false },	      /* all */
+	{ "cwd", false },	      /* Gemini CLI, VS Code, OpenCode; see wrap_words() */
+	{ "description", false },     /* Gemini CLI */
+	{ "disabled", false },	      /* Cline, Kiro, Windsurf */
+	{ "disabledTools", false },   /* Kiro, Windsurf */
+	{ "enabled", false },	      /* OpenCode, Zed */
+	{ "env", false },	      /* all but OpenCode */
+	{ "environment", false },     /* OpenCode */
+	{ "excludeTools", false },    /* Gemini CLI */
+	{ "gallery", false },	      /* VS Code: where the entry comes from */
+	{ "headers", true },	      /* all */
+	{ "httpUrl", true },	      /* Gemini CLI */
+	{ "includeTools", false },    /* Gemini CLI */
+	{ "oauth", true },	      /* Claude Code, Gemini CLI, OpenCode */
+	{ "serverUrl", true },	      /* Windsurf */
+	{ "settings", false },	      /* Zed: given to the server */
+	{ "source", false },	      /* Zed: a word */
+	{ "timeout", false },	      /* most */
+	{ "tools", false },	      /* Copilot CLI: names */
+	{ "transportType", false },   /* Cline: a word */
+	{ "trust", false },	      /* Gemini CLI: whether it asks before a tool is used */
+	{ "type", false },	      /* most: a word */
+	{ "url", true },	      /* all */
+	{ "version", false },	      /* VS Code */
+};
+
+/* In the box: the folder that the settings chose, then the server. */
+#define IN_FOLDER "cd -- \"$0\" && exec \"$@\""
+
+enum {
+	FOLDER_WORDS = 4, /* sh -c IN_FOLDER FOLDER */
+	OTHERS_MAX = 20,  /* commands in other places that are told */
 };
 
 struct wrapping {
 	const struct ab_mcp_wrap *ask;
 	const char *own; /* the real path of this program */
 	struct ab_strv *notes;
+	size_t nothers;
 };
 
 /* The words of a server's command; -1: it has none of this shape. */
@@ -118,10 +157,15 @@ static bool is_variable(const char *name)
  * own policy. A "*" at the end: all that begin so.
  */
 static const char *const steering[] = {
-	"AGENTBOX_*", "BASH_ENV",   "DBUS_*",	    "ENV",	     "GIT_*",	"GOPROXY",
-	"HOME",	      "LD_*",	    "NODE_OPTIONS", "NPM_CONFIG_*",  "PATH",	"PERL5*",
-	"PIP_*",      "PYTHONHOME", "PYTHONPATH",   "PYTHONSTARTUP", "RUBYLIB", "RUBYOPT",
-	"SHELL",      "SSL_CERT_*", "UV_*",	    "XDG_*",	     "YARN_*",	"npm_config_*",
+	"AGENTBOX*",	  "ALL_PROXY",	"BASH_ENV",    "BUNDLE_*",	"CONTAINER_HOST",
+	"CURL_*",	  "DBUS_*",	"DOCKER_*",    "ENV",		"GIT_*",
+	"GLIBC_TUNABLES", "GOPROXY",	"HOME",	       "HTTPS_PROXY",	"HTTP_PROXY",
+	"LD_*",		  "LESS*",	"LOCALDOMAIN", "NODE_OPTIONS",	"NO_PROXY",
+	"NPM_CONFIG_*",	  "OTEL_*",	"PAGER",       "PATH",		"PERL5*",
+	"PIP_*",	  "PYTHONHOME", "PYTHONPATH",  "PYTHONSTARTUP", "RES_OPTIONS",
+	"RUBYLIB",	  "RUBYOPT",	"SHELL",       "SSH_AUTH_SOCK", "SSL_CERT_*",
+	"TMPDIR",	  "TMUX*",	"UV_*",	       "XDG_*",		"YARN_*",
+	"all_proxy",	  "http_proxy", "https_proxy", "no_proxy",	"npm_config_*",
 };
 
 static bool steers_agentbox(const char *name)
@@ -139,10 +183,13 @@ static bool steers_agentbox(const char *name)
 static int check_variables(const struct place *place, const char *server_name, json_t *server,
 			   struct ab_error *err)
 {
+	json_t *all = json_object_get(server, place->env), *value;
 	const char *name;
-	json_t *value;
 
-	json_object_foreach(json_object_get(server, place->env), name, value)
+	if (all && !json_is_object(all))
+		return ab_fail(err, AB_EREFUSED, 0, "%s has an \"%s\" that is not an object",
+			       server_name, place->env);
+	json_object_foreach(all, name, value)
 	{
 		ab_autofree char *shown = ab_escape(name);
 
@@ -159,10 +206,56 @@ static int check_variables(const struct place *place, const char *server_name, j
 	return 0;
 }
 
+/* Variables in the form of another agent. */
+static bool is_foreign(const struct place *place, const char *name)
+{
+	return (strcmp(name, "env") == 0 || strcmp(name, "environment") == 0) &&
+	       strcmp(name, place->env) != 0;
+}
+
+/* The first member that agentbox does not know, or NULL. `place` NULL: it is reached by a URL. */
+static const char *find_unknown(json_t *server, const struct place *place)
+{
+	const char *name;
+	json_t *value;
+
+	json_object_foreach(server, name, value)
+	{
+		const struct member *m = ab_find_row(members, AB_COUNT(members), name, name);
+
+		if (!m || (place && (m->url || is_foreign(place, name))))
+			return name;
+	}
+	return NULL;
+}
+
+static int check_members(const struct place *place, const char *server_name, json_t *server,
+			 struct ab_error *err)
+{
+	const char *unknown = find_unknown(server, place);
+	json_t *folder = json_object_get(server, "cwd");
+	ab_autofree char *shown = unknown ? ab_escape(unknown) : NULL;
+
+	if (unknown) {
+		ab_fail(err, AB_EREFUSED, 0, "%s has the member \"%s\"%s", server_name, shown,
+			strcmp(unknown, "envFile") == 0
+				? ", whose variables would also apply to agentbox itself"
+				: ", which agentbox does not know: it could choose what is started, or where");
+		return ab_hint(err, "remove it from the server; variables go into \"%s\"",
+			       place->env);
+	}
+	if (folder && !json_is_string(folder))
+		return ab_fail(err, AB_EREFUSED, 0, "%s has a \"cwd\" that is not a folder's name",
+			       server_name);
+	return check_variables(place, server_name, server, err);
+}
+
+/* An agent would start agentbox in the folder that the settings choose, and that would be the
+ * workspace. So the server goes there itself, in the box. */
 static json_t *wrap_words(const struct wrapping *w, const struct place *place, json_t *server,
 			  json_t *words)
 {
-	json_t *out = json_array(), *value;
+	json_t *out = json_array(), *folder = json_object_get(server, "cwd"), *value;
 	const char *name;
 
 	json_array_append_new(out, json_string(w->own));
@@ -176,6 +269,12 @@ static json_t *wrap_words(const struct wrapping *w, const struct place *place, j
 		json_array_append_new(out, json_string(name));
 	}
 	json_array_append_new(out, json_string("--"));
+	if (folder) {
+		json_array_append_new(out, json_string("/bin/sh"));
+		json_array_append_new(out, json_string("-c"));
+		json_array_append_new(out, json_string(IN_FOLDER));
+		json_array_append(out, folder);
+	}
 	json_array_extend(out, words);
 	return out;
 }
@@ -188,9 +287,10 @@ static int wrap_server(const struct wrapping *w, const struct place *place, cons
 		       json_t *server, json_t *words, struct ab_error *err)
 {
 	size_t inner = find_inner(words);
-	json_t *command, *out;
+	json_auto_t *command = NULL;
+	json_t *out;
 
-	if (check_variables(place, name, server, err) < 0)
+	if (check_members(place, name, server, err) < 0)
 		return -1;
 	if (inner && !is_word(words, 0, w->own)) {
 		ab_autofree char *program = ab_escape(json_string_value(json_array_get(words, 0)));
@@ -201,47 +301,158 @@ static int wrap_server(const struct wrapping *w, const struct place *place, cons
 	}
 	command = copy_from(words, inner);
 	out = wrap_words(w, place, server, command);
-	json_decref(command);
 	if (inner && !json_equal(out, words))
 		ab_strv_addf(w->notes, "%s was wrapped with other options; they are replaced",
 			     name);
+	json_object_del(server, "cwd");
 	write_words(place, server, out);
 	return 0;
+}
+
+static void unwrap_server(const struct place *place, json_t *server, json_t *words, size_t inner)
+{
+	if (is_word(words, inner, "/bin/sh") && is_word(words, inner + 2, IN_FOLDER) &&
+	    json_array_size(words) > inner + FOLDER_WORDS) {
+		json_object_set(server, "cwd", json_array_get(words, inner + FOLDER_WORDS - 1));
+		inner += FOLDER_WORDS;
+	}
+	write_words(place, server, copy_from(words, inner));
+}
+
+static void note_left(const struct wrapping *w, const char *shown, json_t *server)
+{
+	const char *unknown = json_is_object(server) ? find_unknown(server, NULL) : NULL;
+	ab_autofree char *member = unknown ? ab_escape(unknown) : NULL;
+
+	if (unknown)
+		ab_strv_addf(w->notes,
+			     "%s is not in a box: agentbox does not know its \"%s\", and it has no "
+			     "command that can be changed",
+			     shown, member);
+	else if (json_is_object(server) && !json_object_get(server, "command"))
+		ab_strv_addf(w->notes, "%s stays as it is: it has no command", shown);
+	else
+		ab_strv_addf(
+			w->notes,
+			"%s is not in a box: its command has a form that agentbox does not know",
+			shown);
 }
 
 static int change_server(const struct wrapping *w, const struct place *place, const char *name,
 			 json_t *server, struct ab_error *err)
 {
 	ab_autofree char *shown = ab_escape(name);
-	json_t *words;
+	json_auto_t *words = NULL;
 	int result = 0;
 
 	if (!json_is_object(server) || read_words(place, server, &words) < 0) {
-		ab_strv_addf(w->notes, "%s stays as it is: it has no command", shown);
+		note_left(w, shown, server);
 		return 0;
 	}
 	if (!w->ask->undo)
 		result = wrap_server(w, place, shown, server, words, err);
 	else if (find_inner(words))
-		write_words(place, server, copy_from(words, find_inner(words)));
-	json_decref(words);
+		unwrap_server(place, server, words, find_inner(words));
 	return result;
 }
 
-static int change_servers(const struct wrapping *w, json_t *settings, struct ab_error *err)
+/* The servers of one level; those of VS Code are below "mcp", where OpenCode has its own. */
+static json_t *find_servers(json_t *settings, const struct place *place)
+{
+	json_t *found = json_object_get(settings, place->key);
+	json_t *below = json_object_get(found, "servers");
+
+	if (place->below)
+		return json_object_get(found, place->below);
+	return strcmp(place->key, "mcp") == 0 && below && !json_object_get(below, "command")
+		       ? NULL
+		       : found;
+}
+
+/* `where`: what follows the name of a server in messages. -1, or how many there are. */
+static int change_level(const struct wrapping *w, json_t *settings, const char *where,
+			struct ab_error *err)
 {
 	const char *name;
 	json_t *server;
-	size_t found = 0;
+	int found = 0;
 
 	for (size_t i = 0; i < AB_COUNT(places); i++)
-		json_object_foreach(json_object_get(settings, places[i].key), name, server)
+		json_object_foreach(find_servers(settings, &places[i]), name, server)
 		{
-			if (change_server(w, &places[i], name, server, err) < 0)
+			ab_autofree char *shown = ab_printf("%s%s", name, where);
+
+			if (change_server(w, &places[i], shown, server, err) < 0)
 				return -1;
 			found++;
 		}
-	if (found)
+	return found;
+}
+
+/* Claude Code's own file has servers of each project. */
+static int change_projects(const struct wrapping *w, json_t *settings, struct ab_error *err)
+{
+	const char *path;
+	json_t *project;
+	int all = 0;
+
+	json_object_foreach(json_object_get(settings, "projects"), path, project)
+	{
+		ab_autofree char *where = ab_printf(" of %s", path);
+		int found = change_level(w, project, where, err);
+
+		if (found < 0)
+			return -1;
+		all += found;
+	}
+	return all;
+}
+
+/* What a part of the settings is. */
+enum part { LEVEL, PROJECTS, OTHER };
+
+/* Commands in places that agentbox does not know may be servers, too. `at`: the path to `value`. */
+static void note_others(struct wrapping *w, json_t *value, enum part part, const char *at)
+{
+	const char *name;
+	json_t *member;
+	size_t i;
+
+	if (w->nothers >= OTHERS_MAX)
+		return;
+	if (part == OTHER && json_object_get(value, "command")) {
+		ab_strv_add_safe(w->notes, "%s has a command that is not changed", at);
+		w->nothers++;
+	}
+	json_object_foreach(value, name, member)
+	{
+		ab_autofree char *path = ab_printf("%s%s%s", at, at[0] ? "." : "", name);
+		bool projects =
+			part == LEVEL && strcmp(at, "") == 0 && strcmp(name, "projects") == 0;
+
+		if (part != LEVEL || !ab_find_row(places, AB_COUNT(places), key, name))
+			note_others(w, member,
+				    projects	       ? PROJECTS
+				    : part == PROJECTS ? LEVEL
+						       : OTHER,
+				    path);
+	}
+	json_array_foreach(value, i, member)
+	{
+		note_others(w, member, OTHER, at);
+	}
+}
+
+static int change_servers(struct wrapping *w, json_t *settings, struct ab_error *err)
+{
+	int found = change_level(w, settings, "", err);
+	int projects = found < 0 ? -1 : change_projects(w, settings, err);
+
+	if (projects < 0)
+		return -1;
+	if (!w->ask->undo)
+		note_others(w, settings, LEVEL, "");
+	if (found + projects)
 		return 0;
 	ab_fail(err, AB_ECONFIG, 0, "%s lists no MCP servers", w->ask->path);
 	return ab_hint(err, "agentbox knows \"mcpServers\", \"servers\", \"context_servers\" and "
@@ -252,10 +463,9 @@ static int make_text(const struct ab_mcp_wrap *wrap, struct ab_hook_plan *plan,
 		     struct ab_strv *notes, struct ab_error *err)
 {
 	ab_autofree char *own = realpath("/proc/self/exe", NULL);
-	const struct wrapping w = { .ask = wrap, .own = own, .notes = notes };
+	struct wrapping w = { .ask = wrap, .own = own, .notes = notes };
 	json_error_t why;
-	json_t *settings, *old;
-	int result;
+	json_auto_t *settings = NULL, *old = NULL;
 
 	if (!own)
 		return ab_fail(err, AB_ESYSTEM, errno, "find this program");
@@ -263,17 +473,16 @@ static int make_text(const struct ab_mcp_wrap *wrap, struct ab_hook_plan *plan,
 	if (!settings)
 		return ab_fail(err, AB_ECONFIG, 0, "%s:%d: %s", wrap->path, why.line, why.text);
 	old = json_deep_copy(settings);
-	result = change_servers(&w, settings, err);
-	if (result == 0 && !json_equal(old, settings)) {
+	if (change_servers(&w, settings, err) < 0)
+		return -1;
+	if (!json_equal(old, settings)) {
 		ab_autofree char *body = json_dumps(settings, JSON_INDENT(2));
 
 		plan->after = ab_printf("%s\n", body ? body : "");
 		ab_text_diff(plan->before, strlen(plan->before), plan->after, strlen(plan->after),
 			     &plan->diff);
 	}
-	json_decref(old);
-	json_decref(settings);
-	return result;
+	return 0;
 }
 
 /* A project can come from anybody, and its links lead anywhere. Links above the current folder, or

@@ -1,5 +1,4 @@
-#ifndef AB_STEER_MCP_MCP_WRAP_H
-#define AB_STEER_MCP_MCP_WRAP_H
+#pragma once
 /*
  * MCP servers in a settings file of an agent (Claude Code's .mcp.json and others): their commands
  * are rewritten to `agentbox run -- COMMAND`, so that each server runs in a box of its own, or back.
@@ -8,14 +7,12 @@
  *	{"mcpServers" | "servers" | "context_servers": {NAME: {"command": "x", "args": ["y"],
  *	 "env": {"K": "V"}}}}
  *	{"mcp": {NAME: {"type": "local", "command": ["x", "y"], "environment": {"K": "V"}}}}
+ *
+ * The first form also below "mcp", and "mcpServers" below each of "projects". The settings are
+ * hostile: they choose neither the folder in which agentbox starts nor its variables.
  */
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "base/data/strv.h"
-#include "session/consent/agent_hook.h"
-
-struct ab_error;
+#include "base/base.h"
+#include "consent/agent_hook.h"
 
 struct ab_mcp_wrap {
 	const char *path;
@@ -25,8 +22,6 @@ struct ab_mcp_wrap {
 };
 
 /* *ret_notes: servers that stay as they are, or whose command looked wrapped, and why. Fails if a
- * server sets a variable that would steer agentbox itself. */
+ * server has a member that is not known, or sets a variable that would steer agentbox itself. */
 int ab_mcp_wrap_plan(const struct ab_mcp_wrap *wrap, struct ab_hook_plan *ret,
 		     struct ab_strv *ret_notes, struct ab_error *err);
-
-#endif

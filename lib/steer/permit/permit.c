@@ -1,21 +1,12 @@
 #include "steer/permit/permit.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
-#include "base/system/path.h"
 #include "base/text/units.h"
-#include "policy/layers/layers.h"
 #include "policy/values/complaint.h"
 #include "policy/toolchains/host_groups.h"
 #include "sandbox/mount/furniture.h"
-#include "session/ask/process_chain.h"
+#include "consent/ask/process_chain.h"
 #include "shell/syntax/quote.h"
 #include "steer/client/json.h"
 #include "steer/client/steer.h"
@@ -63,12 +54,27 @@ static int refuse_wildcard(const struct ab_permit *ask, struct ab_error *err)
 					"agentbox run --net allowed -- ...");
 }
 
+/* The same for all that anybody registers under a top-level label; denying that is possible. */
+static int check_width(const struct ab_permit *ask, const struct ab_meant *meant,
+		       struct ab_error *err)
+{
+	struct ab_complaint why = { .right = "" };
+	struct ab_host_entry entry;
+
+	if (ask->deny || ask->undo || meant->kind != AB_MEANT_HOST ||
+	    ab_host_entry_parse(meant->entry, strlen(meant->entry), &entry, NULL) < 0 ||
+	    ab_host_entry_may_allow(&entry, &why) == 0)
+		return 0;
+	ab_fail(err, AB_EUSAGE, 0, "%s", why.wrong);
+	return ab_hint(err, "%s", why.right);
+}
+
 int ab_permit(const struct ab_permit *ask, struct ab_permitted *ret, struct ab_error *err)
 {
 	struct ab_permit_job job = {
 		.ask = ask, .ret = ret, .run = { .dir = -1 }, .again = { .cwd = ask->input->cwd }
 	};
-	struct ab_meant meant;
+	ab_auto(ab_meant_fini) struct ab_meant meant = { 0 };
 	int result;
 
 	*ret = (struct ab_permitted){ 0 };
@@ -86,7 +92,8 @@ int ab_permit(const struct ab_permit *ask, struct ab_permitted *ret, struct ab_e
 		return ab_fail(err, AB_EUSAGE, 0, "--user and --project cannot be combined");
 	if (strcmp(ask->what, "*") == 0)
 		return refuse_wildcard(ask, err);
-	if (ab_permit_read(ask->input, ask->what, &meant, err) < 0)
+	if (ab_permit_read(ask->input, ask->what, &meant, err) < 0 ||
+	    check_width(ask, &meant, err) < 0)
 		return -1;
 	result = ab_steer_state(ask->input, &job.state, err);
 	if (result == 0) {
@@ -94,51 +101,27 @@ int ab_permit(const struct ab_permit *ask, struct ab_permitted *ret, struct ab_e
 		ab_state_fini(&job.state);
 	}
 	ab_permit_forget(&job);
-	ab_meant_fini(&meant);
 	return result;
-}
-
-static void add_text(struct ab_buf *b, const char *key, const char *text)
-{
-	ab_buf_json_member(b, key, text && *text ? text : NULL);
-}
-
-static void add_list(struct ab_buf *b, const char *key, const struct ab_strv *list)
-{
-	ab_buf_printf(b, ",\"%s\":", key);
-	ab_buf_json_list(b, list);
 }
 
 char *ab_permitted_json(const struct ab_permit *ask, const struct ab_permitted *p)
 {
 	struct ab_buf b = { 0 };
 
-	ab_buf_printf(&b, "{\"allowed\":%s", ask->deny ? "false" : "true");
-	add_text(&b, "run", p->run);
-	add_list(&b, "entries", &p->entries);
-	ab_buf_printf(&b, ",\"for_ms\":%llu,\"released\":%llu", (unsigned long long)ask->for_ms,
-		      (unsigned long long)p->released);
-	add_text(&b, "path", p->path);
-	add_text(&b, "workspace", p->workspace);
-	add_text(&b, "command", p->command);
-	add_text(&b, "file", p->file);
-	add_list(&b, "diff", &p->diff);
-	add_list(&b, "said", &p->said);
-	add_list(&b, "notes", &p->notes);
-	ab_buf_puts(&b, "}\n");
+	ab_buf_jsonf(&b,
+		     "{'allowed':%hhd,'run':%s,'entries':%p,'for_ms':%ju,'released':%ju,'path':%s,"
+		     "'workspace':%s,'command':%s,'file':%s,'diff':%p,'said':%p,'notes':%p}\n",
+		     (bool)!ask->deny, ab_text_or_null(p->run), ab_list(&p->entries), ask->for_ms,
+		     p->released, ab_text_or_null(p->path), ab_text_or_null(p->workspace),
+		     ab_text_or_null(p->command), ab_text_or_null(p->file), ab_list(&p->diff),
+		     ab_list(&p->said), ab_list(&p->notes));
 	return ab_buf_take(&b);
 }
 
 void ab_permitted_fini(struct ab_permitted *p)
 {
-	ab_strv_fini(&p->entries);
-	ab_strv_fini(&p->diff);
-	ab_strv_fini(&p->said);
-	ab_strv_fini(&p->notes);
-	free(p->path);
-	free(p->workspace);
-	free(p->command);
-	free(p->file);
+	ab_strv_fini_all(&p->entries, &p->diff, &p->said, &p->notes);
+	ab_free_all(p->path, p->workspace, p->command, p->file);
 	*p = (struct ab_permitted){ 0 };
 }
 
@@ -173,11 +156,9 @@ int ab_permit_find(struct ab_permit_job *job, const char *run, struct ab_error *
 
 static bool is_in(const struct ab_found_run *run, const char *workspace)
 {
-	json_t *start = json_loads(run->first, 0, NULL);
-	bool same = ab_json_is(json_object_get(start, "policy"), "workspace", workspace);
+	json_auto_t *start = json_loads(run->first, 0, NULL);
 
-	json_decref(start);
-	return same;
+	return ab_json_is(json_object_get(start, "policy"), "workspace", workspace);
 }
 
 void ab_permit_find_here(struct ab_permit_job *job, const char *workspace)
@@ -213,6 +194,16 @@ struct ab_policy_input ab_permit_input(const struct ab_permit_job *job)
 	if (*workspace)
 		in.workspace = workspace;
 	return in;
+}
+
+struct ab_policy *ab_permit_policy(const struct ab_permit_job *job, struct ab_error *err)
+{
+	struct ab_policy_input in = ab_permit_input(job);
+	struct ab_policy *policy = NULL;
+	struct ab_error none = { 0 };
+
+	(void)ab_policy_load(&in, &policy, NULL, err ? err : &none);
+	return policy;
 }
 
 /* Nobody copies a longer command from a message. */
@@ -316,10 +307,7 @@ static bool is_path(const char *what)
 	for (size_t i = 0; i < AB_COUNT(starts); i++)
 		if (strncmp(what, starts[i], strlen(starts[i])) == 0)
 			return true;
-	for (size_t i = 0; i < AB_COUNT(whole); i++)
-		if (strcmp(what, whole[i]) == 0)
-			return true;
-	return false;
+	return ab_has_word(whole, AB_COUNT(whole), what);
 }
 
 static int read_path(const struct ab_policy_input *in, const char *what, struct ab_meant *ret,
@@ -422,6 +410,5 @@ int ab_permit_read(const struct ab_policy_input *in, const char *what, struct ab
 
 void ab_meant_fini(struct ab_meant *meant)
 {
-	free(meant->path);
-	meant->path = NULL;
+	free(ab_take(meant->path));
 }

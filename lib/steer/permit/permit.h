@@ -1,5 +1,4 @@
-#ifndef AB_STEER_PERMIT_PERMIT_H
-#define AB_STEER_PERMIT_PERMIT_H
+#pragma once
 /*
  * `allow` and `deny`: decide about a host or a path, for a live run, for the next
  * one, or for every run.
@@ -11,12 +10,8 @@
  *	permit_always.c	settings of the user or of the project
  *	permit_file.c	the file that they are in
  */
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/base.h"
 
-#include "base/data/strv.h"
-
-struct ab_error;
 struct ab_policy_input;
 
 struct ab_permit {
@@ -45,9 +40,11 @@ struct ab_permitted {
 	struct ab_strv notes;	/* what else is worth knowing */
 };
 
+/* Would it add a host or a group for always that no run was denied? Then a person may have copied the
+ * command from something that only looks like a message of ours. */
+bool ab_permit_is_unasked(const struct ab_permit *permit);
+
 /* On failure *ret says what was done before. */
 int ab_permit(const struct ab_permit *permit, struct ab_permitted *ret, struct ab_error *err);
 char *ab_permitted_json(const struct ab_permit *permit, const struct ab_permitted *permitted);
 void ab_permitted_fini(struct ab_permitted *permitted);
-
-#endif

@@ -2,27 +2,11 @@
  * --always: add an element to a list in the settings, and check whether that has an effect.
  * --undo: remove it again.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/path.h"
 #include "policy/edit/json_edit.h"
 #include "policy/edit/list_origin.h"
-#include "policy/layers/layers.h"
 #include "policy/model/config.h"
 #include "session/control/closed_hosts.h"
 #include "steer/permit/permit_state.h"
-
-/* The lists that can have the same element. */
-static const struct {
-	const char *key, *opposite;
-} opposites[] = {
-	{ "network.allow", "network.deny" },
-	{ "network.deny", "network.allow" },
-};
 
 struct list_key {
 	char group[16];
@@ -115,11 +99,10 @@ static bool is_in_force(const struct ab_policy *policy, const char *key, const c
 
 static void note_effect(struct ab_permit_job *job, const char *key, const char *element)
 {
-	struct ab_policy_input in = ab_permit_input(job);
 	struct ab_error err = { 0 };
-	struct ab_policy *policy;
+	ab_autopolicy struct ab_policy *policy = ab_permit_policy(job, &err);
 
-	if (ab_policy_load(&in, &policy, NULL, &err) < 0) {
+	if (!policy) {
 		ab_strv_addf(&job->ret->notes, "%s", err.text);
 		return;
 	}
@@ -137,7 +120,6 @@ static void note_effect(struct ab_permit_job *job, const char *key, const char *
 	    ab_hosts_cover(policy->net.allow.v, policy->net.allow.len, element, false))
 		ab_strv_add(&job->ret->notes, "it also stays in network.allow, which network.deny "
 					      "overrides");
-	ab_policy_free(policy);
 }
 
 static bool is_denied(const struct ab_policy *policy, const char *key, const char *element)
@@ -149,16 +131,10 @@ static bool is_denied(const struct ab_policy *policy, const char *key, const cha
 /* By the managed settings or a deny rule. */
 static bool is_held_back(struct ab_permit_job *job, const char *key, const char *element)
 {
-	struct ab_policy_input in = ab_permit_input(job);
-	struct ab_error none = { 0 };
-	struct ab_policy *policy;
-	bool held;
+	ab_autopolicy struct ab_policy *policy = ab_permit_policy(job, NULL);
 
-	if (ab_policy_load(&in, &policy, NULL, &none) < 0)
-		return false;
-	held = ab_policy_held_back(policy, key, element) || is_denied(policy, key, element);
-	ab_policy_free(policy);
-	return held;
+	return policy &&
+	       (ab_policy_held_back(policy, key, element) || is_denied(policy, key, element));
 }
 
 static void say_always(struct ab_permit_job *job, const struct ab_permit_file *f, const char *key,
@@ -207,25 +183,21 @@ static int remove_from(struct ab_permit_job *job, struct ab_permit_file *f, cons
 static int remove_opposite(struct ab_permit_job *job, struct ab_permit_file *f, const char *key,
 			   const char *element, struct ab_error *err)
 {
-	for (size_t i = 0; i < AB_COUNT(opposites); i++)
-		if (strcmp(key, opposites[i].key) == 0)
-			return remove_from(job, f, opposites[i].opposite, element, err);
+	if (strcmp(key, "network.allow") == 0)
+		return remove_from(job, f, "network.deny", element, err);
+	if (strcmp(key, "network.deny") == 0)
+		return remove_from(job, f, "network.allow", element, err);
 	return 0;
 }
 
 /* Does a project's file replace this list, so that only an entry there counts? */
 static bool is_decided_by_project(struct ab_permit_job *job, const char *key)
 {
-	struct ab_policy_input in = ab_permit_input(job);
-	ab_autofree char *from = NULL;
-	struct ab_error none = { 0 };
-	struct ab_policy *policy;
+	ab_autopolicy struct ab_policy *policy = ab_permit_policy(job, NULL);
 	bool project = false;
 
-	if (ab_policy_load(&in, &policy, NULL, &none) < 0)
-		return false;
-	from = ab_policy_replaced_by(policy, key, &project);
-	ab_policy_free(policy);
+	if (policy)
+		free(ab_policy_replaced_by(policy, key, &project));
 	return project;
 }
 
@@ -244,35 +216,28 @@ static int open_file(struct ab_permit_job *job, const char *key, struct ab_permi
 
 int ab_permit_refuse_private(struct ab_permit_job *job, const char *text, struct ab_error *err)
 {
-	struct ab_policy_input in = ab_permit_input(job);
+	ab_autopolicy struct ab_policy *policy = NULL;
 	struct ab_host_entry entry;
-	struct ab_policy *policy;
-	enum ab_closed closed;
 
 	if (job->ask->deny || ab_host_entry_parse(text, strlen(text), &entry, NULL) < 0)
 		return 0;
-	if (ab_policy_load(&in, &policy, NULL, err) < 0)
+	policy = ab_permit_policy(job, err);
+	if (!policy)
 		return -1;
-	closed = ab_host_closed(policy, &entry);
-	ab_policy_free(policy);
-	return closed == AB_CLOSED_RANGE ? ab_closed_range_error(&entry, err) : 0;
+	return ab_host_closed(policy, &entry) == AB_CLOSED_RANGE
+		       ? ab_closed_range_error(&entry, err)
+		       : 0;
 }
 
 /* What stays allowed or denied by other settings. */
 static void note_remains(struct ab_permit_job *job, const char *key, const char *element)
 {
-	struct ab_policy_input in = ab_permit_input(job);
-	ab_autofree char *from = NULL;
-	struct ab_error none = { 0 };
-	struct ab_policy *policy;
+	ab_autopolicy struct ab_policy *policy = ab_permit_policy(job, NULL);
+	ab_autofree char *from = policy ? ab_policy_origin(policy, key, element) : NULL;
 
-	if (ab_policy_load(&in, &policy, NULL, &none) < 0)
-		return;
-	from = ab_policy_origin(policy, key, element);
 	if (from)
 		ab_strv_addf(&job->ret->notes, "it is still in %s of this folder's runs (%s)", key,
 			     from);
-	ab_policy_free(policy);
 }
 
 /* From the project's file, if it may be changed and has it, else from the user's. 1: it was there. */

@@ -1,7 +1,5 @@
 #include "steer/permit/permit_closed.h"
 
-#include "base/data/error.h"
-#include "base/system/path.h"
 #include "policy/layers/layers.h"
 #include "workspace/survey/survey.h"
 

@@ -2,16 +2,9 @@
  * The settings file that an answer for always goes to: the user's, or the project's, which must be
  * trusted, or new.
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/data/error.h"
-#include "base/data/mem.h"
 #include "policy/edit/edit_file.h"
-#include "policy/edit/json_edit.h"
-#include "policy/layers/layers.h"
 #include "policy/read/settings_file.h"
-#include "session/state/file_claim.h"
+#include "state/file_claim.h"
 #include "steer/permit/permit_state.h"
 
 void ab_permit_file_fini(struct ab_permit_file *f)

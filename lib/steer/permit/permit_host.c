@@ -1,12 +1,4 @@
-#include <stdlib.h>
-#include <string.h>
-
 #include "audit/read/sentences.h"
-#include "audit/read/find.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
-#include "policy/layers/layers.h"
 #include "policy/toolchains/host_groups.h"
 #include "shell/command/rules.h"
 #include "steer/client/json.h"
@@ -39,28 +31,24 @@ static void say_done(struct ab_permit_job *job, const char *run, const char *ent
 static int send_grant(struct ab_permit_job *job, struct ab_steer *steer, const char *entry,
 		      struct ab_error *err)
 {
-	json_t *answer;
+	json_auto_t *answer = NULL;
 
-	if (ab_steer_ask(steer, name_request(job),
-			 json_pack("{s:s,s:I}", "entry", entry, "for_ms",
-				   (json_int_t)job->ask->for_ms),
-			 &answer, err) < 0)
+	if (ab_steer_ask(steer, &answer, err, "'do':%s,'entry':%s,'for_ms':%ju", name_request(job),
+			 entry, job->ask->for_ms) < 0)
 		return -1;
 	say_done(job, steer->id, entry, answer);
-	json_decref(answer);
 	return 0;
 }
 
 static int send_grants(struct ab_permit_job *job, const char *run, struct ab_error *err)
 {
-	struct ab_steer steer;
+	ab_auto(ab_steer_fini) struct ab_steer steer = { .fd = -1 };
 	int result = 0;
 
 	if (ab_steer_open(&job->state, run, &steer, err) < 0)
 		return -1;
 	for (size_t i = 0; result == 0 && i < job->ret->entries.len; i++)
 		result = send_grant(job, &steer, job->ret->entries.v[i], err);
-	ab_steer_fini(&steer);
 	return result;
 }
 
@@ -152,43 +140,51 @@ int ab_permit_hosts(struct ab_permit_job *job, const struct ab_meant *meant, str
 	return grant_only_run(job, err);
 }
 
+/* Answer the open question that was named. */
+static int send_answer(struct ab_permit_job *job, struct ab_steer *steer, json_t **ret_answer,
+		       struct ab_error *err)
+{
+	return ab_steer_ask(steer, ret_answer, err, "'do':'answer','id':%s,'answer':%s",
+			    job->ask->what, job->ask->deny ? "no" : "run");
+}
+
 static int answer_question(struct ab_permit_job *job, struct ab_steer *steer, const char *entry,
 			   struct ab_error *err)
 {
-	json_t *answer;
+	json_auto_t *answer = NULL;
 
 	/* A grant with a time limit and a lasting "no" are rules, not answers. */
 	if (job->ask->for_ms || job->ask->deny)
 		return send_grant(job, steer, entry, err);
-	if (ab_steer_ask(steer, "answer",
-			 json_pack("{s:s,s:s}", "id", job->ask->what, "answer", "run"), &answer,
-			 err) < 0)
+	if (send_answer(job, steer, &answer, err) < 0)
 		return -1;
 	say_done(job, steer->id, entry, answer);
-	json_decref(answer);
+	return 0;
+}
+
+/* A question that is not about a host; `done` says what the answer did. */
+static int answer_other(struct ab_permit_job *job, struct ab_steer *steer, const char *done,
+			struct ab_error *err)
+{
+	json_auto_t *answer = NULL;
+
+	if (send_answer(job, steer, &answer, err) < 0)
+		return -1;
+	memcpy(job->ret->run, steer->id, sizeof(job->ret->run));
+	ab_strv_addf(&job->ret->said, "%s: %s", steer->id, done);
 	return 0;
 }
 
 /* The run paused its whole network until it gets an answer. */
 static int release_hold(struct ab_permit_job *job, struct ab_steer *steer, struct ab_error *err)
 {
-	bool deny = job->ask->deny;
-	json_t *answer;
-
 	if (job->ask->for_ms || job->ask->always)
 		return ab_fail(err, AB_EUSAGE, 0,
 			       "the network of %s is paused; resume it without --for and --always",
 			       steer->id);
-	if (ab_steer_ask(steer, "answer",
-			 json_pack("{s:s,s:s}", "id", job->ask->what, "answer",
-				   deny ? "no" : "run"),
-			 &answer, err) < 0)
-		return -1;
-	memcpy(job->ret->run, steer->id, sizeof(job->ret->run));
-	ab_strv_addf(&job->ret->said, "%s: %s", steer->id,
-		     deny ? "waiting connections are denied" : "the network is resumed");
-	json_decref(answer);
-	return 0;
+	return answer_other(
+		job, steer,
+		job->ask->deny ? "waiting connections are denied" : "the network is resumed", err);
 }
 
 /* The ssh agent or a tool of the host waits for an approval. */
@@ -196,30 +192,19 @@ static int answer_agent(struct ab_permit_job *job, struct ab_steer *steer, const
 			struct ab_error *err)
 {
 	ab_autofree char *about = ab_escape(ab_json_text(question, "about"));
-	bool deny = job->ask->deny;
-	json_t *answer;
+	ab_autofree char *done =
+		ab_printf("it is %sallowed to %s", job->ask->deny ? "not " : "", about);
+	bool tool = ab_json_is(question, "why", "tool");
 
-	if (job->ask->for_ms || job->ask->always) {
-		bool tool = ab_json_is(question, "why", "tool");
-
-		ab_fail(err, AB_EUSAGE, 0,
-			"%s is about a %s: answer it without --for and --always", job->ask->what,
-			tool ? "tool" : "key");
-		return ab_hint(err, tool ? "to answer it always, move its pattern from \"ask\" to "
-					   "\"allow\" in the settings"
-					 : "to answer it always: { \"ssh\": { \"ask\": \"never\" "
-					   "} } in the settings");
-	}
-	if (ab_steer_ask(steer, "answer",
-			 json_pack("{s:s,s:s}", "id", job->ask->what, "answer",
-				   deny ? "no" : "run"),
-			 &answer, err) < 0)
-		return -1;
-	memcpy(job->ret->run, steer->id, sizeof(job->ret->run));
-	ab_strv_addf(&job->ret->said, "%s: %s to %s", steer->id,
-		     deny ? "it is not allowed" : "it is allowed", about);
-	json_decref(answer);
-	return 0;
+	if (!job->ask->for_ms && !job->ask->always)
+		return answer_other(job, steer, done, err);
+	ab_fail(err, AB_EUSAGE, 0, "%s is about a %s: answer it without --for and --always",
+		job->ask->what, tool ? "tool" : "key");
+	return ab_hint(err,
+		       tool ? "to answer it always, move its pattern from \"ask\" to \"allow\" "
+			      "in the settings"
+			    : "to answer it always: { \"ssh\": { \"ask\": \"never\" } } in the "
+			      "settings");
 }
 
 static int take_question(struct ab_permit_job *job, struct ab_steer *steer, const json_t *question,
@@ -245,8 +230,8 @@ static int take_question(struct ab_permit_job *job, struct ab_steer *steer, cons
 static int try_question(struct ab_permit_job *job, uint32_t number, struct ab_error *err)
 {
 	struct ab_error away = { 0 };
-	json_t *question = NULL;
-	struct ab_steer steer;
+	json_auto_t *question = NULL;
+	ab_auto(ab_steer_fini) struct ab_steer steer = { .fd = -1 };
 	int result;
 
 	/* The run may have ended since; its record remains. */
@@ -255,8 +240,6 @@ static int try_question(struct ab_permit_job *job, uint32_t number, struct ab_er
 	result = ab_steer_question(&steer, job->ask->what, number, &question, err);
 	if (result > 0 && take_question(job, &steer, question, err) < 0)
 		result = -1;
-	json_decref(question);
-	ab_steer_fini(&steer);
 	return result;
 }
 
@@ -290,21 +273,15 @@ static bool is_protected(const struct ab_permit_job *job, const json_t *record)
 
 static int take_record(struct ab_permit_job *job, const char *line, struct ab_error *err)
 {
-	json_t *record = json_loads(line, 0, NULL);
+	json_auto_t *record = json_loads(line, 0, NULL);
 	struct ab_lift lift;
-	int result;
 
-	if (is_protected(job, record)) {
-		result = ab_permit_path(job, ab_json_text(record, "path"), true, err);
-		json_decref(record);
-		return result;
-	}
-	result = ab_permit_judge(job->ask->what, record, job->ask->deny, &job->again, &lift, err);
-	if (result == 0)
-		result = lift.path ? ab_permit_path(job, lift.path, true, err)
-				   : lift_host(job, lift.entry, err);
-	json_decref(record);
-	return result;
+	if (is_protected(job, record))
+		return ab_permit_path(job, ab_json_text(record, "path"), true, err);
+	if (ab_permit_judge(job->ask->what, record, job->ask->deny, &job->again, &lift, err) < 0)
+		return -1;
+	return lift.path ? ab_permit_path(job, lift.path, true, err)
+			 : lift_host(job, lift.entry, err);
 }
 
 static int hint_host(const struct ab_permit_job *job, struct ab_error *err)
@@ -333,13 +310,12 @@ int ab_permit_denial(struct ab_permit_job *job, const struct ab_meant *meant, st
 
 	if (ab_permit_find(job, meant->denial.run, err) < 0)
 		return hint_host(job, err);
-	if (job->run.live && (meant->denial.kind == AB_DENIAL_NETWORK ||
-			      meant->denial.kind == AB_DENIAL_TOOL)) {
+	if (job->run.live &&
+	    (meant->denial.kind == AB_DENIAL_NETWORK || meant->denial.kind == AB_DENIAL_TOOL)) {
 		result = try_question(job,
-				      meant->denial.number |
-					      (meant->denial.kind == AB_DENIAL_TOOL
-						       ? AB_QUESTION_OF_TOOL
-						       : 0),
+				      meant->denial.number | (meant->denial.kind == AB_DENIAL_TOOL
+								      ? AB_QUESTION_OF_TOOL
+								      : 0),
 				      err);
 		if (result)
 			return result < 0 ? -1 : 0;
@@ -451,12 +427,7 @@ static bool is_host(const json_t *record)
 /* Rules that a grant for the run overrides. */
 static bool is_liftable(const char *rule)
 {
-	static const char *const rules[] = { "", "network.allow", "grant" };
-
-	for (size_t i = 0; i < AB_COUNT(rules); i++)
-		if (strcmp(rule, rules[i]) == 0)
-			return true;
-	return false;
+	return !*rule || strcmp(rule, "network.allow") == 0 || strcmp(rule, "grant") == 0;
 }
 
 int ab_permit_judge(const char *id, const json_t *record, bool deny, const struct ab_again *again,

@@ -1,15 +1,5 @@
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/path.h"
-#include "policy/layers/layers.h"
 #include "policy/values/paths.h"
-#include "session/state/next_run.h"
+#include "state/next_run.h"
 #include "steer/client/json.h"
 #include "steer/permit/permit_closed.h"
 #include "steer/permit/permit_state.h"
@@ -97,19 +87,16 @@ static int check_place(struct ab_permit_job *job, const struct ab_policy *policy
 /* Would the next run leave it out because of the managed settings? */
 static bool is_unmanageable(const struct ab_permit_job *job, const char *path)
 {
-	const struct ab_setting with = { "filesystem.write", path, "agentbox allow" };
+	const struct ab_setting with = { "filesystem.write", path, AB_NEXT_RUN_ORIGIN };
 	struct ab_policy_input in = ab_permit_input(job);
 	struct ab_error none = { 0 };
-	struct ab_policy *policy;
-	bool held;
+	ab_autopolicy struct ab_policy *policy = NULL;
 
 	in.settings = &with;
 	in.nsettings = 1;
 	if (ab_policy_load(&in, &policy, NULL, &none) < 0)
 		return false;
-	held = ab_policy_held_back(policy, with.key, path) || !is_writable(policy, path);
-	ab_policy_free(policy);
-	return held;
+	return ab_policy_held_back(policy, with.key, path) || !is_writable(policy, path);
 }
 
 static int keep_for_next(struct ab_permit_job *job, const char *path, struct ab_error *err)
@@ -148,17 +135,11 @@ static int allow_path(struct ab_permit_job *job, const char *path, struct ab_err
 /* A run may create this file already: nothing has to be allowed. */
 static bool can_be_created(struct ab_permit_job *job, const char *path)
 {
-	struct ab_policy_input in = ab_permit_input(job);
 	ab_autofree char *missing = find_missing(path);
+	ab_autopolicy struct ab_policy *policy = missing ? ab_permit_policy(job, NULL) : NULL;
 	struct ab_error err = { 0 };
-	struct ab_policy *policy;
-	bool open;
 
-	if (!missing || ab_policy_load(&in, &policy, NULL, &err) < 0)
-		return false;
-	open = check_place(job, policy, missing, &err) == 0 && is_writable(policy, missing);
-	ab_policy_free(policy);
-	if (!open)
+	if (!policy || check_place(job, policy, missing, &err) < 0 || !is_writable(policy, missing))
 		return false;
 	ab_strv_addf(&job->ret->said, "%s can already be created in %s", missing,
 		     job->ret->workspace);
@@ -168,31 +149,24 @@ static bool can_be_created(struct ab_permit_job *job, const char *path)
 
 static int judge_path(struct ab_permit_job *job, const char *path, struct ab_error *err)
 {
-	struct ab_policy_input in = ab_permit_input(job);
-	struct ab_policy *policy;
-	int result;
+	ab_autopolicy struct ab_policy *policy = ab_permit_policy(job, err);
 
-	if (ab_policy_load(&in, &policy, NULL, err) < 0)
+	if (!policy || check_place(job, policy, path, err) < 0)
 		return -1;
-	result = check_place(job, policy, path, err);
-	if (result == 0 && is_writable(policy, path)) {
-		result = ab_permit_closed(&in, policy, path, err);
-		if (result == 0)
-			ab_strv_addf(&job->ret->said, "%s is already writable in %s", path,
-				     job->ret->workspace);
-		job->ret->path = ab_strdup(path);
-	} else if (result == 0) {
-		result = allow_path(job, path, err);
-	}
-	ab_policy_free(policy);
-	return result;
+	if (!is_writable(policy, path))
+		return allow_path(job, path, err);
+	job->ret->path = ab_strdup(path);
+	if (ab_permit_closed(job->ask->input, policy, path, err) < 0)
+		return -1;
+	ab_strv_addf(&job->ret->said, "%s is already writable in %s", path, job->ret->workspace);
+	return 0;
 }
 
 int ab_permit_path(struct ab_permit_job *job, const char *path, bool made, struct ab_error *err)
 {
 	const struct ab_permit *ask = job->ask;
 	ab_autofree char *real = NULL, *workspace = NULL;
-	int protected;
+	int guarded;
 
 	if (ask->deny && ask->always) {
 		int closed = ab_permit_close_path(job, path, err);
@@ -212,9 +186,9 @@ int ab_permit_path(struct ab_permit_job *job, const char *path, bool made, struc
 	if (!made && ask->run && ab_permit_find(job, ask->run, err) < 0)
 		return -1;
 	workspace = ab_permit_workspace(job);
-	protected = ab_permit_protected(job, workspace, path, err);
-	if (protected)
-		return protected < 0 ? -1 : 0;
+	guarded = ab_permit_protected(job, workspace, path, err);
+	if (guarded)
+		return guarded < 0 ? -1 : 0;
 	job->ret->workspace = ab_take(workspace);
 	if (find_real(path, made, &real, err) < 0) {
 		if (err->errnum != ENOENT || !can_be_created(job, path))

@@ -2,17 +2,10 @@
  * A protected name (".envrc"): `allow PATH --always` takes it out of filesystem.denyWrite in the
  * project's own settings, so that it counts for this project and no other.
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/path.h"
+#include "agents/obeyed.h"
 #include "policy/edit/json_edit.h"
-#include "policy/layers/layers.h"
 #include "steer/permit/permit_state.h"
 #include "workspace/tree/names.h"
-#include "workspace/tree/obeyed.h"
 
 static const char *const keys[2] = { "filesystem", "denyWrite" };
 
@@ -30,7 +23,7 @@ static char *find_entry(struct ab_permit_job *job, const char *workspace, const 
 			struct ab_error *err)
 {
 	struct ab_policy_input in = ab_permit_input(job);
-	struct ab_policy *policy;
+	ab_autopolicy struct ab_policy *policy = NULL;
 	const char *entry;
 	char *found = NULL;
 	bool holds;
@@ -41,7 +34,6 @@ static char *find_entry(struct ab_permit_job *job, const char *workspace, const 
 	entry = ab_names_opened(&policy->fs.deny_write, path, &holds);
 	if (entry && !holds && !is_listed(&policy->fs.deny_write, path))
 		found = ab_strdup(entry);
-	ab_policy_free(policy);
 	return found;
 }
 

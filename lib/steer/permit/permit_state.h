@@ -1,5 +1,4 @@
-#ifndef AB_STEER_PERMIT_PERMIT_STATE_H
-#define AB_STEER_PERMIT_PERMIT_STATE_H
+#pragma once
 /* Shared by permit*.c. */
 #include <jansson.h>
 
@@ -7,7 +6,7 @@
 #include "policy/edit/project_file.h"
 #include "policy/layers/layers.h"
 #include "policy/values/host.h"
-#include "session/state/state.h"
+#include "state/state.h"
 #include "steer/permit/permit.h"
 
 /* What the argument of `allow` means. */
@@ -79,6 +78,8 @@ void ab_permit_forget(struct ab_permit_job *job);
 void ab_permit_find_here(struct ab_permit_job *job, const char *workspace);
 /* The policy input as that run had it: its workspace and profile. */
 struct ab_policy_input ab_permit_input(const struct ab_permit_job *job);
+/* The policy that it gives now, or NULL; free it. err: NULL if nobody wants to know why. */
+struct ab_policy *ab_permit_policy(const struct ab_permit_job *job, struct ab_error *err);
 
 int ab_permit_denial(struct ab_permit_job *job, const struct ab_meant *meant, struct ab_error *err);
 /* `allow RUN`: resume the network that the monitor paused. */
@@ -122,5 +123,3 @@ int ab_permit_undo(struct ab_permit_job *job, const struct ab_meant *meant, stru
 int ab_permit_close_path(struct ab_permit_job *job, const char *path, struct ab_error *err);
 /* An entry that would have no effect, because its address is private, is refused. */
 int ab_permit_refuse_private(struct ab_permit_job *job, const char *entry, struct ab_error *err);
-
-#endif

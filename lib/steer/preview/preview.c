@@ -1,21 +1,13 @@
 #include "steer/preview/preview.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
+#include "consent/consent.h"
+#include "host/home/home.h"
 #include "policy/layers/layers.h"
 #include "policy/model/policy.h"
 #include "policy/values/paths.h"
 #include "sandbox/mount/furniture.h"
-#include "session/consent/consent.h"
-#include "session/home/home.h"
-#include "session/state/approvals.h"
-#include "session/state/next_run.h"
+#include "state/approvals.h"
+#include "state/next_run.h"
 
 /* With the paths that were allowed for the next run, which stay for it. */
 static int load_policy(const struct ab_policy_input *in, struct ab_preview *p, struct ab_error *err)
@@ -32,7 +24,7 @@ static int load_policy(const struct ab_policy_input *in, struct ab_preview *p, s
 		settings[i] = in->settings[i];
 	for (size_t i = 0; i < next.len; i++)
 		settings[n++] =
-			(struct ab_setting){ "filesystem.write", next.v[i], "agentbox allow" };
+			(struct ab_setting){ "filesystem.write", next.v[i], AB_NEXT_RUN_ORIGIN };
 	with.settings = settings;
 	with.nsettings = n;
 	if (ab_policy_load(&with, &p->policy, &p->notes, err) < 0)

@@ -1,22 +1,15 @@
-#ifndef AB_STEER_PREVIEW_PREVIEW_H
-#define AB_STEER_PREVIEW_PREVIEW_H
+#pragma once
 /*
  * What a run would be allowed to do, found out the way a run does it: the same layers, the same look
  * at the host, the same mount plan, the same judge. Nothing is started, written, locked or asked, so
  * it says nothing about what only a start proves: guarantees, overlays, the values of secrets.
  */
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "base/data/arena.h"
-#include "base/data/strv.h"
+#include "base/base.h"
+#include "consent/request.h"
+#include "host/facts.h"
 #include "sandbox/plan/plan.h"
-#include "session/consent/request.h"
-#include "session/host/facts.h"
 #include "shell/judge/judge.h"
 
-struct ab_buf;
-struct ab_error;
 struct ab_policy;
 
 /* What becomes of the command. */
@@ -53,5 +46,3 @@ char *ab_preview_json(const struct ab_request *request, const struct ab_preview 
 
 /* What the judge says, as a clause: "forbidden by the rule ...: ...". */
 void ab_preview_say_verdict(const struct ab_preview *preview, struct ab_buf *b);
-
-#endif

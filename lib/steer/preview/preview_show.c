@@ -1,10 +1,5 @@
-#include <string.h>
-
 #include "audit/read/words.h"
-#include "base/data/buf.h"
-#include "base/data/mem.h"
 #include "base/text/wrap.h"
-#include "policy/model/config.h"
 #include "policy/model/policy.h"
 #include "policy/show/summary.h"
 #include "sandbox/plan/engine.h"
@@ -201,14 +196,14 @@ char *ab_preview_text(const struct ab_request *rq, const struct ab_preview *p, b
 		add_row(&rows, "box",
 			"this is inside a box: the outer run allows no more than it does now");
 	ab_summary_put(&b, &rows, columns);
-	put_fitted(&b, "Nothing was started. To prove the guarantees now: agentbox doctor", columns);
+	put_fitted(&b, "Nothing was started. To prove the guarantees now: agentbox doctor",
+		   columns);
 	return ab_buf_take(&b);
 }
 
 static void put_member(struct ab_buf *b, const char *key, const struct ab_strv *list)
 {
-	ab_buf_printf(b, ",\"%s\":", key);
-	ab_buf_json_list(b, list);
+	ab_buf_jsonf(b, ",%s:%p", key, ab_list(list));
 }
 
 static void put_mounts(struct ab_buf *b, const char *key, const struct ab_preview *p,
@@ -236,9 +231,9 @@ static void put_command(struct ab_buf *b, const struct ab_request *rq, const str
 	put_member(b, "command", &argv);
 	ab_buf_puts(b, ",\"judgement\":");
 	ab_judgement_json(&p->judgement, b);
-	ab_buf_printf(b, ",\"outcome\":\"%s\"", outcomes[p->verdict]);
+	ab_buf_jsonf(b, ",'outcome':%s", outcomes[p->verdict]);
 	if (p->verdict == AB_PREVIEW_REFUSED)
-		ab_buf_printf(b, ",\"status\":%d", STATUS_REFUSED);
+		ab_buf_jsonf(b, ",'status':%d", STATUS_REFUSED);
 }
 
 static void put_files(struct ab_buf *b, const struct ab_preview *p)
@@ -251,7 +246,7 @@ static void put_files(struct ab_buf *b, const struct ab_preview *p)
 
 	list_writable(p, &writable);
 	put_member(b, "write", &writable);
-	ab_buf_printf(b, ",\"home\":\"%s\"", homes[p->policy->fs.home]);
+	ab_buf_jsonf(b, ",'home':%s", homes[p->policy->fs.home]);
 	put_mounts(b, "layered", p, AB_MOUNT_LAYER);
 	put_mounts(b, "private", p, AB_MOUNT_PRIVATE);
 	put_mounts(b, "hidden", p, AB_MOUNT_MASK);
@@ -261,16 +256,12 @@ static void put_files(struct ab_buf *b, const struct ab_preview *p)
 static void put_hosts(struct ab_buf *b, const struct ab_policy *policy, const char *key,
 		      enum ab_key_id id, const struct ab_strv *list)
 {
-	ab_buf_printf(b, ",\"%s\":[", key);
+	ab_buf_jsonf(b, ",%s:[", key);
 	for (size_t i = 0; i < list->len; i++) {
 		ab_autofree char *from =
 			ab_item_origin(ab_policy_find_item(policy, id, list->v[i]));
 
-		ab_buf_puts(b, i ? ",{\"value\":" : "{\"value\":");
-		ab_buf_json(b, list->v[i]);
-		ab_buf_puts(b, ",\"from\":");
-		ab_buf_json(b, from ? from : "");
-		ab_buf_puts(b, "}");
+		ab_buf_jsonf(b, ",{'value':%s,'from':%s}", list->v[i], from ? from : "");
 	}
 	ab_buf_puts(b, "]");
 }
@@ -281,24 +272,19 @@ static void put_network(struct ab_buf *b, const struct ab_policy *policy)
 		[AB_NET_BLOCKED] = "blocked", [AB_NET_FILTERED] = "filtered", [AB_NET_ALLOWED] = "allowed"
 	};
 
-	ab_buf_printf(b, ",\"network\":{\"mode\":\"%s\"", modes[policy->net.mode]);
+	ab_buf_jsonf(b, ",'network':{'mode':%s", modes[policy->net.mode]);
 	put_hosts(b, policy, "allow", AB_KEY_NET_ALLOW, &policy->net.allow);
 	put_hosts(b, policy, "deny", AB_KEY_NET_DENY, &policy->net.deny);
-	ab_buf_printf(b, ",\"unknown\":\"%s\"}",
-		      policy->net.unknown == AB_UNKNOWN_ASK ? "ask" : "deny");
+	ab_buf_jsonf(b, ",'unknown':%s}", policy->net.unknown == AB_UNKNOWN_ASK ? "ask" : "deny");
 }
 
 static void put_secrets(struct ab_buf *b, const struct ab_policy *policy)
 {
-	ab_buf_puts(b, ",\"secrets\":[");
-	for (size_t i = 0; i < policy->secrets.len; i++) {
-		if (policy->secrets.v[i].part)
-			continue;
-		ab_buf_puts(b, i ? ",{\"name\":" : "{\"name\":");
-		ab_buf_json(b, policy->secrets.v[i].name);
-		put_member(b, "hosts", &policy->secrets.v[i].hosts);
-		ab_buf_puts(b, "}");
-	}
+	ab_buf_jsonf(b, ",'secrets':[");
+	for (size_t i = 0; i < policy->secrets.len; i++)
+		if (!policy->secrets.v[i].part)
+			ab_buf_jsonf(b, ",{'name':%s,'hosts':%p}", policy->secrets.v[i].name,
+				     ab_list(&policy->secrets.v[i].hosts));
 	ab_buf_puts(b, "]");
 }
 
@@ -312,39 +298,33 @@ static void put_ssh(struct ab_buf *b, const struct ab_policy *policy)
 	};
 
 	if (!ab_policy_lends_keys(policy)) {
-		ab_buf_puts(b, ",\"ssh\":null");
+		ab_buf_jsonf(b, ",'ssh':null");
 		return;
 	}
-	ab_buf_printf(b, ",\"ssh\":{\"ask\":\"%s\",\"git\":%s", asks[policy->ssh.ask],
-		      policy->ssh.git ? "true" : "false");
-	put_member(b, "hosts", &policy->ssh.hosts);
-	put_member(b, "keys", &policy->ssh.keys);
-	put_member(b, "users", &policy->ssh.users);
-	ab_buf_puts(b, "}");
+	ab_buf_jsonf(b, ",'ssh':{'ask':%s,'git':%hhd,'hosts':%p,'keys':%p,'users':%p}",
+		     asks[policy->ssh.ask], policy->ssh.git, ab_list(&policy->ssh.hosts),
+		     ab_list(&policy->ssh.keys), ab_list(&policy->ssh.users));
 }
 
 static void put_containers(struct ab_buf *b, const struct ab_policy *policy)
 {
-	if (!policy->docker.images.len) {
-		ab_buf_puts(b, ",\"docker\":null");
-		return;
-	}
-	ab_buf_printf(b, ",\"docker\":{\"network\":\"%s\",\"ports\":%s,\"pull\":%s",
-		      policy->docker.bridge ? "bridge" : "none",
-		      policy->docker.publish ? "\"publish\"" : "\"none\"",
-		      policy->docker.pull ? "true" : "false");
-	put_member(b, "images", &policy->docker.images);
-	put_member(b, "mounts", &policy->docker.mounts);
-	ab_buf_puts(b, "}");
+	if (!policy->docker.images.len)
+		ab_buf_jsonf(b, ",'docker':null");
+	else
+		ab_buf_jsonf(b,
+			     ",'docker':{'network':%s,'ports':%s,'pull':%hhd,'images':%p,"
+			     "'mounts':%p}",
+			     policy->docker.bridge ? "bridge" : "none",
+			     policy->docker.publish ? "publish" : "none", policy->docker.pull,
+			     ab_list(&policy->docker.images), ab_list(&policy->docker.mounts));
 }
 
 static void put_number(struct ab_buf *b, const char *key, uint64_t n)
 {
-	ab_buf_printf(b, "%s\"%s\":", key[0] == 't' ? "" : ",", key);
 	if (n)
-		ab_buf_printf(b, "%llu", (unsigned long long)n);
+		ab_buf_jsonf(b, ",%s:%ju", key, n);
 	else
-		ab_buf_puts(b, "null");
+		ab_buf_jsonf(b, ",%s:null", key);
 }
 
 static void put_limits(struct ab_buf *b, const struct ab_policy *policy)
@@ -364,27 +344,20 @@ static void put_limits(struct ab_buf *b, const struct ab_policy *policy)
 			ab_strv_add(&required, ab_property_names[i]);
 		else if (policy->assurance.given_up & AB_PROP_BIT(i))
 			ab_strv_add(&given_up, ab_property_names[i]);
-	ab_buf_printf(b, ",\"guarantees\":{\"engine\":\"%s\",\"strict\":%s",
-		      ab_box_engine_word(policy->assurance.engine),
-		      policy->assurance.fallback == AB_FALLBACK_STRICT ? "true" : "false");
-	put_member(b, "required", &required);
-	put_member(b, "given_up", &given_up);
-	ab_buf_puts(b, ",\"proved\":false}");
+	ab_buf_jsonf(b,
+		     ",'guarantees':{'engine':%s,'strict':%hhd,'required':%p,'given_up':%p,"
+		     "'proved':false}",
+		     ab_box_engine_word(policy->assurance.engine),
+		     (bool)(policy->assurance.fallback == AB_FALLBACK_STRICT), ab_list(&required),
+		     ab_list(&given_up));
 }
 
 char *ab_preview_json(const struct ab_request *rq, const struct ab_preview *p)
 {
 	struct ab_buf b = { 0 };
 
-	ab_buf_puts(&b, "{\"profile\":");
-	ab_buf_json(&b, p->policy->profile);
-	ab_buf_puts(&b, ",\"workspace\":");
-	ab_buf_json(&b, p->policy->workspace);
-	ab_buf_printf(&b, ",\"nested\":%s,\"reviewed\":", p->nested ? "true" : "false");
-	if (p->host.survey.reviewed)
-		ab_buf_json(&b, p->host.survey.reviewed);
-	else
-		ab_buf_puts(&b, "null");
+	ab_buf_jsonf(&b, "{'profile':%s,'workspace':%s,'nested':%hhd,'reviewed':%s",
+		     p->policy->profile, p->policy->workspace, p->nested, p->host.survey.reviewed);
 	put_command(&b, rq, p);
 	put_files(&b, p);
 	put_network(&b, p->policy);

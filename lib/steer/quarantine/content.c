@@ -1,9 +1,5 @@
 #include "steer/quarantine/content.h"
 
-#include <string.h>
-
-#include "base/data/buf.h"
-
 enum { HEX = 256, ROW = 16 };
 
 bool ab_content_is_text(const char *data, size_t len)

@@ -1,25 +1,13 @@
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
+#include "agents/obeyed.h"
 #include "audit/read/find.h"
 #include "audit/read/query.h"
 #include "audit/read/words.h"
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
 #include "base/system/folder.h"
-#include "session/cleanup/leftovers.h"
-#include "session/cleanup/moved_files.h"
+#include "broker/cleanup/leftovers.h"
+#include "broker/cleanup/moved_files.h"
 #include "steer/client/steer.h"
 #include "steer/quarantine/quarantined_state.h"
 #include "workspace/quarantine/quarantine.h"
-#include "workspace/tree/obeyed.h"
 
 #define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
@@ -27,10 +15,7 @@ enum { LISTED = 1000 };
 
 static void free_one(struct ab_quarantined *q)
 {
-	free(q->file);
-	free(q->path);
-	free(q->entry);
-	free(q->why);
+	ab_free_all(q->file, q->path, q->entry, q->why);
 }
 
 void ab_quarantined_list_fini(struct ab_quarantined_list *list)
@@ -59,15 +44,12 @@ static void read_notes(int dir, struct notes *ret)
 {
 	ab_autofree char *text = NULL;
 	const char *p, *end;
-	size_t len, room = 0;
+	size_t len;
 
 	if (ab_moved_read(dir, &text, &len) < 0)
 		return;
 	for (p = text; (end = memchr(p, '\n', len - (size_t)(p - text))); p = end + 1) {
-		if (ret->len == room) {
-			room = room ? 2 * room : 16;
-			ret->v = ab_realloc(ret->v, room * sizeof(ret->v[0]));
-		}
+		ab_make_room(ret->v, ret->len);
 		ret->len += ab_moved_parse(p, (size_t)(end - p), &ret->v[ret->len]) == 0;
 	}
 	if (ret->len)
@@ -111,7 +93,8 @@ static char *explain_why(const struct ab_moved_file *note)
 	if (!note)
 		return ab_strdup("it has no entry in the list of the quarantine");
 	if (note->keys)
-		return ab_printf("git would run programs that it names (%s)", note->keys);
+		return ab_printf("git may run programs on account of what it says (%s)",
+				 note->keys);
 	if (!note->entry && (note->kind == AB_NODE_LINK || note->kind == AB_NODE_OTHER))
 		return ab_strdup("a shared folder holds files and folders only");
 	return ab_strdup(ab_obeyed_by(note->entry ? note->entry : ""));
@@ -145,11 +128,7 @@ static bool describe_file(int dir, const char *run, bool live, const char *name,
 
 static void add_file(struct ab_quarantined_list *list, struct ab_quarantined q)
 {
-	if (list->len == list->room) {
-		list->room = list->room ? 2 * list->room : 16;
-		list->v = ab_realloc(list->v, list->room * sizeof(list->v[0]));
-	}
-	list->v[list->len++] = q;
+	*ab_append(list->v, list->len) = q;
 }
 
 /* `number` 0: all files of the run. */
@@ -201,49 +180,45 @@ static void list_folder(int folder, struct ab_quarantined_list *list)
 	}
 }
 
+static int refuse_missing(const char *id, struct ab_error *err)
+{
+	ab_fail(err, AB_ESYSTEM, 0, "%s is not in quarantine", id);
+	return ab_hint(err, "list what is: agentbox quarantine list");
+}
+
 static int list_one(const struct ab_state *state, const char *what,
 		    struct ab_quarantined_list *list, struct ab_error *err)
 {
 	struct ab_denial_name name = { .number = 0 };
 	bool file = ab_denial_parse(what, &name) == 0 && name.kind == AB_DENIAL_MOVED;
-	struct ab_found_run run;
+	ab_auto(ab_found_run_fini) struct ab_found_run run = { .dir = -1 };
 
 	if (ab_find_run(state->live, state->runs, file ? name.run : what, &run, err) < 0)
 		return -1;
 	list_run(run.dir, run.id, file ? name.number : 0, list);
-	ab_found_run_fini(&run);
-	if (file && !list->len) {
-		ab_fail(err, AB_ESYSTEM, 0, "%s is not in quarantine", what);
-		return ab_hint(err, "list what is: agentbox quarantine list");
-	}
-	return 0;
+	return file && !list->len ? refuse_missing(what, err) : 0;
 }
 
 int ab_quarantined_find(const struct ab_policy_input *input, const char *what,
 			struct ab_quarantined_list *ret, struct ab_strv *notes,
 			struct ab_error *err)
 {
-	struct ab_quarantined_list list = { 0 };
-	struct ab_state state;
-	int result = 0;
+	ab_auto(ab_quarantined_list_fini) struct ab_quarantined_list list = { 0 };
+	ab_auto(ab_state_fini) struct ab_state state = AB_STATE_NONE;
 
 	if (ab_steer_state(input, &state, err) < 0)
 		return -1;
 	ab_leftovers_stale(&state, notes);
-	if (what) {
-		result = list_one(&state, what, &list, err);
-	} else {
+	if (what && list_one(&state, what, &list, err) < 0)
+		return -1;
+	if (!what) {
 		list_folder(state.live, &list);
 		list_folder(state.runs, &list);
-	}
-	ab_state_fini(&state);
-	if (result < 0) {
-		ab_quarantined_list_fini(&list);
-		return -1;
 	}
 	if (list.len)
 		qsort(list.v, list.len, sizeof(list.v[0]), newest_first);
 	*ret = list;
+	list = (struct ab_quarantined_list){ 0 };
 	return 0;
 }
 
@@ -259,34 +234,24 @@ static int refuse_id(const char *id, struct ab_error *err)
 int ab_quarantined_open(const struct ab_policy_input *input, const char *id,
 			struct ab_quarantined_one *ret, struct ab_error *err)
 {
-	struct ab_quarantined_list list = { 0 };
+	ab_auto(ab_quarantined_list_fini) struct ab_quarantined_list list = { 0 };
+	ab_auto(ab_found_run_fini) struct ab_found_run run = { .dir = -1 };
+	ab_auto(ab_state_fini) struct ab_state state = AB_STATE_NONE;
 	struct ab_denial_name name;
-	struct ab_found_run run;
-	struct ab_state state;
-	int result;
 
 	if (ab_denial_parse(id, &name) < 0 || name.kind != AB_DENIAL_MOVED)
 		return refuse_id(id, err);
-	if (ab_steer_state(input, &state, err) < 0)
+	if (ab_steer_state(input, &state, err) < 0 ||
+	    ab_find_run(state.live, state.runs, name.run, &run, err) < 0)
 		return -1;
-	result = ab_find_run(state.live, state.runs, name.run, &run, err);
-	if (result == 0)
-		list_run(run.dir, run.id, name.number, &list);
-	if (result == 0 && list.len != 1) {
-		ab_found_run_fini(&run);
-		ab_fail(err, AB_ESYSTEM, 0, "%s is not in quarantine", id);
-		result = ab_hint(err, "list what is: agentbox quarantine list");
-	}
-	if (result < 0) {
-		ab_quarantined_list_fini(&list);
-		ab_state_fini(&state);
-		return -1;
-	}
+	list_run(run.dir, run.id, name.number, &list);
+	if (list.len != 1)
+		return refuse_missing(id, err);
 	*ret = (struct ab_quarantined_one){ .state = state,
 					    .dir = ab_take_fd(&run.dir),
 					    .is = list.v[0] };
-	ab_found_run_fini(&run);
-	free(list.v);
+	list.len = 0;
+	state = (struct ab_state)AB_STATE_NONE;
 	return 0;
 }
 
@@ -336,11 +301,6 @@ char *ab_quarantined_text(const struct ab_quarantined_list *list)
 	return ab_buf_take(&b);
 }
 
-static void add_text(struct ab_buf *b, const char *key, const char *text)
-{
-	ab_buf_json_member(b, key, text && *text ? text : NULL);
-}
-
 char *ab_quarantined_json(const struct ab_quarantined_list *list)
 {
 	static const char *const kinds[] = {
@@ -351,20 +311,19 @@ char *ab_quarantined_json(const struct ab_quarantined_list *list)
 	};
 	struct ab_buf b = { 0 };
 
-	ab_buf_puts(&b, "{\"files\":[");
+	ab_buf_jsonf(&b, "{'files':[");
 	for (size_t i = 0; i < list->len; i++) {
 		const struct ab_quarantined *q = &list->v[i];
+		char mode[16];
 
-		ab_buf_printf(&b, "%s{\"id\":\"%s\",\"run_id\":\"%s\",\"live\":%s", i ? "," : "",
-			      q->id, q->run, q->live ? "true" : "false");
-		add_text(&b, "path", q->path);
-		add_text(&b, "timestamp", q->stamp);
-		ab_buf_printf(&b, ",\"type\":\"%s\",\"size\":%llu,\"mode\":\"%04o\"",
-			      kinds[q->kind], (unsigned long long)q->size, q->mode & 07777);
-		add_text(&b, "name", q->entry);
-		add_text(&b, "why", q->why);
-		ab_buf_puts(&b, "}");
+		snprintf(mode, sizeof(mode), "%04o", q->mode & 07777);
+		ab_buf_jsonf(&b,
+			     ",{'id':%s,'run_id':%s,'live':%hhd,'path':%s,'timestamp':%s,'type':%s,"
+			     "'size':%ju,'mode':%s,'name':%s,'why':%s}",
+			     q->id, q->run, q->live, ab_text_or_null(q->path),
+			     ab_text_or_null(q->stamp), kinds[q->kind], (uintmax_t)q->size, mode,
+			     ab_text_or_null(q->entry), ab_text_or_null(q->why));
 	}
-	ab_buf_printf(&b, "],\"more\":%zu}\n", list->more);
+	ab_buf_jsonf(&b, "],'more':%zu}\n", list->more);
 	return ab_buf_take(&b);
 }

@@ -1,21 +1,15 @@
-#ifndef AB_STEER_QUARANTINE_QUARANTINED_H
-#define AB_STEER_QUARANTINE_QUARANTINED_H
+#pragma once
 /*
  * `agentbox quarantine`: what runs created where programs outside would obey it
- * (workspace/quarantine/quarantine.h), to list it, to look at it and to put it back.
+ * (workspace/quarantine/quarantine.h), to list it, to look at it, to put it back,
+ * and to search for more.
  *
  * The box chose names, types, sizes and content. Nothing here follows a link of it, everything that
  * is shown is bounded, and texts are escaped by whoever prints them.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
-
-#include "base/data/strv.h"
+#include "base/base.h"
 #include "workspace/tree/guard.h"
 
-struct ab_error;
 struct ab_policy_input;
 
 struct ab_quarantined {
@@ -36,7 +30,7 @@ struct ab_quarantined {
 
 struct ab_quarantined_list {
 	struct ab_quarantined *v;
-	size_t len, room;
+	size_t len;
 	size_t more; /* not listed: there are too many */
 };
 
@@ -78,4 +72,13 @@ int ab_restore_do(const struct ab_policy_input *input, const struct ab_restore *
 		  struct ab_restored *ret, struct ab_error *err);
 void ab_restored_fini(struct ab_restored *restored);
 
-#endif
+struct ab_scanned {
+	char run[8];
+	struct ab_strv findings; /* sentences, escaped */
+	bool complete;		 /* every folder was searched */
+};
+
+/* Search the workspace of an ended run again, without the limits of the search at its end. */
+int ab_quarantined_scan(const struct ab_policy_input *input, const char *name,
+			struct ab_scanned *ret, struct ab_error *err);
+void ab_scanned_fini(struct ab_scanned *scanned);

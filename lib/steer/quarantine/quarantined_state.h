@@ -1,7 +1,6 @@
-#ifndef AB_STEER_QUARANTINE_QUARANTINED_STATE_H
-#define AB_STEER_QUARANTINE_QUARANTINED_STATE_H
+#pragma once
 /* Shared by the files of this folder. */
-#include "session/state/state.h"
+#include "state/state.h"
 #include "steer/quarantine/quarantined.h"
 
 /* One object, with the folder that it is in. */
@@ -23,5 +22,3 @@ char *ab_quarantined_describe(const struct ab_quarantined *is);
  * owners' rights, hard links and extended attributes stay behind. 0, or an errno; then nothing is
  * left of it. */
 int ab_restore_copy(int from, const char *name, mode_t mode, int to, const char *as);
-
-#endif

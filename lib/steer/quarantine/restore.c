@@ -2,37 +2,30 @@
  * Theory of operation.
  *
  * A copy of the object is made beside its place under a name that no tool knows, and renamed to it
- * in one step, which fails if something is there. With `force` the two change places, and what was
- * there goes to quarantine. Only then is the object removed from the quarantine. Whenever this is
- * interrupted, the place has the old content or the new one, and neither is lost.
+ * in one step, which fails if something is there. With `force`, what is there goes to quarantine:
+ *
+ * - On one mount the copy moves to the quarantine first, under the number that the other object will
+ *   have. The list gets the line about that object. Then the two change places in one rename.
+ * - Across mounts a copy of what is there goes to the quarantine, and reaches the disk. The list gets its
+ *   line. Then the restored object takes the place, and the original, which is under the temporary
+ *   name now, is removed.
+ *
+ * Only then is the object removed from the quarantine. Whenever this is interrupted, the place has the
+ * old content or the new one, as a whole, and neither is lost: the other one is in quarantine.
  *
  * The folder is reached without following a link: the box may have put one there. It must exist.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "audit/write/audit.h"
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
-#include "base/system/path.h"
-#include "layer/journal/tree.h"
+#include "broker/cleanup/moved_files.h"
+#include "workspace/tree/remove_tree.h"
 #include "policy/layers/layers.h"
-#include "session/cleanup/moved_files.h"
-#include "session/state/claim.h"
-#include "session/state/live_writers.h"
+#include "state/claim.h"
+#include "state/live_writers.h"
 #include "steer/quarantine/quarantined_state.h"
-#include "workspace/quarantine/journal.h"
-#include "workspace/quarantine/move.h"
 #include "workspace/quarantine/quarantine.h"
+#include "workspace/tree/copy_tree.h"
 #include "workspace/tree/dir.h"
 
 enum { TRIES = 64 };
@@ -43,6 +36,9 @@ struct job {
 	struct ab_restored *ret;
 	int parent; /* the folder of the place */
 	const char *name;
+	struct stat there; /* what is in the place, with `force` */
+	struct stat copy;  /* what comes there */
+	bool keep;	   /* the temporary name has something of the user's */
 };
 
 static int refuse(struct ab_error *err, const char *path, const char *why)
@@ -150,9 +146,7 @@ static void close_job(struct job *j)
 
 void ab_restored_fini(struct ab_restored *r)
 {
-	free(r->path);
-	free(r->what);
-	free(r->why);
+	ab_free_all(r->path, r->what, r->why);
 	ab_strv_fini(&r->notes);
 	*r = (struct ab_restored){ 0 };
 }
@@ -190,56 +184,166 @@ static int rename_as(const struct job *j, const char *tmp, unsigned flags)
 	return (int)syscall(SYS_renameat2, j->parent, tmp, j->parent, j->name, flags);
 }
 
-/* For the list of the quarantine. */
-static void note_replaced(struct job *j, const char *file, const struct stat *before)
+/* For the list of the quarantine: `file` has, or will have, what is in the place now. */
+static void note_replaced(struct job *j, const char *file, const struct stat *st)
 {
 	struct ab_run run = { .state = &j->one.state, .dir = j->one.dir };
 	struct ab_moved m = { .path = j->ret->path,
 			      .entry = j->one.is.entry,
 			      .name = (char *)(uintptr_t)file,
 			      .number = ab_quarantine_number(file),
-			      .mode = before->st_mode & 07777 };
+			      .mode = j->there.st_mode & 07777,
+			      .st = *st };
 	struct ab_quarantine_report report = { .moved = &m, .nmoved = 1 };
 	size_t told = 0;
 
 	memcpy(run.id, j->one.is.run, sizeof(run.id));
 	clock_gettime(CLOCK_REALTIME, &m.at);
-	if (fstatat(j->one.dir, file, &m.st, AT_SYMLINK_NOFOLLOW) == 0)
-		ab_moved_note(&run, &report, &told);
+	ab_moved_note(&run, &report, &told);
 	snprintf(j->ret->replaced, sizeof(j->ret->replaced), "%s-q%u", j->one.is.run, m.number);
 }
 
-/* `tmp` is what was in the place. 0, or an errno. */
+static bool is_object(int dir, const char *name, const struct stat *object, struct stat *ret)
+{
+	return fstatat(dir, name, ret, AT_SYMLINK_NOFOLLOW) == 0 && ab_stat_same(ret, object);
+}
+
+/* Nothing but our own copy: another program may have put something there. */
+static void drop_copy(const struct job *j, int dir, const char *name)
+{
+	struct stat st;
+
+	if (is_object(dir, name, &j->copy, &st))
+		(void)ab_remove_object(dir, name);
+}
+
+/* One rename. `file` is the copy of the object, in the quarantine. 0, or an errno. */
+static int exchange_near(struct job *j, const char *file)
+{
+	struct stat st;
+	int rc = 0;
+
+	note_replaced(j, file, &j->there);
+	if (renameat2(j->one.dir, file, j->parent, j->name, RENAME_EXCHANGE) < 0) {
+		rc = errno;
+	} else if (!is_object(j->one.dir, file, &j->there, &st)) {
+		/* Another program put something there meanwhile: it comes back, or stays in
+		 * quarantine. */
+		if (renameat2(j->one.dir, file, j->parent, j->name, RENAME_EXCHANGE) < 0)
+			return errno;
+		rc = ESTALE;
+	}
+	if (rc)
+		drop_copy(j, j->one.dir, file);
+	return rc;
+}
+
+/* The original is under the temporary name, and whole in quarantine. */
+static int drop_replaced(struct job *j, const char *tmp)
+{
+	if (ab_remove_object(j->parent, tmp) < 0)
+		ab_strv_addf(&j->ret->notes, "what was replaced stays beside it as %s: %s", tmp,
+			     strerror(errno));
+	return 0;
+}
+
+/* Is it what was there, and as it was when it was copied? */
+static bool is_as_copied(const struct job *j, const char *name)
+{
+	struct stat st;
+
+	return is_object(j->parent, name, &j->there, &st) && st.st_size == j->there.st_size &&
+	       st.st_mtim.tv_sec == j->there.st_mtim.tv_sec &&
+	       st.st_mtim.tv_nsec == j->there.st_mtim.tv_nsec;
+}
+
+/* Another program may have put something there meanwhile, or have written to it: it comes back. 0, or an
+ * errno. */
+static int exchange_with(struct job *j, const char *tmp)
+{
+	struct stat st;
+	int rc = ESTALE;
+
+	if (rename_as(j, tmp, RENAME_EXCHANGE) < 0)
+		return errno;
+	if (is_as_copied(j, tmp))
+		return 0;
+	if (rename_as(j, tmp, RENAME_EXCHANGE) < 0)
+		rc = errno;
+	j->keep = !is_object(j->parent, tmp, &j->copy, &st);
+	return rc;
+}
+
+/* A copy of what is in the place, as a whole and on the disk. 0, or an errno; EEXIST: `file` is another
+ * object. */
+static int copy_replaced(const struct job *j, const char *file, struct stat *ret)
+{
+	struct ab_copy_tree copy = { .max_bytes = 1ull << 30,
+				     .max_entries = 10000,
+				     .max_depth = 32,
+				     .keep = AB_COPY_PRIVATE };
+	int rc = ab_copy_tree(&copy, j->parent, j->name, j->there.st_mode, j->one.dir, file);
+
+	ab_copy_tree_fini(&copy);
+	if (rc == EEXIST)
+		return rc;
+	if (rc == 0 &&
+	    (fstatat(j->one.dir, file, ret, AT_SYMLINK_NOFOLLOW) < 0 || syncfs(j->one.dir) < 0))
+		rc = errno;
+	if (rc)
+		(void)ab_remove_object(j->one.dir, file);
+	return rc;
+}
+
+static int exchange_far(struct job *j, const char *tmp, const char *file)
+{
+	struct stat st;
+	int rc = copy_replaced(j, file, &st);
+
+	if (rc)
+		return rc;
+	note_replaced(j, file, &st);
+	rc = exchange_with(j, tmp);
+	if (rc == 0)
+		return drop_replaced(j, tmp);
+	if (!j->keep)
+		(void)ab_remove_object(j->one.dir, file);
+	return rc;
+}
+
+/* 0, or an errno; then the place has what it had, and nothing new is in quarantine. */
 static int move_replaced(struct job *j, const char *tmp)
 {
 	char file[AB_QUARANTINE_NAME];
 	unsigned number = ab_quarantine_last_number(j->one.dir);
-	struct stat before;
-	int rc = EEXIST;
-
-	if (fstatat(j->parent, tmp, &before, AT_SYMLINK_NOFOLLOW) < 0)
-		return errno;
-	for (int i = 0; i < TRIES && rc == EEXIST; i++) {
-		ab_quarantine_make_name(++number, j->name, file);
-		rc = ab_move(j->parent, tmp, j->one.dir, file, false, false);
-	}
-	if (rc == 0)
-		note_replaced(j, file, &before);
-	return rc;
-}
-
-/* The copy and what is there change places; back again if that cannot be kept. */
-static int exchange_places(struct job *j, const char *tmp, struct ab_error *err)
-{
 	int rc;
 
-	if (rename_as(j, tmp, RENAME_EXCHANGE) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "replace %s", j->ret->path);
-	rc = move_replaced(j, tmp);
+	if (fstatat(j->parent, j->name, &j->there, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    fstatat(j->parent, tmp, &j->copy, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno;
+	for (int i = 0; i < TRIES; i++) {
+		ab_quarantine_make_name(++number, j->name, file);
+		if (ab_rename_new(j->parent, tmp, j->one.dir, file) == 0)
+			return exchange_near(j, file);
+		rc = errno == EXDEV ? exchange_far(j, tmp, file) : errno;
+		if (rc != EEXIST)
+			return rc;
+	}
+	return EEXIST;
+}
+
+static int exchange_places(struct job *j, const char *tmp, struct ab_error *err)
+{
+	int rc = move_replaced(j, tmp);
+
 	if (rc == 0)
 		return 0;
-	(void)rename_as(j, tmp, RENAME_EXCHANGE);
-	return ab_fail(err, AB_ESYSTEM, rc, "move %s to quarantine", j->ret->path);
+	j->ret->replaced[0] = '\0';
+	if (rc == ESTALE)
+		refuse(err, j->ret->path, "another program is changing what is in its place");
+	else
+		ab_fail(err, AB_ESYSTEM, rc, "move %s to quarantine", j->ret->path);
+	return j->keep ? ab_hint(err, "What was there is beside it now, as %s.", tmp) : -1;
 }
 
 static int put_in_place(struct job *j, const char *tmp, struct ab_error *err)
@@ -275,12 +379,13 @@ static int restore_object(struct job *j, struct ab_error *err)
 	if (stage_copy(j, tmp, err) < 0)
 		return -1;
 	if (put_in_place(j, tmp, err) < 0) {
-		(void)ab_tree_remove(j->parent, tmp);
+		if (!j->keep)
+			(void)ab_remove_object(j->parent, tmp);
 		return -1;
 	}
 	(void)fsync(j->parent);
 	note_restored(j);
-	if (ab_tree_remove(j->one.dir, j->one.is.file) < 0)
+	if (ab_remove_object(j->one.dir, j->one.is.file) < 0)
 		ab_strv_addf(&j->ret->notes, "a copy of it stays in quarantine: %s",
 			     strerror(errno));
 	return 0;
@@ -303,28 +408,28 @@ static int restore_alone(struct job *j, struct ab_error *err)
 	return result;
 }
 
-int ab_restore_check(const struct ab_policy_input *input, const struct ab_restore *ask,
-		     struct ab_restored *ret, struct ab_error *err)
+static int restore(const struct ab_policy_input *input, const struct ab_restore *ask, bool really,
+		   struct ab_restored *ret, struct ab_error *err)
 {
 	struct job j;
 	int result = open_job(input, ask, &j, ret, err);
 
+	if (result == 0 && really)
+		result = restore_alone(&j, err);
 	close_job(&j);
 	if (result < 0)
 		ab_restored_fini(ret);
 	return result;
 }
 
+int ab_restore_check(const struct ab_policy_input *input, const struct ab_restore *ask,
+		     struct ab_restored *ret, struct ab_error *err)
+{
+	return restore(input, ask, false, ret, err);
+}
+
 int ab_restore_do(const struct ab_policy_input *input, const struct ab_restore *ask,
 		  struct ab_restored *ret, struct ab_error *err)
 {
-	struct job j;
-	int result = open_job(input, ask, &j, ret, err);
-
-	if (result == 0)
-		result = restore_alone(&j, err);
-	close_job(&j);
-	if (result < 0)
-		ab_restored_fini(ret);
-	return result;
+	return restore(input, ask, true, ret, err);
 }

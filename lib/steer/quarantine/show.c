@@ -1,20 +1,7 @@
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "audit/read/query.h"
 #include "audit/read/words.h"
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
-#include "base/system/path.h"
 #include "base/text/base64.h"
-#include "base/text/textdiff.h"
+#include "base/text/text_diff.h"
 #include "steer/quarantine/content.h"
 #include "steer/quarantine/quarantined_state.h"
 #include "workspace/tree/dir.h"
@@ -137,10 +124,8 @@ static void make_view(const struct ab_quarantined_one *one, struct view *v)
 
 static void free_view(struct view *v)
 {
-	free(v->then.data);
-	free(v->now.data);
-	ab_strv_fini(&v->tree.lines);
-	ab_strv_fini(&v->diff);
+	ab_free_all(v->then.data, v->now.data);
+	ab_strv_fini_all(&v->tree.lines, &v->diff);
 }
 
 static void add_content(const struct view *v, struct ab_buf *b)
@@ -217,23 +202,13 @@ static void add_json_content(const struct content *c, struct ab_buf *b)
 {
 	ab_autofree char *coded = NULL;
 
-	ab_buf_puts(b, ",\"content\":");
-	if (c->text)
-		ab_buf_json_n(b, c->data, c->len);
-	else
-		ab_buf_puts(b, "null");
-	/* Invalid UTF-8 is replaced in a JSON string, so the bytes are there too. */
-	ab_buf_puts(b, ",\"content_base64\":");
 	if (c->data) {
-		size_t n;
-
 		coded = ab_alloc(AB_BASE64_ROOM(c->len) + 1);
-		n = ab_base64_encode(c->data, c->len, AB_BASE64_STANDARD, coded);
-		ab_buf_json_n(b, coded, n);
-	} else {
-		ab_buf_puts(b, "null");
+		ab_base64_encode(c->data, c->len, AB_BASE64_STANDARD, coded);
 	}
-	ab_buf_printf(b, ",\"truncated\":%s", c->cut ? "true" : "false");
+	/* Invalid UTF-8 is replaced in a JSON string, so the bytes are there too. */
+	ab_buf_jsonf(b, ",'content':%.*s,'content_base64':%s,'truncated':%hhd", (int)c->len,
+		     c->text ? c->data : NULL, coded, c->cut);
 }
 
 static char *make_json(const struct view *v)
@@ -246,13 +221,10 @@ static char *make_json(const struct view *v)
 
 	/* The object of the list, with more members. */
 	ab_buf_add(&b, object, strlen(object) - strlen("}],\"more\":0}\n"));
-	ab_buf_json_member(&b, "target", v->is->kind == AB_NODE_LINK ? v->target : NULL);
+	ab_buf_jsonf(&b, ",'target':%s", v->is->kind == AB_NODE_LINK ? v->target : NULL);
 	add_json_content(&v->then, &b);
-	ab_buf_puts(&b, ",\"entries\":");
-	ab_buf_json_list(&b, &v->tree.lines);
-	ab_buf_printf(&b, ",\"present\":%s,\"diff\":", v->present ? "true" : "false");
-	ab_buf_json_list(&b, &v->diff);
-	ab_buf_puts(&b, "}\n");
+	ab_buf_jsonf(&b, ",'entries':%p,'present':%hhd,'diff':%p}\n", ab_list(&v->tree.lines),
+		     v->present, ab_list(&v->diff));
 	return ab_buf_take(&b);
 }
 

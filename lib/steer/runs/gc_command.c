@@ -1,14 +1,11 @@
 #include "steer/runs/gc_command.h"
 
-#include <string.h>
-
-#include "base/data/error.h"
 #include "base/text/units.h"
+#include "broker/cleanup/leftovers.h"
+#include "containers/left_containers.h"
 #include "layer/store/store.h"
 #include "policy/layers/layers.h"
-#include "session/cleanup/leftovers.h"
-#include "session/containers/left_containers.h"
-#include "session/state/state.h"
+#include "state/state.h"
 #include "steer/client/steer.h"
 
 static int read_settings(const struct ab_policy_input *input, struct ab_gc_rule *rule,
@@ -16,7 +13,7 @@ static int read_settings(const struct ab_policy_input *input, struct ab_gc_rule 
 {
 	/* Records and layers belong to the user, so the current project has no say. */
 	struct ab_policy_input own = *input;
-	struct ab_policy *policy;
+	ab_autopolicy struct ab_policy *policy = NULL;
 	struct ab_gc_rule kept;
 
 	own.no_project = true;
@@ -28,7 +25,6 @@ static int read_settings(const struct ab_policy_input *input, struct ab_gc_rule 
 	rule->keep_runs = kept.keep_runs;
 	layers->keep_ms = policy->layers.keep_ms ? policy->layers.keep_ms : AB_GC_ALL;
 	layers->max_size = policy->layers.max_size ? policy->layers.max_size : AB_GC_ALL;
-	ab_policy_free(policy);
 	return 0;
 }
 
@@ -52,23 +48,18 @@ int ab_gc_run(const struct ab_policy_input *input, const struct ab_gc_request *r
 	struct ab_gc_layers_rule layers = { .entries = UINT64_MAX,
 					    .waiting = request->layers,
 					    .dry = request->dry };
-	struct ab_state state;
-	int result = -1;
+	ab_auto(ab_state_fini) struct ab_state state = AB_STATE_NONE;
 
-	if (ab_steer_state(input, &state, err) < 0)
+	if (ab_steer_state(input, &state, err) < 0 ||
+	    read_settings(input, &rule, &layers, err) < 0 || read_request(request, &rule, err) < 0)
 		return -1;
-	if (read_settings(input, &rule, &layers, err) == 0 &&
-	    read_request(request, &rule, err) == 0) {
-		if (!request->dry)
-			ab_leftovers_stale(&state, notes);
-		if (!request->dry)
-			ab_left_containers_sweep(state.root, notes);
-		ab_gc(state.runs, &rule, &ret->runs);
-		ab_gc_layers(AB_LAYER_STORE(&state), &layers, &ret->layers);
-		result = 0;
+	if (!request->dry) {
+		ab_leftovers_stale(&state, notes);
+		ab_left_containers_sweep(state.root, notes);
 	}
-	ab_state_fini(&state);
-	return result;
+	ab_gc(state.runs, &rule, &ret->runs);
+	ab_gc_layers(AB_LAYER_STORE(&state), &layers, &ret->layers);
+	return 0;
 }
 
 void ab_gc_done_fini(struct ab_gc_done *done)

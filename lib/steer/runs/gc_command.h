@@ -1,11 +1,10 @@
-#ifndef AB_STEER_RUNS_GC_COMMAND_H
-#define AB_STEER_RUNS_GC_COMMAND_H
+#pragma once
 /*
- * `agentbox gc`: remove the records of old runs (session/cleanup/gc.h) and old kept
- * layers (session/cleanup/gc_layers.h) on request.
+ * `agentbox gc`: remove the records of old runs (broker/cleanup/gc.h) and old kept
+ * layers (broker/cleanup/gc_layers.h) on request.
  */
-#include "session/cleanup/gc.h"
-#include "session/cleanup/gc_layers.h"
+#include "broker/cleanup/gc.h"
+#include "broker/cleanup/gc_layers.h"
 
 struct ab_gc_request {
 	const char *older; /* "30d", as typed; NULL: records.keepFor */
@@ -24,5 +23,3 @@ struct ab_gc_done {
 int ab_gc_run(const struct ab_policy_input *input, const struct ab_gc_request *request,
 	      struct ab_gc_done *ret, struct ab_strv *notes, struct ab_error *err);
 void ab_gc_done_fini(struct ab_gc_done *done);
-
-#endif

@@ -1,14 +1,7 @@
 #include "steer/runs/history.h"
 
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "audit/read/details.h"
 #include "audit/read/query.h"
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-#include "base/data/strv.h"
 #include "shell/syntax/quote.h"
 #include "steer/client/table.h"
 
@@ -22,24 +15,16 @@ struct row {
 
 struct ab_history {
 	struct row *rows;
-	size_t len, room;
+	size_t len;
 };
 
-enum { KIND, RUN, TIME, NAME, CWD, COMMAND, STATUS, MS, TIMED_OUT, REQUESTS, FILES, MEMBERS };
-
-static const char *const members[MEMBERS] = {
-	[KIND] = "kind",
-	[RUN] = "run_id",
-	[TIME] = "timestamp",
-	[NAME] = "name",
-	[CWD] = "cwd",
-	[COMMAND] = "command",
-	[STATUS] = "status",
-	[MS] = "ms",
-	[TIMED_OUT] = "timed_out",
-	[REQUESTS] = "requests_denied",
-	[FILES] = "files_denied",
-};
+/* clang-format off */
+#define WANTED(X) \
+	X(KIND, "kind") X(RUN, "run_id") X(TIME, "timestamp") X(NAME, "name") X(CWD, "cwd") \
+	X(COMMAND, "command") X(STATUS, "status") X(MS, "ms") X(TIMED_OUT, "timed_out") \
+	X(REQUESTS, "requests_denied") X(FILES, "files_denied")
+/* clang-format on */
+AB_MEMBERS(WANTED)
 
 struct ab_history *ab_history_new(void)
 {
@@ -51,58 +36,52 @@ void ab_history_free(struct ab_history *history)
 	if (!history)
 		return;
 	for (size_t i = 0; i < history->len; i++) {
-		free(history->rows[i].name);
-		free(history->rows[i].cwd);
+		ab_free_all(history->rows[i].name, history->rows[i].cwd);
 		ab_strv_fini(&history->rows[i].command);
 	}
-	free(history->rows);
-	free(history);
+	ab_free_all(history->rows, history);
 }
 
-static void add_row(struct ab_history *h, const struct ab_detail f[MEMBERS])
+static void add_run(struct ab_history *h, const struct ab_detail f[M_COUNT])
 {
 	struct ab_detail word;
 	struct row *row;
 	size_t at = 0;
 
-	if (h->len == h->room) {
-		h->room = h->room ? 2 * h->room : 64;
-		h->rows = ab_realloc(h->rows, h->room * sizeof(h->rows[0]));
-	}
-	row = &h->rows[h->len++];
-	*row = (struct row){ .refused = ab_detail_is(&f[KIND], "refused") };
-	ab_detail_copy(&f[RUN], row->id, sizeof(row->id));
-	ab_detail_copy(&f[TIME], row->started, sizeof(row->started));
-	row->name = ab_detail_dup(&f[NAME]);
-	row->cwd = ab_detail_dup(&f[CWD]);
-	while (f[COMMAND].kind == AB_DETAIL_NESTED && ab_detail_next(&f[COMMAND], &at, &word)) {
+	row = ab_append(h->rows, h->len);
+	*row = (struct row){ .refused = ab_detail_is(&f[M_KIND], "refused") };
+	ab_detail_copy(&f[M_RUN], row->id, sizeof(row->id));
+	ab_detail_copy(&f[M_TIME], row->started, sizeof(row->started));
+	row->name = ab_detail_dup(&f[M_NAME]);
+	row->cwd = ab_detail_dup(&f[M_CWD]);
+	while (f[M_COMMAND].kind == AB_DETAIL_NESTED && ab_detail_next(&f[M_COMMAND], &at, &word)) {
 		ab_autofree char *text = ab_detail_dup(&word);
 
 		ab_strv_add(&row->command, text ? text : "");
 	}
 }
 
-static void end_row(struct row *row, const struct ab_detail f[MEMBERS])
+static void end_row(struct row *row, const struct ab_detail f[M_COUNT])
 {
 	row->ended = true;
-	row->status = ab_detail_number(&f[STATUS], -1);
-	row->ms = ab_detail_number(&f[MS], -1);
-	row->timed_out = f[TIMED_OUT].kind == AB_DETAIL_TRUE;
-	row->denied = ab_detail_number(&f[REQUESTS], 0) + ab_detail_number(&f[FILES], 0);
+	row->status = ab_detail_number(&f[M_STATUS], -1);
+	row->ms = ab_detail_number(&f[M_MS], -1);
+	row->timed_out = f[M_TIMED_OUT].kind == AB_DETAIL_TRUE;
+	row->denied = ab_detail_number(&f[M_REQUESTS], 0) + ab_detail_number(&f[M_FILES], 0);
 }
 
 bool ab_history_add(struct ab_history *history, const char *line, size_t len)
 {
-	struct ab_detail f[MEMBERS];
+	struct ab_detail f[M_COUNT];
 	struct row *row = history->len ? &history->rows[history->len - 1] : NULL;
 
-	if (ab_details_find(line, len, members, MEMBERS, f) < 0)
+	if (ab_details_find(line, len, members, M_COUNT, f) < 0)
 		return false;
-	if (ab_detail_is(&f[KIND], "start") || ab_detail_is(&f[KIND], "refused")) {
-		add_row(history, f);
+	if (ab_detail_is(&f[M_KIND], "start") || ab_detail_is(&f[M_KIND], "refused")) {
+		add_run(history, f);
 		return true;
 	}
-	if (row && ab_detail_is(&f[KIND], "end") && ab_detail_is(&f[RUN], row->id))
+	if (row && ab_detail_is(&f[M_KIND], "end") && ab_detail_is(&f[M_RUN], row->id))
 		end_row(row, f);
 	return false;
 }
@@ -126,70 +105,42 @@ static const char *name_result(const struct row *row)
 	return row->active ? "active" : "killed";
 }
 
-static void put_result(struct ab_buf *b, const struct row *row)
-{
-	ab_buf_puts(b, name_result(row));
-	if (row->ended && !row->timed_out && row->status >= 0)
-		ab_buf_printf(b, " %lld", (long long)row->status);
-}
+static const char *const titles[] = { "BOX",	"?NAME",   "START",  ">TIME",
+				      "RESULT", ">DENIED", "COMMAND" };
 
-static void put_id(struct ab_buf *b, const struct row *row)
-{
-	ab_buf_escape(b, row->id);
-}
-
-static void put_name(struct ab_buf *b, const struct row *row)
-{
-	ab_buf_escape(b, row->name ? row->name : "-");
-}
-
-static void put_started(struct ab_buf *b, const struct row *row)
-{
-	char local[AB_LOCAL_ROOM];
-
-	ab_buf_escape(b, ab_time_local(row->started, local));
-}
-
-static void put_time(struct ab_buf *b, const struct row *row)
+static void add_time(struct ab_table *table, const struct row *row)
 {
 	if (!row->ended || row->ms < 0)
-		ab_buf_puts(b, "-");
+		ab_table_cell(table, NULL);
 	else if (row->ms < 1000)
-		ab_buf_printf(b, "%lldms", (long long)row->ms);
+		ab_table_cellf(table, "%lldms", (long long)row->ms);
 	else if (row->ms < 60000)
-		ab_buf_printf(b, "%.1fs", (double)row->ms / 1000);
+		ab_table_cellf(table, "%.1fs", (double)row->ms / 1000);
 	else
-		ab_buf_printf(b, "%lldm%02llds", (long long)(row->ms / 60000),
-			      (long long)(row->ms / 1000 % 60));
+		ab_table_cellf(table, "%lldm%02llds", (long long)(row->ms / 60000),
+			       (long long)(row->ms / 1000 % 60));
 }
 
-static void put_denied(struct ab_buf *b, const struct row *row)
-{
-	if (row->ended)
-		ab_buf_printf(b, "%lld", (long long)row->denied);
-	else
-		ab_buf_puts(b, "-");
-}
-
-static void put_command(struct ab_buf *b, const struct row *row)
+static void add_row(struct ab_table *table, const struct row *row)
 {
 	ab_autobuf struct ab_buf words = { 0 };
+	char local[AB_LOCAL_ROOM];
 
+	ab_table_cell(table, row->id);
+	ab_table_cell(table, row->name);
+	ab_table_cell(table, ab_time_local(row->started, local));
+	add_time(table, row);
+	if (row->ended && !row->timed_out && row->status >= 0)
+		ab_table_cellf(table, "%s %lld", name_result(row), (long long)row->status);
+	else
+		ab_table_cell(table, name_result(row));
+	if (row->ended)
+		ab_table_cellf(table, "%lld", (long long)row->denied);
+	else
+		ab_table_cell(table, NULL);
 	ab_quote_argv(&words, (const char *const *)row->command.v, row->command.len);
-	if (words.data)
-		ab_buf_escape_n(b, words.data, words.len);
+	ab_table_cellf(table, "%s", words.data ? words.data : "");
 }
-
-/* The last column takes the rest of the line. */
-static const struct {
-	struct ab_table_column column;
-	void (*put)(struct ab_buf *b, const struct row *row);
-} columns_all[] = {
-	{ { "BOX", false }, put_id },	       { { "NAME", false }, put_name },
-	{ { "START", false }, put_started },   { { "TIME", true }, put_time },
-	{ { "RESULT", false }, put_result },   { { "DENIED", true }, put_denied },
-	{ { "COMMAND", false }, put_command },
-};
 
 static size_t count_rows(const struct ab_history *h, size_t most)
 {
@@ -198,55 +149,21 @@ static size_t count_rows(const struct ab_history *h, size_t most)
 
 char *ab_history_text(const struct ab_history *history, size_t most, size_t columns)
 {
-	enum { COLUMNS = AB_COUNT(columns_all), NAMES = 1 };
-	ab_autostrv struct ab_strv cells = { 0 };
-	struct ab_table_column titles[COLUMNS];
-	bool hidden[COLUMNS] = { [NAMES] = true };
-	struct ab_table table = { .columns = titles,
-				  .ncolumns = COLUMNS,
-				  .hidden = hidden,
-				  .nrows = count_rows(history, most) };
+	struct ab_table table = AB_TABLE(titles);
 
-	for (size_t k = 0; k < COLUMNS; k++)
-		titles[k] = columns_all[k].column;
-	for (size_t i = 0; i < table.nrows; i++) {
-		const struct row *row = &history->rows[history->len - 1 - i];
-
-		hidden[NAMES] &= !row->name;
-		for (size_t k = 0; k < COLUMNS; k++) {
-			struct ab_buf cell = { 0 };
-
-			ab_buf_puts(&cell, "");
-			columns_all[k].put(&cell, row);
-			ab_strv_give(&cells, ab_buf_take(&cell));
-		}
-	}
-	table.cells = cells.v;
+	for (size_t i = 0; i < count_rows(history, most); i++)
+		add_row(&table, &history->rows[history->len - 1 - i]);
 	return ab_table_text(&table, columns);
-}
-
-static void json_number(struct ab_buf *b, const char *key, bool known, int64_t n)
-{
-	if (known)
-		ab_buf_printf(b, ",\"%s\":%lld", key, (long long)n);
-	else
-		ab_buf_printf(b, ",\"%s\":null", key);
 }
 
 static void json_row(struct ab_buf *b, const struct row *row)
 {
-	ab_buf_puts(b, "{\"id\":");
-	ab_buf_json(b, row->id);
-	ab_buf_json_member(b, "name", row->name);
-	ab_buf_json_member(b, "started", row->started);
-	ab_buf_json_member(b, "result", name_result(row));
-	json_number(b, "status", row->ended && row->status >= 0, row->status);
-	json_number(b, "ms", row->ended && row->ms >= 0, row->ms);
-	json_number(b, "denied", row->ended, row->denied);
-	ab_buf_json_member(b, "cwd", row->cwd);
-	ab_buf_puts(b, ",\"command\":");
-	ab_buf_json_list(b, &row->command);
-	ab_buf_puts(b, "}");
+	ab_buf_jsonf(b, "{'id':%s,'name':%s,'started':%s,'result':%s", row->id, row->name,
+		     row->started, name_result(row));
+	ab_buf_json_number(b, "status", row->ended && row->status >= 0, row->status);
+	ab_buf_json_number(b, "ms", row->ended && row->ms >= 0, row->ms);
+	ab_buf_json_number(b, "denied", row->ended, row->denied);
+	ab_buf_jsonf(b, ",'cwd':%s,'command':%p}", row->cwd, ab_list(&row->command));
 }
 
 char *ab_history_json(const struct ab_history *history, size_t most)

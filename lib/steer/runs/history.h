@@ -1,11 +1,9 @@
-#ifndef AB_STEER_RUNS_HISTORY_H
-#define AB_STEER_RUNS_HISTORY_H
+#pragma once
 /*
  * One row for each run, from its records: `log --list`. Give it every line of
  * every run, oldest first. Texts are hostile; what it prints is escaped.
  */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/base.h"
 
 struct ab_history;
 
@@ -20,5 +18,3 @@ void ab_history_active(struct ab_history *history, bool active);
  * many columns (0: no limit), or JSON. */
 char *ab_history_text(const struct ab_history *history, size_t most, size_t columns);
 char *ab_history_json(const struct ab_history *history, size_t most);
-
-#endif

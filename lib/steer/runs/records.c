@@ -11,23 +11,15 @@
  */
 #include "steer/runs/records.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/inotify.h>
-#include <unistd.h>
 
 #include "audit/read/collect.h"
 #include "audit/read/details.h"
 #include "audit/read/find.h"
 #include "audit/read/reader.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
-#include "session/state/state.h"
+#include "base/system/new_file.h"
+#include "state/state.h"
 #include "steer/client/steer.h"
 
 /* How often to check the lock; or the file, if inotify is not available. */
@@ -35,8 +27,8 @@ enum { LOOK_MS = 500, BLIND_MS = 100 };
 
 struct ab_records {
 	struct ab_state state;
-	struct ab_strv ids; /* of all runs; else empty */
-	size_t next;	    /* of ids */
+	struct ab_strv ids;	    /* of all runs; else empty */
+	size_t next;		    /* of ids */
 	struct ab_collect *collect; /* of a folder, or NULL */
 	struct ab_collected item;   /* its record that is read */
 	uint64_t items;
@@ -176,11 +168,10 @@ void ab_records_close(struct ab_records *records)
 
 static bool is_end(const char *line, size_t len)
 {
-	static const char *const names[] = { "kind" };
 	struct ab_detail kind;
 
-	return ab_details_find(line, len, names, 1, &kind) == 0 &&
-	       (ab_detail_is(&kind, "end") || ab_detail_is(&kind, "refused"));
+	(void)ab_details_one(line, len, "kind", &kind);
+	return ab_detail_is(&kind, "end") || ab_detail_is(&kind, "refused");
 }
 
 int ab_records_next(struct ab_records *records, const char **ret_line, size_t *ret_len,
@@ -213,7 +204,7 @@ static void start_watch(struct ab_records *r)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", r->run.dir);
 	if (r->watch >= 0 &&
 	    inotify_add_watch(r->watch, path, IN_MODIFY | IN_CREATE | IN_MOVED_TO) < 0)
-		ab_closep(&r->watch), r->watch = -1;
+		ab_closep(&r->watch);
 }
 
 int ab_records_wait(struct ab_records *records)
@@ -247,15 +238,7 @@ uint64_t ab_records_lost(const struct ab_records *records)
 
 int ab_records_save(const char *path, const char *data, size_t len, struct ab_error *err)
 {
-	ab_autofree char *tmp = ab_printf("%s.XXXXXX", path);
-	ab_autoclose int fd = mkostemp(tmp, O_CLOEXEC); /* 0600 */
-	int errnum;
-
-	if (fd < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "make %s", path);
-	if (ab_write_all(fd, data, len) == 0 && fsync(fd) == 0 && rename(tmp, path) == 0)
-		return 0;
-	errnum = errno;
-	unlink(tmp);
-	return ab_fail(err, AB_ESYSTEM, errnum, "write %s", path);
+	if (ab_new_file_write(AT_FDCWD, path, NULL, data, len, 0) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "write %s", path);
+	return 0;
 }

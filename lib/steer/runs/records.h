@@ -1,14 +1,10 @@
-#ifndef AB_STEER_RUNS_RECORDS_H
-#define AB_STEER_RUNS_RECORDS_H
+#pragma once
 /*
  * Read the records of one run or of all runs, even while they are written, for
  * `log`. Nothing in the state folder is changed.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/base.h"
 
-struct ab_error;
 struct ab_left_out; /* audit/read/collect.h */
 struct ab_policy_input;
 struct ab_records;
@@ -39,5 +35,3 @@ uint64_t ab_records_lost(const struct ab_records *records);
 
 /* Write a whole file (0600), or leave what was there as it was. */
 int ab_records_save(const char *path, const char *data, size_t len, struct ab_error *err);
-
-#endif

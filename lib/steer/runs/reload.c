@@ -1,12 +1,5 @@
 #include "steer/runs/reload.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/data/mem.h"
-#include "base/system/fd.h"
 #include "base/system/folder.h"
 #include "steer/client/steer.h"
 
@@ -26,27 +19,25 @@ static void take_lines(const json_t *answer, const char *key, struct ab_strv *re
 
 static void reload_one(struct ab_steer *steer, bool cut, struct ab_reloaded *ret)
 {
-	json_t *answer;
+	json_auto_t *answer = NULL;
 
 	*ret = (struct ab_reloaded){ 0 };
 	memcpy(ret->run, steer->id, sizeof(ret->run));
-	if (ab_steer_ask(steer, "reload", json_pack("{s:b}", "cut", cut), &answer, &ret->error) < 0)
+	if (ab_steer_ask(steer, &answer, &ret->error, "'do':'reload','cut':%hhd", cut) < 0)
 		return;
 	take_lines(answer, "changes", &ret->changes);
 	take_lines(answer, "notes", &ret->notes);
-	json_decref(answer);
 }
 
 static int reload_run(const struct ab_state *state, const char *run, bool cut,
 		      struct ab_reloads *list, struct ab_error *err)
 {
-	struct ab_steer steer;
+	ab_auto(ab_steer_fini) struct ab_steer steer = { .fd = -1 };
 
 	if (ab_steer_open(state, run, &steer, err) < 0)
 		return -1;
 	list->v = ab_realloc(list->v, (list->len + 1) * sizeof(list->v[0]));
 	reload_one(&steer, cut, &list->v[list->len++]);
-	ab_steer_fini(&steer);
 	return 0;
 }
 
@@ -71,23 +62,18 @@ static int reload_all(const struct ab_state *state, bool cut, struct ab_reloads 
 int ab_reload(const struct ab_policy_input *input, const char *run, bool cut,
 	      struct ab_reloads *ret, struct ab_error *err)
 {
-	struct ab_state state;
-	int result;
+	ab_auto(ab_state_fini) struct ab_state state = AB_STATE_NONE;
 
 	*ret = (struct ab_reloads){ 0 };
 	if (ab_steer_state(input, &state, err) < 0)
 		return -1;
-	result = run ? reload_run(&state, run, cut, ret, err) : reload_all(&state, cut, ret, err);
-	ab_state_fini(&state);
-	return result;
+	return run ? reload_run(&state, run, cut, ret, err) : reload_all(&state, cut, ret, err);
 }
 
 void ab_reloads_fini(struct ab_reloads *list)
 {
-	for (size_t i = 0; i < list->len; i++) {
-		ab_strv_fini(&list->v[i].changes);
-		ab_strv_fini(&list->v[i].notes);
-	}
+	for (size_t i = 0; i < list->len; i++)
+		ab_strv_fini_all(&list->v[i].changes, &list->v[i].notes);
 	free(list->v);
 	*list = (struct ab_reloads){ 0 };
 }

@@ -1,14 +1,9 @@
-#ifndef AB_STEER_RUNS_RELOAD_H
-#define AB_STEER_RUNS_RELOAD_H
+#pragma once
 /*
  * Make live runs reload their settings. Only the host lists of a run can change;
  * a file with an error changes nothing.
  */
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "base/data/error.h"
-#include "base/data/strv.h"
+#include "base/base.h"
 
 struct ab_policy_input;
 
@@ -30,5 +25,3 @@ struct ab_reloads {
 int ab_reload(const struct ab_policy_input *input, const char *run, bool cut,
 	      struct ab_reloads *ret, struct ab_error *err);
 void ab_reloads_fini(struct ab_reloads *reloads);
-
-#endif

@@ -1,26 +1,16 @@
 #include "steer/runs/run_ports.h"
 
-#include <errno.h>
-#include <jansson.h>
 #include <netinet/in.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
-#include "base/system/path.h"
+#include "host/process/socket_owner.h"
 #include "netns/capture.h"
 #include "policy/model/policy.h"
 #include "policy/model/ports.h"
 #include "sandbox/start/listening_ports.h"
-#include "session/broker/socket_owner.h"
 #include "session/control/control_socket.h"
-#include "session/state/run_process.h"
-#include "session/state/state.h"
+#include "state/run_process.h"
+#include "state/state.h"
 #include "steer/client/json.h"
 #include "steer/client/steer.h"
 
@@ -87,16 +77,14 @@ int ab_run_ports_list(const json_t *start, const char *id, uint16_t **ret, size_
 static void name_server(pid_t init, struct ab_server *server)
 {
 	ab_autobuf struct ab_buf b = { 0 };
-	json_t *list, *process;
-	const char *exe;
+	json_auto_t *list = NULL;
+	const json_t *process;
 
 	ab_socket_owner_listener(init, server->port, &b);
 	list = json_loads(b.data, 0, NULL);
 	process = json_array_get(list, 0);
-	exe = ab_json_text(process, "exe");
-	server->program = ab_escape(ab_path_name(exe));
+	server->program = ab_escape(ab_path_name(ab_json_text(process, "exe")));
 	server->pid = (int)ab_json_count(process, "pid");
-	json_decref(list);
 }
 
 static void note_published(const json_t *list, struct ab_servers *servers)
@@ -113,17 +101,13 @@ static void note_published(const json_t *list, struct ab_servers *servers)
 /* The run knows what it has published since its start. */
 static void ask_for_published(const struct ab_run *run, struct ab_servers *servers)
 {
+	ab_auto(ab_steer_fini) struct ab_steer steer = { .fd = -1 };
 	struct ab_error ignored = { 0 };
-	struct ab_steer steer;
-	json_t *answer;
+	json_auto_t *answer = NULL;
 
-	if (ab_steer_open_run(run, &steer, &ignored) < 0)
-		return;
-	if (ab_steer_ask(&steer, "status", json_object(), &answer, &ignored) == 0) {
+	if (ab_steer_open_run(run, &steer, &ignored) == 0 &&
+	    ab_steer_ask(&steer, &answer, &ignored, "'do':'status'") == 0)
 		note_published(json_object_get(answer, "published"), servers);
-		json_decref(answer);
-	}
-	ab_steer_fini(&steer);
 }
 
 static int describe_servers(const struct ab_run *run, const json_t *start, struct ab_servers *ret,
@@ -160,22 +144,16 @@ static int describe_servers(const struct ab_run *run, const json_t *start, struc
 int ab_run_ports(const struct ab_policy_input *input, const char *run, struct ab_servers *ret,
 		 struct ab_error *err)
 {
-	struct ab_state state;
-	struct ab_run found;
-	json_t *start;
-	int result = -1;
+	ab_auto(ab_state_fini) struct ab_state state = AB_STATE_NONE;
+	ab_auto(ab_run_fini) struct ab_run found = { .dir = -1 };
+	json_auto_t *start = NULL;
 
 	*ret = (struct ab_servers){ 0 };
-	if (ab_steer_state(input, &state, err) < 0)
+	if (ab_steer_state(input, &state, err) < 0 ||
+	    ab_state_find_live(&state, run, &found, err) < 0)
 		return -1;
-	if (ab_state_find_live(&state, run, &found, err) == 0) {
-		start = ab_run_start(&found);
-		result = describe_servers(&found, start, ret, err);
-		json_decref(start);
-		ab_run_fini(&found);
-	}
-	ab_state_fini(&state);
-	return result;
+	start = ab_run_start(&found);
+	return describe_servers(&found, start, ret, err);
 }
 
 void ab_servers_fini(struct ab_servers *servers)
@@ -208,7 +186,7 @@ static int send_listener(struct ab_steer *steer, const struct ab_publish *p, str
 {
 	ab_autoclose int fd = listen_here(p, err);
 	ab_autofree char *packet = NULL;
-	json_t *answer;
+	json_auto_t *answer = NULL;
 
 	if (fd < 0)
 		return -1;
@@ -216,35 +194,27 @@ static int send_listener(struct ab_steer *steer, const struct ab_publish *p, str
 			   AB_CONTROL_VERSION, p->port, p->host);
 	if (ab_send_fds(steer->fd, packet, strlen(packet), &fd, 1) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "ask run %s", steer->id);
-	if (ab_steer_await(steer, &answer, err) < 0)
-		return -1;
-	json_decref(answer);
-	return 0;
+	return ab_steer_await(steer, &answer, err);
 }
 
 /* By an earlier publish, or from the start of the run. */
 static bool is_published(const struct ab_state *state, const char *run, const struct ab_publish *p)
 {
+	ab_auto(ab_steer_fini) struct ab_steer steer = { .fd = -1 };
 	struct ab_error ignored = { 0 };
-	struct ab_steer steer;
+	json_auto_t *answer = NULL;
 	const json_t *one;
-	json_t *answer;
-	bool found = false;
 	size_t i;
 
-	if (ab_steer_open(state, run, &steer, &ignored) < 0)
+	if (ab_steer_open(state, run, &steer, &ignored) < 0 ||
+	    ab_steer_ask(&steer, &answer, &ignored, "'do':'status'") < 0)
 		return false;
-	if (ab_steer_ask(&steer, "status", json_object(), &answer, &ignored) == 0) {
-		json_array_foreach(json_object_get(answer, "published"), i, one)
-		{
-			if (ab_json_count(one, "port") == p->port &&
-			    ab_json_count(one, "host") == p->host)
-				found = true;
-		}
-		json_decref(answer);
+	json_array_foreach(json_object_get(answer, "published"), i, one)
+	{
+		if (ab_json_count(one, "port") == p->port && ab_json_count(one, "host") == p->host)
+			return true;
 	}
-	ab_steer_fini(&steer);
-	return found;
+	return false;
 }
 
 int ab_run_publish(const struct ab_policy_input *input, const char *run, const char *what,

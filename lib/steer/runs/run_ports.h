@@ -1,15 +1,12 @@
-#ifndef AB_STEER_RUNS_RUN_PORTS_H
-#define AB_STEER_RUNS_RUN_PORTS_H
+#pragma once
 /*
  * The ports that an active run listens on, from another process of the same user: list them, and
  * publish one.
  */
 #include <jansson.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-struct ab_error;
+#include "base/base.h"
+
 struct ab_policy_input;
 
 /* `start` is the run's start record. Free *ret. */
@@ -44,5 +41,3 @@ void ab_servers_fini(struct ab_servers *servers);
  */
 int ab_run_publish(const struct ab_policy_input *input, const char *run, const char *what,
 		   uint16_t *ret_host, uint16_t *ret_port, char ret_run[8], struct ab_error *err);
-
-#endif

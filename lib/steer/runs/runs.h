@@ -1,17 +1,11 @@
-#ifndef AB_STEER_RUNS_RUNS_H
-#define AB_STEER_RUNS_RUNS_H
+#pragma once
 /*
  * `ps` and `stop`: live runs, as their start records and supervisors describe
  * them. A supervisor has one second to answer. Texts come from the box or the
  * caller and may contain anything.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/base.h"
 
-#include "base/data/strv.h"
-
-struct ab_error;
 struct ab_policy_input;
 
 struct ab_run_command { /* in a box that stays */
@@ -75,5 +69,3 @@ struct ab_stop {
 /* *ended: the runs that have ended, as "dev (7kq2x)". */
 int ab_runs_stop(const struct ab_policy_input *input, const struct ab_stop *how,
 		 struct ab_strv *ended, struct ab_strv *notes, struct ab_error *err);
-
-#endif

@@ -8,25 +8,15 @@
  *
  * Should: trust only the lock to decide whether a run has ended.
  * Mustn't: signal by pid. Open pidfds and compare them with the start record
- * (session/state/run_process.h) first.
+ * (state/run_process.h) first.
  */
-#include <errno.h>
 #include <jansson.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/clock.h"
 #include "layer/store/store.h"
-#include "session/state/run_process.h"
-#include "session/state/state.h"
+#include "state/run_process.h"
+#include "state/state.h"
 #include "steer/client/ask_runs.h"
 #include "steer/client/steer.h"
 #include "steer/runs/runs.h"
@@ -125,11 +115,9 @@ static void kill_process(int pidfd)
 /* Open the pidfds only when needed: the run may end by itself. */
 static int open_ends(struct target *t)
 {
-	json_t *start = ab_run_start(&t->run);
-	int result = ab_ends_open(start, &t->ends);
+	json_auto_t *start = ab_run_start(&t->run);
 
-	json_decref(start);
-	return result;
+	return ab_ends_open(start, &t->ends);
 }
 
 static void check_target(struct target *t, int64_t now)
@@ -230,7 +218,7 @@ int ab_runs_stop(const struct ab_policy_input *input, const struct ab_stop *how,
 {
 	ab_autofree struct target *targets = ab_alloc(RUNS_MAX * sizeof(targets[0]));
 	struct stopping s = { .v = targets };
-	struct ab_state state;
+	ab_auto(ab_state_fini) struct ab_state state = AB_STATE_NONE;
 	int result;
 
 	if (how->grace_ms > AB_GRACE_MOST_MS)
@@ -249,6 +237,5 @@ int ab_runs_stop(const struct ab_policy_input *input, const struct ab_stop *how,
 		ab_ends_fini(&s.v[i].ends);
 		ab_run_fini(&s.v[i].run);
 	}
-	ab_state_fini(&state);
 	return result;
 }

@@ -1,19 +1,10 @@
 #include "steer/runs/verify_records.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "audit/read/collect.h"
 #include "audit/read/find.h"
 #include "audit/read/reader.h"
 #include "audit/write/seal.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
-#include "session/state/state.h"
+#include "state/state.h"
 #include "steer/client/steer.h"
 
 enum { KEYS_FILE_MOST = 16 << 20 };
@@ -130,14 +121,11 @@ static int verify_folder(struct verifying *v, const char *folder, struct ab_left
 
 static int verify_found(struct verifying *v, const char *run, struct ab_error *err)
 {
-	struct ab_found_run found;
-	int result;
+	ab_auto(ab_found_run_fini) struct ab_found_run found = { .dir = -1 };
 
 	if (ab_find_run(v->state.live, v->state.runs, run, &found, err) < 0)
 		return -1;
-	result = verify_run(v, found.dir, &found, err);
-	ab_found_run_fini(&found);
-	return result;
+	return verify_run(v, found.dir, &found, err);
 }
 
 static int verify_all(struct verifying *v, struct ab_error *err)
@@ -171,16 +159,13 @@ static int add_keys(int fd, struct ab_keys *keys)
 static int read_keys(const char *file, struct ab_keys *keys, struct ab_error *err)
 {
 	ab_autoclose int fd = open(file, O_RDONLY | O_CLOEXEC);
-	struct ab_keys found = { 0 };
-	bool none;
+	ab_auto(ab_keys_fini) struct ab_keys found = { 0 };
 
 	if (add_keys(fd, &found) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "read %s", file);
-	none = !found.len;
 	for (size_t i = 0; i < found.len; i++)
 		ab_keys_add(keys, found.v[i]);
-	ab_keys_fini(&found);
-	if (!none)
+	if (found.len)
 		return 0;
 	ab_fail(err, AB_EUSAGE, 0, "--key %s: no public key (PEM, Ed25519) in this file", file);
 	return ab_hint(err, "%s in the state folder of the machine that wrote the records has it",

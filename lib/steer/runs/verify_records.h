@@ -1,12 +1,11 @@
-#ifndef AB_STEER_RUNS_VERIFY_RECORDS_H
-#define AB_STEER_RUNS_VERIFY_RECORDS_H
+#pragma once
 /*
  * Check the chains of records (audit/read/verify.h), for `log --verify`. Nothing
  * is changed.
  */
+#include "base/base.h"
 #include "audit/read/verify.h"
 
-struct ab_error;
 struct ab_left_out; /* audit/read/collect.h */
 struct ab_policy_input;
 
@@ -27,5 +26,3 @@ int ab_records_verify(const struct ab_policy_input *input, const struct ab_verif
 
 /* Is this the name of a file, and not a run? */
 bool ab_verify_is_path(const char *what);
-
-#endif

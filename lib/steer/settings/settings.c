@@ -1,12 +1,5 @@
 #include "steer/settings/settings.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/path.h"
 #include "base/text/json_scan.h"
 #include "policy/edit/edit_file.h"
 #include "policy/edit/json_edit.h"
@@ -17,13 +10,12 @@
 #include "policy/model/policy.h"
 #include "policy/read/settings_file.h"
 #include "policy/values/paths.h"
-#include "session/state/file_claim.h"
+#include "state/file_claim.h"
 
 void ab_settings_changed_fini(struct ab_settings_changed *c)
 {
 	free(c->file);
-	ab_strv_fini(&c->diff);
-	ab_strv_fini(&c->notes);
+	ab_strv_fini_all(&c->diff, &c->notes);
 	*c = (struct ab_settings_changed){ 0 };
 }
 
@@ -240,7 +232,7 @@ static void note_effect(const struct ab_policy_input *in, const struct place *pl
 	ab_autofree char *from = NULL;
 	struct ab_policy_input here = *in;
 	struct ab_error err = { 0 };
-	struct ab_policy *policy;
+	ab_autopolicy struct ab_policy *policy = NULL;
 
 	if (ab_key_is_list(place->key) || c->unset)
 		return;
@@ -253,7 +245,6 @@ static void note_effect(const struct ab_policy_input *in, const struct place *pl
 	if (from && strncmp(ab_path_name(from), ab_path_name(ret->file),
 			    strlen(ab_path_name(ret->file))) != 0)
 		ab_strv_addf(&ret->notes, "it has no effect here: %s is set by %s", c->key, from);
-	ab_policy_free(policy);
 }
 
 static int change_place(const struct ab_policy_input *in, const struct place *place,

@@ -1,5 +1,4 @@
-#ifndef AB_STEER_SETTINGS_SETTINGS_H
-#define AB_STEER_SETTINGS_SETTINGS_H
+#pragma once
 /*
  * Change a settings file by hand, the user's or the project's. A file that a run would refuse is
  * never written, and nothing is written by halves (policy/edit/edit_file.h).
@@ -7,12 +6,8 @@
  * Trust in a project file stays if the text that is replaced was trusted, or there was none: the new
  * text is then the person's own. A file that was not trusted stays so.
  */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/base.h"
 
-#include "base/data/strv.h"
-
-struct ab_error;
 struct ab_policy_input;
 
 struct ab_settings_change {
@@ -41,7 +36,7 @@ void ab_settings_changed_fini(struct ab_settings_changed *changed);
  * `config edit`: the editor works on a copy in a private folder. begin(), then edit() and save() until
  * save() succeeds or the person gives up, then end().
  *
- * Like every command that we run on the host (session/host/host_command.h) the editor, from VISUAL or
+ * Like every command that we run on the host (host/host_command.h) the editor, from VISUAL or
  * EDITOR or else vi, runs in /, and no box may have chosen it or a folder of its PATH.
  */
 struct ab_settings_editing {
@@ -76,5 +71,3 @@ int ab_settings_check(const struct ab_policy_input *input, const char *file, boo
 int ab_settings_save(const struct ab_policy_input *input, const char *file, bool project,
 		     const char *seen, const char *text, struct ab_settings_changed *changed,
 		     struct ab_error *err);
-
-#endif

@@ -1,22 +1,11 @@
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
-#include "base/system/path.h"
+#include "base/system/folder.h"
+#include "host/host_command.h"
 #include "policy/layers/layers.h"
 #include "policy/model/policy.h"
 #include "policy/values/paths.h"
-#include "session/host/host_command.h"
 #include "steer/settings/settings.h"
 
 static const char start_text[] = "{\n}\n";
@@ -56,7 +45,7 @@ static int prepare_editor(struct ab_settings_editing *e, struct ab_error *err)
 	char *const *env = e->input->environ;
 	ab_autofree char **safe = NULL;
 	ab_autofree char *path = NULL;
-	struct ab_policy *policy;
+	ab_autopolicy struct ab_policy *policy = NULL;
 	int result;
 
 	if (load_policy(e, &policy, err) < 0)
@@ -68,34 +57,20 @@ static int prepare_editor(struct ab_settings_editing *e, struct ab_error *err)
 		for (size_t i = 0; safe[i]; i++)
 			ab_strv_add(&e->env, safe[i]);
 	}
-	ab_policy_free(policy);
 	return result;
-}
-
-static int make_folders(const char *path, struct ab_error *err)
-{
-	ab_autofree char *up = NULL;
-
-	if (access(path, F_OK) == 0)
-		return 0;
-	up = ab_path_parent(path);
-	if (make_folders(up, err) < 0)
-		return -1;
-	if (mkdir(path, 0700) < 0 && errno != EEXIST)
-		return ab_fail(err, AB_ECONFIG, errno, "create folder %s", path);
-	return 0;
 }
 
 /* In the user's settings folder, which no box can write. */
 static int make_copy(struct ab_settings_editing *e, const char *text, struct ab_error *err)
 {
-	ab_autofree char *dir = ab_config_dir(e->input->environ, e->input->home);
+	ab_autofree char *dir = ab_config_dir(e->input->environ, e->input->home), *failed = NULL;
 	ab_autoclose int fd = -1;
 
 	if (!dir)
 		return ab_fail(err, AB_EUSAGE, 0, "no home folder to keep settings in");
-	if (make_folders(dir, err) < 0)
-		return -1;
+	failed = ab_folder_make_all(dir, 0700);
+	if (failed)
+		return ab_fail(err, AB_ECONFIG, errno, "create folder %s", failed);
 	e->folder = ab_printf("%s/.edit-XXXXXX", dir);
 	if (!mkdtemp(e->folder)) {
 		ab_fail(err, AB_ESYSTEM, errno, "create a folder in %s", dir);
@@ -171,16 +146,13 @@ static int check_copy(const struct ab_settings_editing *e, struct ab_error *err)
 	ab_autostrv struct ab_strv wrong = { 0 };
 	ab_autobuf struct ab_buf more = { 0 };
 	size_t skip = strlen(e->copy);
-	struct ab_policy *policy;
+	ab_autopolicy struct ab_policy *policy = NULL;
 
 	if (ab_policy_check_file(e->input, e->copy, &wrong, err) < 0)
 		return -1;
 	if (wrong.len == 0) {
 		/* A profile that extends itself, or a value that no policy can have. */
-		if (ab_policy_load_one(e->input, e->copy, &policy, err) < 0)
-			return -1;
-		ab_policy_free(policy);
-		return 0;
+		return ab_policy_load_one(e->input, e->copy, &policy, err);
 	}
 	for (size_t i = 0; i < wrong.len && i < SHOWN; i++) {
 		const char *rest =
@@ -244,10 +216,7 @@ void ab_settings_edit_end(struct ab_settings_editing *e)
 {
 	if (e->folder)
 		remove_folder(e->folder);
-	free(e->file);
-	free(e->seen);
-	free(e->folder);
-	free(e->copy);
+	ab_free_all(e->file, e->seen, e->folder, e->copy);
 	ab_strv_fini(&e->env);
 	*e = (struct ab_settings_editing){ 0 };
 }

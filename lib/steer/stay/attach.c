@@ -1,20 +1,14 @@
-#include <errno.h>
-#include <stdio.h>
 #include <sys/socket.h>
 
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
-#include "session/consent/request.h"
-#include "session/lock/lockdown.h"
+#include "consent/request.h"
+#include "host/lock/lockdown.h"
 #include "session/supervise/supervisor.h"
-#include "session/terminal/terminal.h"
 #include "steer/stay/ended.h"
 #include "steer/stay/enter.h"
 #include "steer/stay/follow.h"
 #include "steer/stay/kept_boxes.h"
 #include "steer/stay/questions.h"
+#include "terminal/terminal.h"
 
 struct attached {
 	struct ab_kept_box box;
@@ -41,15 +35,14 @@ static int open_sockets(struct attached *a, struct ab_error *err)
 static int ask_box(struct attached *a, struct ab_error *err)
 {
 	uint16_t rows, cols;
-	json_t *answer;
+	json_auto_t *answer = NULL;
 	uint32_t fds;
 
 	if (open_sockets(a, err) < 0 || ab_terminal_open(&a->terminal, &fds, &rows, &cols, err) < 0)
 		return -1;
-	if (ab_kept_box_ask(&a->box, "attach", json_object(), a->boxs, 2, &answer, err) < 0)
+	if (ab_kept_box_ask(&a->box, a->boxs, 2, &answer, err, "'do':'attach'") < 0)
 		return -1;
 	a->asks = json_is_true(json_object_get(answer, "asks"));
-	json_decref(answer);
 	return 0;
 }
 
@@ -60,7 +53,6 @@ static int attach_terminal(struct attached *a, const struct ab_request *rq, cons
 
 	for (size_t i = 0; i < AB_COUNT(a->boxs); i++) {
 		ab_closep(&a->boxs[i]);
-		a->boxs[i] = -1;
 	}
 	if (a->terminal) {
 		ab_autofree char *text =
@@ -85,10 +77,8 @@ static int attach_terminal(struct attached *a, const struct ab_request *rq, cons
 static void close_attached(struct attached *a)
 {
 	ab_terminal_close(a->terminal);
-	for (size_t i = 0; i < 2; i++) {
-		ab_closep(&a->ours[i]);
-		ab_closep(&a->boxs[i]);
-	}
+	for (size_t i = 0; i < 2; i++)
+		ab_close_all(&a->ours[i], &a->boxs[i]);
 	ab_kept_box_fini(&a->box);
 }
 
@@ -97,7 +87,7 @@ static int show_ended(const struct ab_request *request, const char *box, int *re
 		      struct ab_error *err)
 {
 	struct ab_error late = { 0 };
-	struct ab_state state;
+	ab_auto(ab_state_fini) struct ab_state state = AB_STATE_NONE;
 	int result;
 
 	if (ab_steer_state(&request->policy, &state, &late) < 0)
@@ -105,7 +95,6 @@ static int show_ended(const struct ab_request *request, const char *box, int *re
 	result = ab_ended_show(request, &state, box, ret_status, &late);
 	if (result < 0)
 		*err = late;
-	ab_state_fini(&state);
 	return result == 0 ? 0 : -1;
 }
 

@@ -1,18 +1,8 @@
 #include "steer/stay/client_streams.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
 #include "sandbox/mount/stdio_view.h"
 #include "sandbox/plan/spec.h"
 
@@ -87,14 +77,6 @@ static int choose_stream(struct ab_client_streams *s, int fd, struct ab_error *e
 	}
 }
 
-int ab_client_streams_occupy(struct ab_error *err)
-{
-	for (int fd = 0; fd < 3; fd++)
-		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
-			return ab_fail(err, AB_ESYSTEM, errno, "open /dev/null");
-	return 0;
-}
-
 int ab_client_streams_open(struct ab_client_streams *s, struct ab_error *err)
 {
 	s->files = (struct ab_streams)AB_STREAMS_NONE;
@@ -167,7 +149,6 @@ void ab_client_streams_close(struct ab_client_streams *s)
 	move_input(s);
 	ab_source_close(&s->feed);
 	ab_closep(&s->feed_end);
-	s->feed_end = -1;
 	ab_streams_close(&s->files);
 	free(ab_take(s->data));
 }

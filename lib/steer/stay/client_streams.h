@@ -1,19 +1,12 @@
-#ifndef AB_STEER_STAY_CLIENT_STREAMS_H
-#define AB_STEER_STAY_CLIENT_STREAMS_H
+#pragma once
 /*
  * The caller's 0-2 for a command in a box that exists already. Nothing of the host enters it but
  * pipes and sockets: a file is copied through a pipe, a device of every box is named and opened
  * there, a terminal is replaced by the command's own. Folders and other devices are refused.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
-
+#include "base/base.h"
 #include "base/system/loop.h"
-#include "session/terminal/streams.h"
-
-struct ab_error;
+#include "terminal/streams.h"
 
 struct ab_client_streams {
 	char words[3][16]; /* for the request */
@@ -27,8 +20,6 @@ struct ab_client_streams {
 	size_t from, to;       /* read, not yet written */
 };
 
-/* First of all: what the caller has closed must not become the number of another file. */
-int ab_client_streams_occupy(struct ab_error *err);
 int ab_client_streams_open(struct ab_client_streams *streams, struct ab_error *err);
 /* After the request: the box has its own descriptors. */
 void ab_client_streams_sent(struct ab_client_streams *streams);
@@ -38,5 +29,3 @@ int ab_client_streams_watch(struct ab_client_streams *streams, struct ab_loop *l
 			    struct ab_error *err);
 /* The command has ended: copy the rest, and move the caller's position in the file on 0. */
 void ab_client_streams_close(struct ab_client_streams *streams);
-
-#endif

@@ -1,26 +1,15 @@
 #include "steer/stay/ended.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "audit/read/details.h"
 #include "audit/read/find.h"
 #include "audit/read/query.h"
 #include "audit/read/reader.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
-#include "session/consent/request.h"
-#include "session/lock/lockdown.h"
-#include "session/state/state.h"
+#include "consent/request.h"
+#include "host/lock/lockdown.h"
 #include "session/stay/output.h"
-#include "session/terminal/screen_filter.h"
-#include "session/terminal/screen_modes.h"
+#include "state/state.h"
+#include "terminal/screen_filter.h"
+#include "terminal/screen_modes.h"
 
 enum {
 	LAST_SHOWN = 16 * 1024, /* on a terminal, as for a client that attaches */

@@ -1,10 +1,10 @@
-#ifndef AB_STEER_STAY_ENDED_H
-#define AB_STEER_STAY_ENDED_H
+#pragma once
 /*
  * What is left of the detached command of a box (run -d) after its end: the output that was kept, and
  * its status. The box may have ended with it, or may have stayed.
  */
-struct ab_error;
+#include "base/base.h"
+
 struct ab_request;
 struct ab_state;
 
@@ -17,5 +17,3 @@ struct ab_state;
  */
 int ab_ended_show(const struct ab_request *request, const struct ab_state *state, const char *box,
 		  int *ret_status, struct ab_error *err);
-
-#endif

@@ -1,23 +1,13 @@
 #include "steer/stay/enter.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
-#include "session/consent/consent.h"
-#include "session/consent/request.h"
-#include "session/lock/lockdown.h"
+#include "consent/consent.h"
+#include "consent/request.h"
+#include "host/lock/lockdown.h"
 #include "session/supervise/supervisor.h"
 #include "session/stay/start_strings.h"
-#include "session/terminal/terminal.h"
+#include "terminal/terminal.h"
 #include "steer/client/json.h"
 #include "steer/stay/client_streams.h"
 #include "steer/stay/follow.h"
@@ -41,7 +31,7 @@ struct entry {
 static int seal_strings(struct entry *e, struct ab_error *err)
 {
 	const struct ab_request *rq = e->request;
-	struct ab_start_strings s = { .cwd = ab_strdup(rq->policy.cwd),
+	struct ab_start_strings s = { .cwd = ab_strdup(ab_request_start(rq)),
 				      .script = ab_strdup(rq->script) };
 	ab_autobuf struct ab_buf b = { 0 };
 
@@ -79,16 +69,15 @@ static int send_start(struct entry *e, json_t **ret, struct ab_error *err)
 {
 	const struct ab_client_streams *s = &e->streams;
 	int fds[5] = { e->boxs, e->strings };
-	json_t *json = json_pack("{s:I,s:I,s:b,s:b,s:b,s:[s,s,s]}", "argc",
-				 (json_int_t)e->request->argc, "env", (json_int_t)e->nenv, "script",
-				 e->request->script != NULL, "shell", e->request->mark_shell,
-				 "behind", e->terminal && ab_terminal_behind(e->terminal),
-				 "streams", s->words[0], s->words[1], s->words[2]);
 
 	memcpy(fds + 2, s->passed, s->npassed * sizeof(fds[0]));
-	if (e->approved)
-		json_object_set_new(json, "approved", json_string(e->approved));
-	return ab_kept_box_ask(&e->box, "start", json, fds, 2 + s->npassed, ret, err);
+	return ab_kept_box_ask(
+		&e->box, fds, 2 + s->npassed, ret, err,
+		"'do':'start','argc':%zu,'env':%zu,'script':%hhd,'shell':%hhd,'behind':%hhd,"
+		"'streams':[%s,%s,%s]?,'approved':%s",
+		e->request->argc, (size_t)e->nenv, (bool)(e->request->script != NULL),
+		e->request->mark_shell, (bool)(e->terminal && ab_terminal_behind(e->terminal)),
+		s->words[0], s->words[1], s->words[2], e->approved);
 }
 
 /* The box's judge does not simply allow it: refuse it, or get the approval. */
@@ -122,36 +111,33 @@ static int take_verdict(struct entry *e, const json_t *v, struct ab_error *err)
 static void report_refusal(struct entry *e)
 {
 	struct ab_error late = { 0 };
-	json_t *answer = NULL;
+	json_auto_t *answer = NULL;
 
 	e->approved = "no";
-	if (send_start(e, &answer, &late) == 0)
-		json_decref(answer);
+	(void)send_start(e, &answer, &late);
 }
 
 static int start_command(struct entry *e, struct ab_error *err)
 {
-	json_t *answer = NULL, *verdict;
-	int result;
+	json_auto_t *first = NULL, *second = NULL;
+	const json_t *answer, *verdict;
 
-	if (send_start(e, &answer, err) < 0)
+	if (send_start(e, &first, err) < 0)
 		return -1;
-	verdict = json_object_get(answer, "verdict");
-	if (verdict) {
-		result = take_verdict(e, verdict, err);
-		json_decref(answer);
-		if (result < 0 && err->code == AB_EREFUSED)
+	verdict = json_object_get(first, "verdict");
+	if (verdict && take_verdict(e, verdict, err) < 0) {
+		if (err->code == AB_EREFUSED)
 			report_refusal(e);
-		if (result < 0 || send_start(e, &answer, err) < 0)
-			return -1;
+		return -1;
 	}
-	result = json_object_get(answer, "number")
-			 ? 0
-			 : ab_fail(err, AB_EREFUSED, 0, "the box refused the command");
+	if (verdict && send_start(e, &second, err) < 0)
+		return -1;
+	answer = verdict ? second : first;
 	e->raw = json_is_true(json_object_get(answer, "raw"));
 	e->asks = json_is_true(json_object_get(answer, "asks"));
-	json_decref(answer);
-	return result;
+	return json_object_get(answer, "number")
+		       ? 0
+		       : ab_fail(err, AB_EREFUSED, 0, "the box refused the command");
 }
 
 /* As a supervisor, before it handles a byte of the box. */
@@ -175,9 +161,7 @@ static int follow_command(struct entry *e, int *ret_status, struct ab_error *err
 	if (e->raw && e->terminal)
 		ab_terminal_unfilter(e->terminal);
 	ab_client_streams_sent(&e->streams);
-	ab_closep(&e->boxs);
-	ab_closep(&e->strings);
-	e->boxs = e->strings = -1;
+	ab_close_all(&e->boxs, &e->strings);
 	/* A pipe of the caller must reach its end when the command closes it. */
 	null = e->terminal ? -1 : open("/dev/null", O_RDWR | O_CLOEXEC);
 	for (int fd = 0; null >= 0 && fd < 2; fd++)
@@ -195,40 +179,37 @@ static int follow_command(struct entry *e, int *ret_status, struct ab_error *err
 	return ab_follow(&follow, ret_status, err);
 }
 
+static void close_entry(struct entry *e)
+{
+	ab_terminal_close(e->terminal);
+	ab_close_all(&e->ours, &e->boxs, &e->strings);
+	ab_kept_box_fini(&e->box);
+}
+
 int ab_enter(const struct ab_request *request, const char *box, const char *approved,
 	     int *ret_status, struct ab_error *err)
 {
-	struct entry e = {
+	ab_auto(close_entry) struct entry e = {
 		.request = request,
 		.name = box,
+		.box = { .steer = { .fd = -1 }, .state = AB_STATE_NONE },
 		.strings = -1,
 		.ours = -1,
 		.boxs = -1,
 		.approved = approved,
 		.streams = { .files = AB_STREAMS_NONE, .feed = { .fd = -1 }, .feed_end = -1 }
 	};
-	int result;
 
-	if (ab_client_streams_occupy(err) < 0 ||
-	    ab_kept_box_open(&request->policy, box, &e.box, err) < 0)
+	if (ab_occupy_stdio(err) < 0 || ab_kept_box_open(&request->policy, box, &e.box, err) < 0)
 		return -1;
 	if (request->verbose > 0)
 		request->say(request->arg, AB_SAY_DETAIL,
 			     "the box keeps the policy that it was started with");
-	result = open_entry(&e, err);
-	if (result == 0)
-		result = start_command(&e, err);
-	/* Not before: a question to the user can be interrupted. */
-	if (result == 0)
-		result = ab_supervise_prepare(err);
-	if (result == 0)
-		result = follow_command(&e, ret_status, err);
-	else
+	/* ab_supervise_prepare() not before: a question to the user can be interrupted. */
+	if (open_entry(&e, err) < 0 || start_command(&e, err) < 0 ||
+	    ab_supervise_prepare(err) < 0) {
 		ab_client_streams_close(&e.streams);
-	ab_terminal_close(e.terminal);
-	ab_closep(&e.ours);
-	ab_closep(&e.boxs);
-	ab_closep(&e.strings);
-	ab_kept_box_fini(&e.box);
-	return result;
+		return -1;
+	}
+	return follow_command(&e, ret_status, err);
 }

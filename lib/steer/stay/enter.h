@@ -1,5 +1,4 @@
-#ifndef AB_STEER_STAY_ENTER_H
-#define AB_STEER_STAY_ENTER_H
+#pragma once
 /*
  * Run a further command in a box that stays. The calling process becomes the command's client for
  * the rest of its life: if it relays bytes of the box, it is confined as a supervisor is.
@@ -7,11 +6,8 @@
  * The box decides: its policy judges the command and builds its environment. Of the request only
  * the command, `yes`, `session`, `verbose` and `say` count.
  */
-#include <stddef.h>
+#include "base/base.h"
 
-#include "base/data/strv.h"
-
-struct ab_error;
 struct ab_policy_input;
 struct ab_request;
 
@@ -28,5 +24,3 @@ int ab_attach(const struct ab_request *request, const char *box, int *ret_status
 
 /* Names, or ids, of the boxes that stay. */
 int ab_kept_boxes(const struct ab_policy_input *input, struct ab_strv *ret, struct ab_error *err);
-
-#endif

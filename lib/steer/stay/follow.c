@@ -11,28 +11,18 @@
  */
 #include "steer/stay/follow.h"
 
-#include <errno.h>
-#include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <termios.h>
-#include <unistd.h>
 
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/data/strv.h"
-#include "base/system/fd.h"
-#include "base/system/loop.h"
-#include "session/consent/request.h"
+#include "consent/request.h"
 #include "session/stay/stay_wire.h"
-#include "session/terminal/terminal.h"
 #include "steer/stay/client_streams.h"
 #include "steer/stay/questions.h"
+#include "terminal/terminal.h"
 
 enum { CHUNK = 65536 };
 

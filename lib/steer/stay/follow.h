@@ -1,13 +1,11 @@
-#ifndef AB_STEER_STAY_FOLLOW_H
-#define AB_STEER_STAY_FOLLOW_H
+#pragma once
 /*
  * The client's loop: connects the caller's terminal, streams and signals with one command in a box
  * that stays, over the socket of session/stay/stay_wire.h.
  */
-#include <stdbool.h>
+#include "base/base.h"
 
 struct ab_client_streams;
-struct ab_error;
 struct ab_questions;
 struct ab_request;
 struct ab_terminal;
@@ -24,5 +22,3 @@ struct ab_follow {
 
 /* Call ab_supervise_prepare() before. The status as of ab_run(); 0 if it was detached. */
 int ab_follow(const struct ab_follow *what, int *ret_status, struct ab_error *err);
-
-#endif

@@ -1,16 +1,7 @@
 #include "steer/stay/kept_boxes.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/data/strv.h"
-#include "base/system/fd.h"
 #include "policy/layers/layers.h"
 #include "session/control/control_socket.h"
 #include "steer/stay/enter.h"
@@ -26,12 +17,11 @@ static void add_kept(struct ab_run *run, void *arg)
 
 int ab_kept_boxes(const struct ab_policy_input *input, struct ab_strv *ret, struct ab_error *err)
 {
-	struct ab_state state;
+	ab_auto(ab_state_fini) struct ab_state state = AB_STATE_NONE;
 
 	if (ab_steer_state(input, &state, err) < 0)
 		return -1;
 	(void)ab_state_each_live(&state, add_kept, ret);
-	ab_state_fini(&state);
 	return 0;
 }
 
@@ -94,16 +84,16 @@ void ab_kept_box_fini(struct ab_kept_box *box)
 	ab_state_fini(&box->state);
 }
 
-int ab_kept_box_ask(struct ab_kept_box *box, const char *what, json_t *request, const int *fds,
-		    size_t nfds, json_t **ret_answer, struct ab_error *err)
+int ab_kept_box_ask(struct ab_kept_box *box, const int *fds, size_t nfds, json_t **ret_answer,
+		    struct ab_error *err, const char *pattern, ...)
 {
 	ab_autofree char *text = NULL;
+	va_list ap;
 
-	json_object_set_new(request, "v", json_integer(AB_CONTROL_VERSION));
-	json_object_set_new(request, "do", json_string(what));
-	text = json_dumps(request, JSON_COMPACT);
-	json_decref(request);
-	if (!text || ab_send_fds(box->steer.fd, text, strlen(text), fds, nfds) < 0)
+	va_start(ap, pattern);
+	text = ab_steer_request(pattern, ap);
+	va_end(ap);
+	if (ab_send_fds(box->steer.fd, text, strlen(text), fds, nfds) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "send a request to the box");
 	return ab_steer_await(&box->steer, ret_answer, err);
 }

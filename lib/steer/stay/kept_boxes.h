@@ -1,10 +1,9 @@
-#ifndef AB_STEER_STAY_KEPT_BOXES_H
-#define AB_STEER_STAY_KEPT_BOXES_H
+#pragma once
 /* Find a box that stays among the active runs, and connect to its control socket. */
-#include "session/state/state.h"
+#include "base/base.h"
+#include "state/state.h"
 #include "steer/client/steer.h"
 
-struct ab_error;
 struct ab_policy_input;
 
 struct ab_kept_box {
@@ -17,7 +16,6 @@ int ab_kept_box_open(const struct ab_policy_input *input, const char *box, struc
 void ab_kept_box_fini(struct ab_kept_box *box);
 
 /* Send a request with descriptors, and wait for the answer, as ab_steer_ask(). */
-int ab_kept_box_ask(struct ab_kept_box *box, const char *what, json_t *request, const int *fds,
-		    size_t nfds, json_t **ret_answer, struct ab_error *err);
-
-#endif
+int ab_kept_box_ask(struct ab_kept_box *box, const int *fds, size_t nfds, json_t **ret_answer,
+		    struct ab_error *err, const char *pattern, ...)
+	__attribute__((format(printf, 6, 7)));

@@ -1,19 +1,10 @@
 #include "steer/stay/questions.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/epoll.h>
-
 #include "audit/read/find.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/clock.h"
 #include "base/system/loop.h"
+#include "consent/ask/host_prompt.h"
 #include "policy/toolchains/host_groups.h"
-#include "session/ask/host_prompt.h"
 #include "steer/client/json.h"
-#include "steer/client/steer.h"
 #include "steer/stay/kept_boxes.h"
 
 /* The others are asked when these are settled, if they still wait. */
@@ -21,12 +12,8 @@ enum { OPEN_MAX = 64 };
 
 struct open_question {
 	char id[32];
-	uint32_t number;
-	char *host, *door, *who;
-	char *about;	   /* the ssh agent or a tool; or NULL */
-	const char *group; /* or NULL */
-	uint16_t port;
-	bool held, told;
+	struct ab_host_prompt_question shown; /* its texts are ours */
+	bool told;
 	int64_t until;
 };
 
@@ -41,28 +28,23 @@ struct ab_questions {
 
 static void free_open(struct open_question *q)
 {
-	free(q->host);
-	free(q->door);
-	free(q->about);
-	free(q->who);
+	ab_host_prompt_question_fini(&q->shown);
 	*q = (struct open_question){ 0 };
 }
 
 static struct open_question *find_open(struct ab_questions *s, const char *id)
 {
-	for (size_t i = 0; i < s->len; i++)
-		if (strcmp(s->v[i].id, id) == 0)
-			return &s->v[i];
-	return NULL;
+	return ab_find_row(s->v, s->len, id, id);
 }
 
 static void tell_question(struct ab_questions *s, struct open_question *q)
 {
+	const struct ab_host_prompt_question *is = &q->shown;
 	ab_autofree char *text =
-		q->held	   ? ab_printf("the network is paused: agentbox watch %s", q->id)
-		: q->about ? ab_printf("the box wants to %s: agentbox allow %s", q->about, q->id)
-			   : ab_printf("%s:%u needs your approval: agentbox allow %s", q->host,
-				       q->port, q->id);
+		is->held    ? ab_printf("the network is paused: agentbox watch %s", q->id)
+		: is->about ? ab_printf("the box wants to %s: agentbox allow %s", is->about, q->id)
+			    : ab_printf("%s:%u needs your approval: agentbox allow %s", is->host,
+					is->port, q->id);
 
 	if (!q->told)
 		s->watch.say(s->watch.arg, text);
@@ -73,20 +55,11 @@ static void show_oldest(struct ab_questions *s)
 {
 	struct open_question *q = &s->v[0];
 	int64_t left = q->until - ab_now_ms();
-	struct ab_host_prompt_question show = { .number = q->number,
-						.run_id = s->steer.id,
-						.host = q->host,
-						.port = q->port,
-						.door = q->door,
-						.about = q->about,
-						.held = q->held,
-						.who = q->who,
-						.left_ms = left > 0 ? (uint64_t)left : 0,
-						.others = s->len ? s->len - 1 : 0,
-						.group = q->group };
 
 	if (s->len && ab_host_prompt_usable(s->prompt)) {
-		ab_host_prompt_show(s->prompt, &show);
+		q->shown.left_ms = left > 0 ? (uint64_t)left : 0;
+		q->shown.others = s->len - 1;
+		ab_host_prompt_show(s->prompt, &q->shown);
 		return;
 	}
 	ab_host_prompt_hide(s->prompt);
@@ -101,27 +74,30 @@ static void take_asked(struct ab_questions *s, const json_t *event)
 	const char *id = ab_json_text(event, "id"), *dash = strrchr(id, '-');
 	struct open_question *q = find_open(s, id);
 	bool told = q && q->told;
-	char copy[sizeof(q->id)];
+	ab_autofree char *who = json_dumps(json_object_get(event, "process"), JSON_COMPACT);
+	struct ab_host_prompt_question is = {
+		.run_id = s->steer.id,
+		.host = ab_json_text(event, "domain"),
+		.door = ab_json_text(event, "door"),
+		.who = who,
+		.port = (uint16_t)ab_json_count(event, "port"),
+		.held = ab_json_is(event, "why", "held"),
+		/* The pause of the whole network has the run's own id. */
+		.number = dash ? (uint32_t)strtoul(dash + 1 + (dash[1] == 't'), NULL, 10) : 0,
+	};
 
 	if (!q && (s->len == OPEN_MAX || strlen(id) >= sizeof(q->id)))
 		return;
 	if (!q)
 		q = &s->v[s->len++];
-	snprintf(copy, sizeof(copy), "%s", id);
-	free_open(q);
-	memcpy(q->id, copy, sizeof(copy));
-	/* The pause of the whole network has the run's own id. */
-	q->number = dash ? (uint32_t)strtoul(dash + 1 + (dash[1] == 't'), NULL, 10) : 0;
 	if (dash && dash[1] == 't')
-		q->number |= AB_QUESTION_OF_TOOL;
-	q->host = ab_strdup(ab_json_text(event, "domain"));
-	q->door = ab_strdup(ab_json_text(event, "door"));
-	q->who = json_dumps(json_object_get(event, "process"), JSON_COMPACT);
-	q->port = (uint16_t)ab_json_count(event, "port");
-	q->group = ab_group_of(q->host);
-	q->held = ab_json_is(event, "why", "held");
+		is.number |= AB_QUESTION_OF_TOOL;
+	is.group = ab_group_of(is.host);
 	if (ab_json_is(event, "why", "agent") || ab_json_is(event, "why", "tool"))
-		q->about = ab_strdup(ab_json_text(event, "about"));
+		is.about = ab_json_text(event, "about");
+	free_open(q);
+	snprintf(q->id, sizeof(q->id), "%s", id);
+	q->shown = ab_host_prompt_question_copy(&is);
 	q->told = told;
 	q->until = ab_now_ms() + (int64_t)ab_json_count(event, "left_ms");
 	if (q == &s->v[0] || s->len == 2)
@@ -153,7 +129,7 @@ static void lose_box(struct ab_questions *s)
 static void packet_ready(struct ab_source *source, uint32_t events)
 {
 	struct ab_questions *s = source->owner;
-	json_t *packet = NULL;
+	json_auto_t *packet = NULL;
 	int r = ab_steer_hear(&s->steer, &packet);
 
 	(void)events;
@@ -163,7 +139,6 @@ static void packet_ready(struct ab_source *source, uint32_t events)
 		take_asked(s, packet);
 	else if (r > 0 && ab_json_is(packet, "event", "settled"))
 		take_settled(s, ab_json_text(packet, "id"));
-	json_decref(packet);
 }
 
 static void send_answer(void *arg, uint32_t number, enum ab_host_choice choice, bool said)
@@ -172,11 +147,9 @@ static void send_answer(void *arg, uint32_t number, enum ab_host_choice choice, 
 	struct ab_error err;
 
 	(void)said;
-	if (s->len && s->v[0].number == number)
-		(void)ab_steer_send(&s->steer, "answer",
-				    json_pack("{s:s,s:s}", "id", s->v[0].id, "answer",
-					      ab_choice_names[choice]),
-				    &err);
+	if (s->len && s->v[0].shown.number == number)
+		(void)ab_steer_send(&s->steer, &err, "'do':'answer','id':%s,'answer':%s",
+				    s->v[0].id, ab_choice_names[choice]);
 }
 
 static void pass_redraw(void *arg)
@@ -205,7 +178,7 @@ struct ab_questions *ab_questions_open(const struct ab_kept_box *box, struct ab_
 	s->prompt = prompt;
 	s->steer.fd = -1;
 	if (ab_steer_open(&box->state, box->steer.id, &s->steer, &err) == 0 &&
-	    ab_steer_send(&s->steer, "follow", NULL, &err) == 0)
+	    ab_steer_send(&s->steer, &err, "'do':'follow'") == 0)
 		return s;
 	ab_questions_close(s);
 	return NULL;
@@ -221,8 +194,7 @@ int ab_questions_attach(struct ab_questions *s, const struct ab_questions_watch 
 					       .arg = s };
 
 	s->watch = *watch;
-	s->source = (struct ab_source){ .fd = s->steer.fd, .ready = packet_ready, .owner = s };
-	if (ab_loop_add(watch->loop, &s->source, EPOLLIN, err) < 0)
+	if (ab_loop_watch(watch->loop, &s->source, s->steer.fd, packet_ready, s, err) < 0)
 		return -1;
 	return ab_host_prompt_attach(s->prompt, &prompt, err);
 }

@@ -1,13 +1,11 @@
-#ifndef AB_STEER_STAY_QUESTIONS_H
-#define AB_STEER_STAY_QUESTIONS_H
+#pragma once
 /*
  * Questions of a box that stays about hosts, on the terminal of a client: they come over the box's
- * control socket, are shown as a run shows them (session/ask/host_prompt.h), and the answer goes
+ * control socket, are shown as a run shows them (consent/ask/host_prompt.h), and the answer goes
  * back. Every client with a terminal shows them; the first answer counts.
  */
-#include <stdbool.h>
+#include "base/base.h"
 
-struct ab_error;
 struct ab_kept_box;
 struct ab_loop;
 struct ab_questions;
@@ -32,5 +30,3 @@ void ab_questions_resize(struct ab_questions *questions);
 void ab_questions_suspend(struct ab_questions *questions);
 void ab_questions_resume(struct ab_questions *questions);
 void ab_questions_close(struct ab_questions *questions);
-
-#endif

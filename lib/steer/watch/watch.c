@@ -12,16 +12,11 @@
  */
 #include "steer/watch/watch.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include <stdarg.h>
 
 #include "audit/read/reader.h"
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/clock.h"
 #include "policy/layers/layers.h"
-#include "session/state/state.h"
+#include "state/state.h"
 #include "steer/client/json.h"
 #include "steer/client/steer.h"
 #include "steer/watch/watch_model.h"
@@ -68,15 +63,19 @@ static void disconnect_run(struct watch *w)
 	ab_watch_gone(w->model, ab_now_ms());
 }
 
-static bool send_request(struct watch *w, enum asked kind, const char *what, json_t *request)
+__attribute__((format(printf, 3, 4))) static bool send_request(struct watch *w, enum asked kind,
+							       const char *pattern, ...)
 {
 	struct ab_error err;
+	va_list ap;
+	int result;
 
-	if (w->steer.fd < 0 || w->nasked == ASKED_MAX) {
-		json_decref(request);
+	if (w->steer.fd < 0 || w->nasked == ASKED_MAX)
 		return false;
-	}
-	if (ab_steer_send(&w->steer, what, request, &err) < 0) {
+	va_start(ap, pattern);
+	result = ab_steer_vsend(&w->steer, &err, pattern, ap);
+	va_end(ap);
+	if (result < 0) {
 		disconnect_run(w);
 		return false;
 	}
@@ -86,7 +85,7 @@ static bool send_request(struct watch *w, enum asked kind, const char *what, jso
 
 static void ask_pending(struct watch *w, json_int_t from)
 {
-	send_request(w, ASKED_PENDING, "pending", json_pack("{s:I}", "from", from));
+	send_request(w, ASKED_PENDING, "'do':'pending','from':%jd", (intmax_t)from);
 }
 
 static void take_refusal(struct watch *w, const json_t *packet)
@@ -136,10 +135,12 @@ static void take_answer(struct watch *w, const json_t *packet)
 
 static void read_socket(struct watch *w)
 {
-	json_t *packet;
-	int r;
+	while (w->steer.fd >= 0) {
+		json_auto_t *packet = NULL;
+		int r = ab_steer_hear(&w->steer, &packet);
 
-	while (w->steer.fd >= 0 && (r = ab_steer_hear(&w->steer, &packet))) {
+		if (r == 0)
+			break;
 		if (r < 0) {
 			disconnect_run(w);
 			return;
@@ -148,7 +149,6 @@ static void read_socket(struct watch *w)
 			take_answer(w, packet);
 		else
 			ab_watch_event(w->model, packet, ab_now_ms());
-		json_decref(packet);
 		w->dirty = true;
 	}
 	if (w->model->missed) {
@@ -191,7 +191,7 @@ static int attach_run(struct watch *w, const char *id, struct ab_error *err)
 	w->nasked = 0;
 	w->second = 0;
 	w->dirty = true;
-	send_request(w, ASKED_OTHER, "follow", NULL);
+	send_request(w, ASKED_OTHER, "'do':'follow'");
 	ask_pending(w, 0);
 	read_log(w);
 	return 0;
@@ -201,10 +201,8 @@ static int attach_run(struct watch *w, const char *id, struct ab_error *err)
 
 static void free_choices(struct watch *w)
 {
-	for (size_t i = 0; i < w->nchoices; i++) {
-		free(w->choices[i].name);
-		free(w->choices[i].command);
-	}
+	for (size_t i = 0; i < w->nchoices; i++)
+		ab_free_all(w->choices[i].name, w->choices[i].command);
 	w->nchoices = 0;
 }
 
@@ -285,8 +283,8 @@ static void choose_by_key(struct watch *w, int key)
 
 static void send_answer(struct watch *w, const char *answer)
 {
-	if (!send_request(w, ASKED_ANSWER, "answer",
-			  json_pack("{s:s,s:s}", "id", w->model->selected, "answer", answer)))
+	if (!send_request(w, ASKED_ANSWER, "'do':'answer','id':%s,'answer':%s", w->model->selected,
+			  answer))
 		ab_watch_say(w->model, ab_strdup("the run does not answer"), ab_now_ms());
 }
 
@@ -358,7 +356,7 @@ static void run_due(struct watch *w, uint64_t now)
 		if (!w->model)
 			list_runs(w);
 		else if (w->nasked == 0)
-			send_request(w, ASKED_STATUS, "status", NULL);
+			send_request(w, ASKED_STATUS, "'do':'status'");
 	}
 	if (w->model && now >= w->look) {
 		uint64_t rows = w->model->nrows;
@@ -367,7 +365,7 @@ static void run_due(struct watch *w, uint64_t now)
 		read_log(w);
 		/* The totals are the run's own: they follow the table at once. */
 		if (w->model->nrows != rows && w->nasked == 0)
-			send_request(w, ASKED_STATUS, "status", NULL);
+			send_request(w, ASKED_STATUS, "'do':'status'");
 	}
 	if (w->dirty && now >= w->frame)
 		draw_frame(w, now);

@@ -1,18 +1,12 @@
 #include "steer/watch/watch_model.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "audit/read/details.h"
 #include "audit/read/query.h"
 #include "audit/read/sentences.h"
 #include "audit/read/words.h"
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-#include "session/ask/process_chain.h"
-#include "session/terminal/key_reader.h"
+#include "consent/ask/process_chain.h"
 #include "steer/client/json.h"
+#include "terminal/key_reader.h"
 
 enum {
 	/* Ignore answers to a question that was selected only now: the key was
@@ -50,18 +44,13 @@ struct ab_watch_model *ab_watch_model_new(const char *id, uint64_t now)
 
 static void free_question(struct ab_watch_question *q)
 {
-	free(q->id);
-	free(q->target);
-	free(q->asker);
-	free(q);
+	ab_free_all(q->id, q->target, q->asker, q);
 }
 
 static void drop_open(struct ab_watch_model *m)
 {
-	for (size_t i = 0; i < m->nopen; i++) {
-		free(m->open[i].target);
-		free(m->open[i].host);
-	}
+	for (size_t i = 0; i < m->nopen; i++)
+		ab_free_all(m->open[i].target, m->open[i].host);
 	m->nopen = 0;
 }
 
@@ -69,21 +58,14 @@ void ab_watch_model_free(struct ab_watch_model *m)
 {
 	if (!m)
 		return;
-	for (size_t i = 0; i < AB_WATCH_ROWS; i++) {
-		free(m->rows[i].text);
-		free(m->rows[i].more);
-	}
+	for (size_t i = 0; i < AB_WATCH_ROWS; i++)
+		ab_free_all(m->rows[i].text, m->rows[i].more);
 	for (size_t i = 0; i < m->nhosts; i++)
 		free(m->hosts[i].name);
 	for (size_t i = 0; i < m->nquestions; i++)
 		free_question(m->questions[i]);
 	drop_open(m);
-	free(m->name);
-	free(m->profile);
-	free(m->command);
-	free(m->selected);
-	free(m->message);
-	free(m);
+	ab_free_all(m->name, m->profile, m->command, m->selected, m->message, m);
 }
 
 void ab_watch_say(struct ab_watch_model *m, char *text, uint64_t now)
@@ -362,40 +344,15 @@ enum ab_watch_do ab_watch_key(struct ab_watch_model *m, int key, uint64_t now,
  * From the records of a run's log: rows, hosts, totals.
  */
 
-enum {
-	M_KIND,
-	M_TIME,
-	M_DOMAIN,
-	M_ANSWERED,
-	M_ALLOWED,
-	M_UP,
-	M_DOWN,
-	M_DOOR,
-	M_REPEATED,
-	M_COMMAND,
-	M_NAME,
-	M_REQUESTS_ALLOWED,
-	M_REQUESTS_DENIED,
-	M_REQUESTS_FAILED,
-	M_COUNT,
-};
-
-static const char *const members[M_COUNT] = {
-	[M_KIND] = "kind",
-	[M_TIME] = "timestamp",
-	[M_DOMAIN] = "domain",
-	[M_ANSWERED] = "status",
-	[M_ALLOWED] = "allowed",
-	[M_UP] = "bytes_up",
-	[M_DOWN] = "bytes_down",
-	[M_DOOR] = "door",
-	[M_REPEATED] = "repeated",
-	[M_COMMAND] = "command",
-	[M_NAME] = "name",
-	[M_REQUESTS_ALLOWED] = "requests_allowed",
-	[M_REQUESTS_DENIED] = "requests_denied",
-	[M_REQUESTS_FAILED] = "requests_failed",
-};
+/* clang-format off */
+#define WANTED(X) \
+	X(KIND, "kind") X(TIME, "timestamp") X(DOMAIN, "domain") X(ANSWERED, "status") \
+	X(ALLOWED, "allowed") X(UP, "bytes_up") X(DOWN, "bytes_down") X(DOOR, "door") \
+	X(REPEATED, "repeated") X(COMMAND, "command") X(NAME, "name") \
+	X(REQUESTS_ALLOWED, "requests_allowed") X(REQUESTS_DENIED, "requests_denied") \
+	X(REQUESTS_FAILED, "requests_failed")
+/* clang-format on */
+AB_MEMBERS(WANTED)
 
 struct record {
 	const char *line;
@@ -485,8 +442,7 @@ static void add_row(struct ab_watch_model *m, const struct record *r)
 	struct ab_watch_row *row = &m->rows[m->nrows++ % AB_WATCH_ROWS];
 	struct ab_buf text = { 0 }, more = { 0 };
 
-	free(row->text);
-	free(row->more);
+	ab_free_all(row->text, row->more);
 	row->mark = ab_sentence(&text, AB_ABOUT | AB_SAID, r->line, r->len);
 	ab_sentence(&more, AB_MORE, r->line, r->len);
 	row->text = cut_text(&text);
@@ -518,7 +474,7 @@ static void take_denial(struct ab_watch_model *m, const struct record *r)
 static void take_start(struct ab_watch_model *m, const struct record *r)
 {
 	struct ab_buf command = { 0 };
-	json_t *argv;
+	json_auto_t *argv = NULL;
 
 	if (m->command)
 		return;
@@ -528,7 +484,6 @@ static void take_start(struct ab_watch_model *m, const struct record *r)
 	ab_process_chain_command(&command, argv, AB_WATCH_TEXT);
 	if (json_is_array(argv))
 		m->command = ab_buf_take(&command);
-	json_decref(argv);
 }
 
 static void take_end_record(struct ab_watch_model *m, const struct record *r)

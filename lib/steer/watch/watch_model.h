@@ -1,5 +1,4 @@
-#ifndef AB_STEER_WATCH_WATCH_MODEL_H
-#define AB_STEER_WATCH_WATCH_MODEL_H
+#pragma once
 /*
  * The state of `watch`: records, packets of the control socket and keys go in.
  * Pure, and bounded whatever a run does. Texts are stored as they came; the view
@@ -9,11 +8,8 @@
  *	watch_view.c	the screen
  */
 #include <jansson.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include "base/data/strv.h"
+#include "base/base.h"
 
 enum {
 	AB_WATCH_ROWS = 1000,
@@ -132,5 +128,3 @@ struct ab_watch_choice {
 };
 void ab_watch_choose(const struct ab_watch_choice *v, size_t n, size_t selected,
 		     const struct ab_watch_look *look, struct ab_strv *ret);
-
-#endif

@@ -1,16 +1,9 @@
 #include "steer/watch/watch_screen.h"
 
-#include <errno.h>
 #include <poll.h>
-#include <signal.h>
-#include <string.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/system/fd.h"
-#include "session/terminal/tty.h"
+#include "terminal/tty.h"
 
 static const char enter[] = "\033[?1049h\033[?25l\033[?7l\033[H\033[2J";
 static const char leave[] = "\033[0m\033[?7h\033[?25h\033[?1049l";
@@ -124,7 +117,6 @@ void ab_watch_screen_wait(const struct ab_watch_screen *s, int other, int ms,
 long ab_watch_screen_keys(struct ab_watch_screen *s, int *ret, size_t room)
 {
 	char bytes[256];
-	struct pollfd more = { .fd = STDIN_FILENO, .events = POLLIN };
 	ssize_t n = read(STDIN_FILENO, bytes, room < sizeof(bytes) ? room : sizeof(bytes));
 
 	if (n < 0 && (errno == EINTR || errno == EAGAIN))
@@ -135,7 +127,7 @@ long ab_watch_screen_keys(struct ab_watch_screen *s, int *ret, size_t room)
 		return -1;
 	n = (ssize_t)ab_key_reader_feed(&s->keys, bytes, (size_t)n, ret);
 	/* Escape alone does nothing, but it must not join the next key. */
-	if (ab_key_reader_open(&s->keys) && poll(&more, 1, AB_KEYS_MS) == 0)
+	if (ab_key_reader_open(&s->keys) && ab_poll(STDIN_FILENO, POLLIN, AB_KEYS_MS) == 0)
 		ab_key_reader_alone(&s->keys);
 	return n;
 }

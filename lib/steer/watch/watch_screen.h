@@ -1,19 +1,14 @@
-#ifndef AB_STEER_WATCH_WATCH_SCREEN_H
-#define AB_STEER_WATCH_WATCH_SCREEN_H
+#pragma once
 /*
  * A terminal for a full-screen view: reads single keys, and writes only changed
  * lines, in one write. Signals that end or stop us wait until the terminal is
  * restored.
  */
-#include <stdbool.h>
-#include <stddef.h>
 #include <termios.h>
 
-#include "base/data/strv.h"
-#include "session/terminal/key_reader.h"
-#include "session/terminal/signal_hold.h"
-
-struct ab_error;
+#include "base/base.h"
+#include "terminal/key_reader.h"
+#include "terminal/signal_hold.h"
 
 struct ab_watch_screen {
 	struct termios before;
@@ -45,5 +40,3 @@ long ab_watch_screen_keys(struct ab_watch_screen *screen, int *ret, size_t room)
 /* A signal is waiting, or (`stop`) Ctrl-Z was typed: give the terminal back,
  * let the signal take effect, and take the terminal again if we survive. */
 int ab_watch_screen_yield(struct ab_watch_screen *screen, bool stop, struct ab_error *err);
-
-#endif

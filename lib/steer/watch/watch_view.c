@@ -6,14 +6,9 @@
  * Lines are measured before styles are added. The right side is placed by column
  * number, so a character of unexpected width does not move it.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "audit/read/words.h"
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-#include "session/terminal/columns.h"
 #include "steer/watch/watch_model.h"
+#include "terminal/columns.h"
 
 enum {
 	WIDE = 100, /* columns needed for a right side */

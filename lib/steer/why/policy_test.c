@@ -1,15 +1,9 @@
 #include "steer/why/policy_test.h"
 
-#include <string.h>
-
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/path.h"
 #include "base/text/json_scan.h"
+#include "consent/consent.h"
 #include "policy/layers/layers.h"
 #include "policy/read/settings_file.h"
-#include "session/consent/consent.h"
 #include "steer/preview/preview.h"
 #include "steer/why/why_policy.h"
 
@@ -146,13 +140,9 @@ static void put_test(struct ab_buf *b, const struct one_test *one)
 
 static void put_test_json(struct ab_buf *b, const struct one_test *one)
 {
-	ab_buf_printf(b, "%s{\"%s\":", b->len > 1 ? "," : "", one->subject);
-	ab_buf_json(b, one->what);
-	ab_buf_printf(
-		b, ",\"expect\":\"%s\",\"got\":\"%s\",\"ok\":%s,\"line\":%u,\"text\":", one->expect,
-		one->got, strcmp(one->got, one->expect) == 0 ? "true" : "false", one->line);
-	ab_buf_json(b, one->text);
-	ab_buf_puts(b, "}");
+	ab_buf_jsonf(b, ",{%s:%s,'expect':%s,'got':%s,'ok':%hhd,'line':%u,'text':%s}", one->subject,
+		     one->what, one->expect, one->got, (bool)(strcmp(one->got, one->expect) == 0),
+		     one->line, one->text);
 }
 
 /* The list of tests, or NULL after an error. */

@@ -1,5 +1,4 @@
-#ifndef AB_STEER_WHY_POLICY_TEST_H
-#define AB_STEER_WHY_POLICY_TEST_H
+#pragma once
 /*
  * `agentbox policy test`: does the policy of this folder answer as a file expects?
  *
@@ -12,10 +11,8 @@
  *
  * The file is JSON with comments, as a settings file. The answers are those of `why`.
  */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/base.h"
 
-struct ab_error;
 struct ab_policy_input;
 
 struct ab_policy_tested {
@@ -26,5 +23,3 @@ struct ab_policy_tested {
 /* Fails if the file or the settings have a mistake, not if a test fails. */
 int ab_policy_test(const struct ab_policy_input *input, const char *file, bool json,
 		   struct ab_policy_tested *ret, struct ab_error *err);
-
-#endif

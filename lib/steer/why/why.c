@@ -1,24 +1,16 @@
 #include "steer/why/why.h"
 
 #include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "audit/read/find.h"
 #include "audit/read/words.h"
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/path.h"
-#include "base/text/ascii.h"
+#include "consent/ask/process_chain.h"
 #include "policy/edit/list_origin.h"
 #include "policy/layers/layers.h"
 #include "policy/model/config.h"
 #include "policy/values/host.h"
 #include "policy/values/paths.h"
-#include "session/ask/process_chain.h"
-#include "session/state/state.h"
+#include "state/state.h"
 #include "steer/client/json.h"
 #include "steer/client/steer.h"
 #include "steer/why/why_text.h"
@@ -40,12 +32,10 @@ static void set_member(json_t *object, const char *key, json_t *value)
 /* The text of a JSON object; frees the object. */
 static char *dump_object(json_t *object)
 {
-	char *text = json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII);
-	char *line = ab_printf("%s\n", text ? text : "{}");
+	ab_autofree char *text = json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII);
 
-	free(text);
 	json_decref(object);
-	return line;
+	return ab_printf("%s\n", text ? text : "{}");
 }
 
 static json_t *list_remedies(const struct ab_why_case *c)
@@ -81,22 +71,23 @@ static char *make_json(const struct ab_why_case *c)
 	return dump_object(object);
 }
 
-static void open_case(struct ab_why_case *c, const struct ab_found_run *run,
-		      const struct ab_found_denial *d)
+static struct ab_why_case open_case(const struct ab_found_run *run, const struct ab_found_denial *d)
 {
-	*c = (struct ab_why_case){ .id = d->id,
-				   .denied = parse_line(d->denied),
-				   .request = parse_line(d->request),
-				   .question = parse_line(d->question),
-				   .start = parse_line(run->first),
-				   .live = run->live,
-				   .count = d->count,
-				   .first = d->first,
-				   .last = d->last };
+	struct ab_why_case c = { .id = d->id,
+				 .denied = parse_line(d->denied),
+				 .request = parse_line(d->request),
+				 .question = parse_line(d->question),
+				 .start = parse_line(run->first),
+				 .live = run->live,
+				 .count = d->count,
+				 .first = d->first,
+				 .last = d->last };
+
 	/* If the record of the denial is lost, use that of the request, which
 	 * says less. */
-	if (!c->denied && json_is_false(json_object_get(c->request, "allowed")))
-		c->denied = json_incref(c->request);
+	if (!c.denied && json_is_false(json_object_get(c.request, "allowed")))
+		c.denied = json_incref(c.request);
+	return c;
 }
 
 static void close_case(struct ab_why_case *c)
@@ -122,35 +113,29 @@ static char *explain_case(const struct ab_why_case *c, bool json)
 static char *find_barrier(const struct ab_policy_input *input, const char *host)
 {
 	struct ab_error none = { 0 };
-	struct ab_policy *policy;
-	char *found = NULL;
+	ab_autopolicy struct ab_policy *policy = NULL;
 
 	if (!*host || ab_policy_load(input, &policy, NULL, &none) < 0)
 		return NULL;
-	for (size_t i = 0; !found && i < policy->net.deny.len; i++) {
+	for (size_t i = 0; i < policy->net.deny.len; i++) {
 		char *one = policy->net.deny.v[i];
 		ab_autofree char *from = ab_policy_origin(policy, "network.deny", one);
 
 		if (from && ab_origin_is_undoable(from) && ab_hosts_cover(&one, 1, host, true))
-			found = ab_strdup(one);
+			return ab_strdup(one);
 	}
-	ab_policy_free(policy);
-	return found;
+	return NULL;
 }
 
 static char *explain_denial(const struct ab_policy_input *input, const struct ab_found_run *run,
 			    const struct ab_found_denial *d, bool json)
 {
 	ab_autofree char *barred = NULL;
-	struct ab_why_case c;
-	char *text;
+	ab_auto(close_case) struct ab_why_case c = open_case(run, d);
 
-	open_case(&c, run, d);
 	barred = find_barrier(input, ab_json_text(c.denied, "domain"));
 	c.barred = barred;
-	text = explain_case(&c, json);
-	close_case(&c);
-	return text;
+	return explain_case(&c, json);
 }
 
 /* Only the run knows its open questions: they are not recorded yet. NULL if there
@@ -158,51 +143,41 @@ static char *explain_denial(const struct ab_policy_input *input, const struct ab
 static char *explain_open(const struct ab_state *state, const struct ab_found_run *run,
 			  const char *id, const struct ab_denial_name *name, bool json)
 {
-	struct ab_why_case c = { .id = id, .live = true };
+	ab_auto(ab_steer_fini) struct ab_steer steer = { .fd = -1 };
+	ab_auto(close_case) struct ab_why_case c = { .id = id, .live = true };
 	struct ab_error none = { 0 };
-	struct ab_steer steer;
-	char *text = NULL;
 
 	if (!run->live || name->kind != AB_DENIAL_NETWORK ||
-	    ab_steer_open(state, run->id, &steer, &none) < 0)
+	    ab_steer_open(state, run->id, &steer, &none) < 0 ||
+	    ab_steer_question(&steer, id, name->number, &c.question, &none) <= 0)
 		return NULL;
-	if (ab_steer_question(&steer, id, name->number, &c.question, &none) > 0) {
-		set_member(c.question, "kind", json_string("question"));
-		c.start = parse_line(run->first);
-		text = explain_case(&c, json);
-		close_case(&c);
-	}
-	ab_steer_fini(&steer);
-	return text;
+	set_member(c.question, "kind", json_string("question"));
+	c.start = parse_line(run->first);
+	return explain_case(&c, json);
 }
 
 /* A run that was refused has only one record. */
 static char *explain_refused(const struct ab_found_run *run, bool json)
 {
-	struct ab_why_case c = { .start = parse_line(run->first), .first = run->began };
-	ab_autobuf struct ab_buf b = { 0 };
-	char *text;
+	ab_auto(close_case) struct ab_why_case c = { .start = parse_line(run->first),
+						     .first = run->began };
+	struct ab_buf b = { 0 };
 
 	if (json) {
 		json_t *object = json_deep_copy(c.start);
 
 		set_member(object, "remedies", list_remedies(&c));
-		text = dump_object(object);
-	} else {
-		ab_why_refused(&c, &b);
-		text = ab_buf_take(&b);
+		return dump_object(object);
 	}
-	json_decref(c.start);
-	return text;
+	ab_why_refused(&c, &b);
+	return ab_buf_take(&b);
 }
 
 static bool is_refused(const struct ab_found_run *run)
 {
-	json_t *first = parse_line(run->first);
-	bool refused = ab_json_is(first, "kind", "refused");
+	json_auto_t *first = parse_line(run->first);
 
-	json_decref(first);
-	return refused;
+	return ab_json_is(first, "kind", "refused");
 }
 
 static char *list_json(const struct ab_found_run *run, const struct ab_strv *lines, size_t n)
@@ -223,6 +198,16 @@ static char *list_json(const struct ab_found_run *run, const struct ab_strv *lin
 	return dump_object(object);
 }
 
+static void put_denials(struct ab_buf *b, const char *margin, const struct ab_strv *lines, size_t n)
+{
+	for (size_t i = 0; i < lines->len; i++)
+		ab_buf_printf(b, "%s%s\n", margin, lines->v[i]);
+	if (n > lines->len)
+		ab_buf_printf(b, "%sand %zu more\n", margin, n - lines->len);
+	if (n)
+		ab_buf_puts(b, "for details: agentbox why ID\n");
+}
+
 static int list_denials(const struct ab_found_run *run, bool json, char **ret, struct ab_error *err)
 {
 	ab_autostrv struct ab_strv lines = { 0 };
@@ -237,12 +222,7 @@ static int list_denials(const struct ab_found_run *run, bool json, char **ret, s
 	}
 	if (n == 0)
 		ab_buf_printf(&b, "nothing was denied in run %s\n", run->id);
-	for (size_t i = 0; i < lines.len; i++)
-		ab_buf_printf(&b, "%s\n", lines.v[i]);
-	if (n > lines.len)
-		ab_buf_printf(&b, "and %zu more\n", n - lines.len);
-	if (n)
-		ab_buf_printf(&b, "for details: agentbox why ID\n");
+	put_denials(&b, "", &lines, n);
 	*ret = ab_buf_take(&b);
 	return 0;
 }
@@ -274,7 +254,7 @@ static int explain_id(const struct ab_policy_input *input, const struct ab_state
 		      const struct ab_denial_name *name, bool json, char **ret,
 		      struct ab_error *err)
 {
-	struct ab_found_denial d;
+	ab_auto(ab_found_denial_fini) struct ab_found_denial d = { 0 };
 	int found = ab_find_denial(run->dir, id, &d, err);
 
 	if (found < 0)
@@ -284,7 +264,6 @@ static int explain_id(const struct ab_policy_input *input, const struct ab_state
 		return *ret ? 0 : fail_unknown_id(run, id, err);
 	}
 	*ret = explain_denial(input, run, &d, json);
-	ab_found_denial_fini(&d);
 	return 0;
 }
 
@@ -300,11 +279,7 @@ static int add_others(const struct ab_found_run *run, char **text, struct ab_err
 	if (n < 2)
 		return 0;
 	ab_buf_printf(&b, "%s\n%zu things were denied in this run:\n", *text, n);
-	for (size_t i = 0; i < lines.len; i++)
-		ab_buf_printf(&b, "  %s\n", lines.v[i]);
-	if (n > lines.len)
-		ab_buf_printf(&b, "  and %zu more\n", n - lines.len);
-	ab_buf_puts(&b, "for details: agentbox why ID\n");
+	put_denials(&b, "  ", &lines, n);
 	free(*text);
 	*text = ab_buf_take(&b);
 	return 0;
@@ -316,7 +291,7 @@ static char *explain_quiet(const struct ab_found_run *run, bool json)
 	ab_autostrv struct ab_strv none = { 0 };
 	ab_autobuf struct ab_buf command = { 0 };
 	struct ab_buf b = { 0 };
-	json_t *start;
+	json_auto_t *start = NULL;
 
 	if (json)
 		return list_json(run, &none, 0);
@@ -330,7 +305,6 @@ static char *explain_quiet(const struct ab_found_run *run, bool json)
 	ab_buf_puts(&b, "\n");
 	ab_buf_puts(&b, "Denied hosts and writes are always recorded; hidden files, sockets and "
 			"system calls only with agentbox run --trace-denials.\n");
-	json_decref(start);
 	return ab_buf_take(&b);
 }
 
@@ -338,7 +312,7 @@ static char *explain_quiet(const struct ab_found_run *run, bool json)
 static int explain_last(const struct ab_policy_input *input, const struct ab_found_run *run,
 			bool whole, bool json, char **ret, struct ab_error *err)
 {
-	struct ab_found_denial d;
+	ab_auto(ab_found_denial_fini) struct ab_found_denial d = { 0 };
 	int found = ab_find_denial(run->dir, NULL, &d, err);
 
 	if (found < 0)
@@ -355,7 +329,6 @@ static int explain_last(const struct ab_policy_input *input, const struct ab_fou
 		return ab_fail(err, AB_ESYSTEM, 0, "nothing was denied in the last run, %s",
 			       run->id);
 	*ret = explain_denial(input, run, &d, json);
-	ab_found_denial_fini(&d);
 	return whole && !json ? add_others(run, ret, err) : 0;
 }
 
@@ -366,23 +339,18 @@ static int explain_what(const struct ab_policy_input *input, const struct ab_sta
 	struct ab_denial_name name;
 	bool denial = !last && ab_denial_parse(what, &name) == 0;
 	const char *wanted = last ? NULL : denial ? name.run : what;
-	struct ab_found_run run;
-	int result;
+	ab_auto(ab_found_run_fini) struct ab_found_run run = { .dir = -1 };
 
 	if (ab_find_run(state->live, state->runs, wanted, &run, err) < 0)
 		return -1;
-	if (denial) {
-		result = explain_id(input, state, &run, what, &name, json, ret, err);
-	} else if (last) {
-		result = explain_last(input, &run, !what, json, ret, err);
-	} else if (is_refused(&run)) {
-		*ret = explain_refused(&run, json);
-		result = 0;
-	} else {
-		result = list_denials(&run, json, ret, err);
-	}
-	ab_found_run_fini(&run);
-	return result;
+	if (denial)
+		return explain_id(input, state, &run, what, &name, json, ret, err);
+	if (last)
+		return explain_last(input, &run, !what, json, ret, err);
+	if (!is_refused(&run))
+		return list_denials(&run, json, ret, err);
+	*ret = explain_refused(&run, json);
+	return 0;
 }
 
 /* As people write it; ids of runs are in lower case. */
@@ -447,7 +415,7 @@ int ab_why(const struct ab_policy_input *input, const char *what, bool json, cha
 	   struct ab_error *err)
 {
 	struct ab_denial_name denial;
-	struct ab_state state;
+	ab_auto(ab_state_fini) struct ab_state state = AB_STATE_NONE;
 	int result;
 
 	/* Nothing of these is the name of a run. */
@@ -457,7 +425,6 @@ int ab_why(const struct ab_policy_input *input, const char *what, bool json, cha
 	if (ab_steer_state(input, &state, err) < 0)
 		return -1;
 	result = explain_what(input, &state, what, json, ret, err);
-	ab_state_fini(&state);
 	if (result == 0 || !what || strcmp(what, "last") == 0 ||
 	    ab_denial_parse(what, &denial) == 0)
 		return result;

@@ -1,13 +1,10 @@
-#ifndef AB_STEER_WHY_WHY_H
-#define AB_STEER_WHY_WHY_H
+#pragma once
 /*
  * `agentbox why`: explain a denial. The sentence that the client got, how often it
  * happened, which process asked, and how to allow it.
  */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/base.h"
 
-struct ab_error;
 struct ab_policy_input;
 
 /*
@@ -36,5 +33,3 @@ int ab_why_command(const struct ab_policy_input *input, const char *const *argv,
  * run has that name. */
 int ab_why_variable(const struct ab_policy_input *input, const char *name, bool json, char **ret,
 		    struct ab_error *err);
-
-#endif

@@ -1,18 +1,9 @@
 /* May a run read or write this path? The mount plan of a run decides, and the words are those of the
- * record of a denial (session/notify/trace.h). */
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/data/arena.h"
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/path.h"
+ * record of a denial (guard/notify/trace.h). */
+#include "guard/notify/trace.h"
 #include "policy/model/config.h"
 #include "policy/model/policy.h"
 #include "policy/show/summary.h"
-#include "session/notify/trace.h"
 #include "shell/syntax/quote.h"
 #include "steer/preview/preview.h"
 #include "steer/why/why_policy.h"
@@ -280,7 +271,6 @@ void ab_why_answer_path(const struct ab_preview *p, const char *path, bool read,
 		answer_read(&q, ab_why_answer_add(ret));
 	if (write)
 		answer_write(&q, ab_why_answer_add(ret));
-	free(q.real);
-	free(q.safe);
+	ab_free_all(q.real, q.safe);
 	ab_arena_fini(&arena);
 }

@@ -1,13 +1,7 @@
 #include "steer/why/why_policy.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "audit/read/words.h"
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/path.h"
+#include "consent/host_check.h"
 #include "policy/model/commands.h"
 #include "policy/model/config.h"
 #include "policy/model/policy.h"
@@ -15,8 +9,6 @@
 #include "policy/toolchains/host_groups.h"
 #include "policy/values/complaint.h"
 #include "policy/values/host.h"
-#include "session/consent/host_check.h"
-#include "shell/judge/judge_report.h"
 #include "shell/judge/ruling.h"
 #include "shell/syntax/quote.h"
 #include "steer/preview/preview.h"
@@ -35,11 +27,7 @@ void ab_why_answers_fini(struct ab_why_answers *answers)
 	for (size_t i = 0; i < answers->len; i++) {
 		struct ab_why_answer *a = &answers->v[i];
 
-		free(a->subject);
-		free(a->text);
-		free(a->entry);
-		free(a->from);
-		free(a->advice);
+		ab_free_all(a->subject, a->text, a->entry, a->from, a->advice);
 		ab_strv_fini(&a->how);
 	}
 	free(answers->what);
@@ -88,20 +76,12 @@ static void put_text(struct ab_buf *b, const struct ab_why_answers *answers)
 
 static void put_answer_json(struct ab_buf *b, const struct ab_why_answer *a)
 {
-	ab_buf_printf(b, "{\"access\":\"%s\"", a->access);
-	ab_buf_json_member(b, "subject", a->subject);
-	ab_buf_json_member(b, "text", a->text);
-	ab_buf_json_member(b, "rule", a->rule);
-	ab_buf_json_member(b, "entry", a->entry);
-	ab_buf_json_member(b, "from", a->from);
-	ab_buf_json_member(b, "advice", a->advice);
-	ab_buf_puts(b, ",\"remedies\":[");
-	for (size_t i = 0; i + 1 < a->how.len; i += 2) {
-		ab_buf_puts(b, i ? ",{\"what\":" : "{\"what\":");
-		ab_buf_json(b, a->how.v[i]);
-		ab_buf_json_member(b, "how", a->how.v[i + 1]);
-		ab_buf_puts(b, "}");
-	}
+	ab_buf_jsonf(b,
+		     ",{'access':%s,'subject':%s,'text':%s,'rule':%s,'entry':%s,'from':%s,"
+		     "'advice':%s,'remedies':[",
+		     a->access, a->subject, a->text, a->rule, a->entry, a->from, a->advice);
+	for (size_t i = 0; i + 1 < a->how.len; i += 2)
+		ab_buf_jsonf(b, ",{'what':%s,'how':%s}", a->how.v[i], a->how.v[i + 1]);
 	ab_buf_puts(b, "]}");
 }
 
@@ -110,18 +90,12 @@ static char *show_answers(const struct ab_preview *p, struct ab_why_answers *ans
 	struct ab_buf b = { 0 };
 
 	if (json) {
-		ab_buf_printf(&b, "{\"about\":\"%s\"", answers->kind);
-		ab_buf_json_member(&b, "what", answers->what);
-		ab_buf_json_member(&b, "workspace", p->policy->workspace);
-		ab_buf_json_member(&b, "profile", p->policy->profile);
-		ab_buf_puts(&b, ",\"answers\":[");
-		for (size_t i = 0; i < answers->len; i++) {
-			ab_buf_puts(&b, i ? "," : "");
+		ab_buf_jsonf(&b, "{'about':%s,'what':%s,'workspace':%s,'profile':%s,'answers':[",
+			     answers->kind, answers->what, p->policy->workspace,
+			     p->policy->profile);
+		for (size_t i = 0; i < answers->len; i++)
 			put_answer_json(&b, &answers->v[i]);
-		}
-		ab_buf_puts(&b, "],\"notes\":");
-		ab_buf_json_list(&b, &p->notes);
-		ab_buf_puts(&b, "}\n");
+		ab_buf_jsonf(&b, "],'notes':%p}\n", ab_list(&p->notes));
 	} else {
 		put_text(&b, answers);
 		for (size_t i = 0; i < p->notes.len; i++) {

@@ -1,16 +1,10 @@
-#ifndef AB_STEER_WHY_WHY_POLICY_H
-#define AB_STEER_WHY_WHY_POLICY_H
+#pragma once
 /*
  * `why` about the policy of this folder, without a run: may a run reach this host, read or write this
  * path, start this command; which rule says so, where it comes from, and what would allow it.
  */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/base.h"
 
-#include "base/data/strv.h"
-
-struct ab_buf;
-struct ab_error;
 struct ab_preview;
 
 /* One answer; texts may be NULL. */
@@ -42,5 +36,3 @@ int ab_why_answer_host(const struct ab_preview *preview, const char *host,
 /* why_path.c: `read` and `write`: what is asked about. */
 void ab_why_answer_path(const struct ab_preview *preview, const char *path, bool read, bool write,
 			struct ab_why_answers *ret);
-
-#endif

@@ -1,16 +1,12 @@
 #include "steer/why/why_text.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "audit/read/query.h"
 #include "audit/read/sentences.h"
 #include "audit/read/words.h"
-#include "base/data/buf.h"
-#include "base/data/mem.h"
+#include "consent/ask/process_chain.h"
 #include "policy/model/config.h"
-#include "session/ask/process_chain.h"
 #include "shell/syntax/quote.h"
 #include "steer/client/json.h"
 
@@ -384,7 +380,8 @@ static void say_answer(const struct ab_why_case *c, struct ab_buf *b)
 		{ "dns", "The client got the DNS answer that the name does not exist." },
 		{ "publish", "The connection was closed." },
 		{ "container", "The client got the reason and the id as the engine's answer." },
-		{ "tool", "The command in the box printed the reason and the id, and ended with 126." },
+		{ "tool",
+		  "The command in the box printed the reason and the id, and ended with 126." },
 		{ "host-port", "The connection was closed." },
 	};
 	json_int_t status = json_integer_value(json_object_get(c->request, "status"));

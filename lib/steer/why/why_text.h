@@ -1,13 +1,8 @@
-#ifndef AB_STEER_WHY_WHY_TEXT_H
-#define AB_STEER_WHY_WHY_TEXT_H
+#pragma once
 /* The sentences of `why`. Pure. */
 #include <jansson.h>
-#include <stdbool.h>
-#include <stdint.h>
 
-#include "base/data/strv.h"
-
-struct ab_buf;
+#include "base/base.h"
 
 struct ab_why_case { /* members are NULL if there is no such record */
 	const char *id;
@@ -28,5 +23,3 @@ void ab_why_refused(const struct ab_why_case *c, struct ab_buf *b);
 void ab_why_remedies(const struct ab_why_case *c, struct ab_strv *ret);
 /* If there is no command to run: a clause that says why, or NULL. */
 const char *ab_why_advice(const struct ab_why_case *c);
-
-#endif

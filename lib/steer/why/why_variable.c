@@ -1,10 +1,4 @@
 /* Why a variable of the caller's environment does not enter the box. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
 #include "policy/layers/environment.h"
 #include "policy/layers/layers.h"
 #include "policy/model/policy.h"
@@ -59,11 +53,7 @@ int ab_why_variable(const struct ab_policy_input *input, const char *name, bool 
 	text = describe_variable(policy, name, value, &whole);
 	ab_policy_free(policy);
 	if (json) {
-		ab_buf_puts(&b, "{\"variable\":");
-		ab_buf_json(&b, name);
-		ab_buf_puts(&b, ",\"reason\":");
-		ab_buf_json(&b, text);
-		ab_buf_printf(&b, ",\"whole\":%s}\n", whole ? "true" : "false");
+		ab_buf_jsonf(&b, "{'variable':%s,'reason':%s,'whole':%hhd}\n", name, text, whole);
 	} else {
 		ab_buf_printf(&b, "%s %s.\n", name, text);
 		if (!whole)

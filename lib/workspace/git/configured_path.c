@@ -1,13 +1,13 @@
 #include "workspace/git/configured_path.h"
 
-#include <string.h>
+#include "workspace/git/gitkeys.h"
+#include "workspace/git/gitlink.h"
 
-#include "base/data/mem.h"
-#include "workspace/git/gitconfig.h"
-
-/* Keys of these sections name a program too, but it is part of a command that people
- * type, an address, or a rule about addresses. */
-static const char *const not_files[] = { "alias.", "url.", "remote.", "submodule.", "protocol." };
+/* Keys of these sections name no file: a command that people type, an address or a rule about
+ * addresses, or repositories. */
+static const char *const not_files[] = {
+	"alias.", "branch.", "maintenance.", "protocol.", "remote.", "safe.", "submodule.", "url.",
+};
 
 static bool has_prefix(const char *text, const char *prefix)
 {
@@ -22,20 +22,22 @@ static bool is_include(const char *key)
 	       (has_prefix(key, "includeif.") && n > 15 && strcmp(key + n - 5, ".path") == 0);
 }
 
-/* The file in a value such as "!./filter.sh -x"; NULL if it is looked up in PATH, or if
- * a shell would compute it. */
+/* The file in a value such as "!./filter.sh -x"; NULL if it is looked up in PATH, if a shell
+ * would compute it, or if it is a URL. */
 static char *find_program(const char *value)
 {
 	const char *p = value + strspn(value, "! \t");
 	size_t n = strcspn(p, " \t\n\"'\\;|&<>()$`");
 
-	if (n == 0 || p[0] == '-' || !memchr(p, '/', n))
+	if (n == 0 || p[0] == '-' || !memchr(p, '/', n) || strstr(p, "://"))
 		return NULL;
 	return ab_strndup(p, n);
 }
 
 char *ab_git_configured_path(const char *key, const char *value, bool *ret_include)
 {
+	static const struct ab_gitkeys_terms terms = { .made = true };
+
 	*ret_include = false;
 	if (!value || !value[0])
 		return NULL;
@@ -48,5 +50,12 @@ char *ab_git_configured_path(const char *key, const char *value, bool *ret_inclu
 	for (size_t i = 0; i < AB_COUNT(not_files); i++)
 		if (has_prefix(key, not_files[i]))
 			return NULL;
-	return ab_gitconfig_runs(key, value) ? find_program(value) : NULL;
+	return ab_gitkeys_allow(key, value, &terms) ? NULL : find_program(value);
+}
+
+bool ab_git_is_checkout(const char *path)
+{
+	ab_autofree char *git = ab_path_join(path, ".git");
+
+	return access(git, F_OK) == 0 || ab_is_gitdir(path);
 }

@@ -1,235 +1,27 @@
 #include "workspace/git/gitchange.h"
 
-#include <stdio.h>
-#include <string.h>
-#include <strings.h>
-
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-#include "base/data/strv.h"
-#include "base/text/ascii.h"
 #include "workspace/git/gitconfig.h"
 
 #define SECTION_MAX 1024
+#define STILL_NAMED "still names a remote that is gone"
 
-/* What a free line may have as its value. */
-enum kind {
-	WORD,	  /* letters, digits, "-" and "_": a flag, a number, one of git's words */
-	TEXT,	  /* only shown to people or kept by a tool */
-	REF,	  /* a branch, a refspec, a pathspec: not an option */
-	ADDRESS,  /* another machine, or a repository whose hooks are closed */
-	SOURCE,	  /* a URL or a path that is only cloned: neither "helper::x" nor an option */
-	REMOTE,	  /* the name of a remote, or "." */
-	UPDATE,	  /* submodule.*.update: not a command */
-	WORKTREE, /* like WORD, if config.worktree is closed */
+/* What a line is. */
+enum line {
+	END,
+	BAD,  /* the text cannot be judged: r->bad says why */
+	FREE, /* the box may add, change and remove it */
+	KEPT,
 };
 
-/* Sorted by key. "*" is any subsection, or at the end any name. */
-static const struct free_key {
-	const char *key;
-	enum kind kind;
-} free_keys[] = {
-	{ "advice.*", WORD },
-	{ "author.email", TEXT },
-	{ "author.name", TEXT },
-	{ "branch.*.description", TEXT },
-	{ "branch.*.gh-merge-base", REF },
-	{ "branch.*.github-pr-owner-number", TEXT },
-	{ "branch.*.merge", REF },
-	{ "branch.*.pushremote", REMOTE },
-	{ "branch.*.rebase", WORD },
-	{ "branch.*.remote", REMOTE },
-	{ "branch.*.vscode-merge-base", REF },
-	{ "branch.autosetupmerge", WORD },
-	{ "branch.autosetuprebase", WORD },
-	{ "branch.sort", TEXT },
-	{ "color.*", TEXT },
-	{ "column.*", TEXT },
-	{ "commit.verbose", WORD },
-	{ "committer.email", TEXT },
-	{ "committer.name", TEXT },
-	{ "core.abbrev", WORD },
-	{ "core.autocrlf", WORD },
-	{ "core.eol", WORD },
-	{ "core.filemode", WORD },
-	{ "core.ignorecase", WORD },
-	{ "core.logallrefupdates", WORD },
-	{ "core.precomposeunicode", WORD },
-	{ "core.quotepath", WORD },
-	{ "core.sparsecheckout", WORD },
-	{ "core.sparsecheckoutcone", WORD },
-	{ "diff.algorithm", WORD },
-	{ "diff.colormoved", WORD },
-	{ "diff.renames", WORD },
-	{ "extensions.worktreeconfig", WORKTREE },
-	{ "fetch.prune", WORD },
-	{ "fetch.prunetags", WORD },
-	{ "gc.auto", WORD },
-	{ "gitflow.branch.*", REF },
-	{ "gitflow.initialized", WORD },
-	{ "gitflow.prefix.*", REF },
-	{ "gitflow.version", TEXT },
-	{ "index.sparse", WORD },
-	{ "init.defaultbranch", REF },
-	{ "lfs.*.access", WORD },
-	{ "lfs.*.locksverify", WORD },
-	{ "lfs.repositoryformatversion", WORD },
-	{ "log.date", TEXT },
-	{ "maintenance.auto", WORD },
-	{ "maintenance.strategy", WORD },
-	{ "merge.conflictstyle", WORD },
-	{ "merge.ff", WORD },
-	{ "pull.ff", WORD },
-	{ "pull.rebase", WORD },
-	{ "push.autosetupremote", WORD },
-	{ "push.default", WORD },
-	{ "push.followtags", WORD },
-	{ "rebase.autosquash", WORD },
-	{ "rebase.autostash", WORD },
-	{ "rebase.updaterefs", WORD },
-	{ "remote.*.fetch", REF },
-	{ "remote.*.followremotehead", WORD },
-	{ "remote.*.gh-resolved", TEXT },
-	{ "remote.*.mirror", WORD },
-	{ "remote.*.prune", WORD },
-	{ "remote.*.prunetags", WORD },
-	{ "remote.*.pushurl", ADDRESS },
-	{ "remote.*.skipdefaultupdate", WORD },
-	{ "remote.*.skipfetchall", WORD },
-	{ "remote.*.tagopt", WORD },
-	{ "remote.*.url", ADDRESS },
-	{ "remote.pushdefault", REMOTE },
-	{ "rerere.autoupdate", WORD },
-	{ "rerere.enabled", WORD },
-	{ "status.showuntrackedfiles", WORD },
-	{ "submodule.*.active", WORD },
-	{ "submodule.*.branch", REF },
-	{ "submodule.*.fetchrecursesubmodules", WORD },
-	{ "submodule.*.ignore", WORD },
-	{ "submodule.*.path", REF },
-	{ "submodule.*.shallow", WORD },
-	{ "submodule.*.update", UPDATE },
-	{ "submodule.*.url", SOURCE },
-	{ "submodule.active", REF },
-	{ "submodule.recurse", WORD },
-	{ "tag.sort", TEXT },
-	{ "user.email", TEXT },
-	{ "user.name", TEXT },
-	{ "user.useconfigonly", WORD },
-};
-
-static bool is_word(const char *value)
-{
-	for (const char *p = value; *p; p++)
-		if (!ab_is_alnum((unsigned char)*p) && *p != '-' && *p != '_')
-			return false;
-	return true;
-}
-
-/* "ext::sh -c x" runs a program, "helper::x" another one, and ssh takes "-oProxyCommand=x" for an
- * option. */
-static bool is_plain_source(const char *value)
-{
-	return value[0] != '-' && !strstr(value, "::") && !strstr(value, "://-");
-}
-
-/* "host:path", or a URL of a protocol for which git needs no other helper. */
-static bool is_elsewhere(const char *value)
-{
-	static const char *const protocols[] = {
-		"http", "https", "ssh", "git", "git+ssh", "ssh+git",
-	};
-	const char *url = strstr(value, "://");
-	size_t n = strcspn(value, ":/");
-
-	if (!url)
-		return n > 0 && value[n] == ':';
-	for (size_t i = 0; i < AB_COUNT(protocols); i++)
-		if (n == strlen(protocols[i]) && value + n == url &&
-		    strncmp(value, protocols[i], n) == 0)
-			return true;
-	return false;
-}
-
-static bool is_closed_repo(const struct ab_strv *repos, const char *value)
-{
-	size_t n = strlen(value);
-
-	while (n > 1 && value[n - 1] == '/')
-		n--;
-	for (size_t i = 0; repos && i < repos->len; i++)
-		if (strlen(repos->v[i]) == n && strncmp(repos->v[i], value, n) == 0)
-			return true;
-	return false;
-}
-
-/* Without a slash: a name that no remote has is taken for a path. */
-static bool is_remote(const char *value)
-{
-	return strcmp(value, ".") == 0 ||
-	       (value[0] && value[0] != '-' && value[0] != '.' && !strpbrk(value, ":/"));
-}
-
-static bool is_plain_update(const char *value)
-{
-	static const char *const words[] = { "checkout", "merge", "none", "rebase" };
-
-	for (size_t i = 0; i < AB_COUNT(words); i++)
-		if (strcmp(value, words[i]) == 0)
-			return true;
-	return false;
-}
-
-static bool is_free(const char *key, const char *value, const struct ab_gitchange_terms *terms)
-{
-	for (size_t i = 0; i < AB_COUNT(free_keys); i++) {
-		if (!ab_gitconfig_key_matches(free_keys[i].key, key))
-			continue;
-		switch (free_keys[i].kind) {
-		case WORD:
-			return is_word(value);
-		case TEXT:
-			return true;
-		case REF:
-			return value[0] != '-';
-		case ADDRESS:
-			return is_plain_source(value) &&
-			       (is_elsewhere(value) || is_closed_repo(terms->repos, value));
-		case SOURCE:
-			return is_plain_source(value);
-		case REMOTE:
-			return is_remote(value);
-		case UPDATE:
-			return is_plain_update(value);
-		case WORKTREE:
-			return terms->worktree_pinned && is_word(value);
-		}
-	}
-	return false;
-}
-
-static const char *explain_refusal(const char *key, const char *value)
-{
-	if (ab_gitconfig_runs(key, value))
-		return "can make git run a program or read other files";
-	for (size_t i = 0; i < AB_COUNT(free_keys); i++)
-		if (ab_gitconfig_key_matches(free_keys[i].key, key))
-			return free_keys[i].kind == ADDRESS
-				       ? "may only be an address on another host, or the full path "
-					 "of a repository that was there at the start"
-				       : "may not get this value";
-	return "is not among the settings that the box may change";
-}
-
-/* One pass over a text: each call of next_kept() returns its next line that is not free. */
+/* One pass over a text. */
 struct reader {
 	const char *p, *end;
 	const char *bad; /* why the text cannot be judged, or NULL */
-	const struct ab_gitchange_terms *terms;
+	const struct ab_gitkeys_terms *terms;
 	struct ab_buf section; /* "remote.origin." as written, but the first part in lower case */
 	struct ab_buf key;     /* section and name, NUL-terminated */
 	struct ab_buf value;
-	const char *line; /* the kept line, without its end */
+	const char *line; /* the assignment, without its end */
 	size_t len;
 };
 
@@ -288,6 +80,7 @@ static bool read_header(struct reader *r, const char *p, const char *end)
 static bool read_value(struct reader *r, const char *p, const char *end, bool *ret_simple)
 {
 	bool quoted = false, simple = true;
+	size_t keep = 0; /* without the blanks before a comment */
 	const char *first;
 
 	p = skip_blanks(p, end);
@@ -308,13 +101,16 @@ static bool read_value(struct reader *r, const char *p, const char *end, bool *r
 			break;
 		}
 		add_byte(&r->value, *p);
+		if (quoted || !ab_is_blank(*p))
+			keep = r->value.len;
 	}
+	r->value.len = keep;
+	r->value.data[keep] = '\0';
 	*ret_simple = simple;
 	return !quoted;
 }
 
-/* 1: a kept line, 0: a free one, -1: it cannot be judged. */
-static int read_assignment(struct reader *r, const char *p, const char *end)
+static enum line read_assignment(struct reader *r, const char *p, const char *end)
 {
 	const char *name = p;
 	bool simple;
@@ -322,18 +118,18 @@ static int read_assignment(struct reader *r, const char *p, const char *end)
 	clear_text(&r->key);
 	clear_text(&r->value);
 	if (r->section.len == 0 || !is_name_byte(*p) || *p == '-' || ab_is_digit((unsigned char)*p))
-		return -1;
+		return BAD;
 	ab_buf_add(&r->key, r->section.data, r->section.len);
 	for (; p < end && is_name_byte(*p); p++)
 		add_byte(&r->key, (char)ab_lower((unsigned char)*p));
 	if (p - name > SECTION_MAX)
-		return -1;
+		return BAD;
 	p = skip_blanks(p, end);
 	if (p == end)
-		return 1; /* a flag without a value */
+		return KEPT; /* a flag without a value */
 	if (*p != '=' || !read_value(r, p + 1, end, &simple))
-		return -1;
-	return !(simple && is_free(r->key.data, r->value.data, r->terms));
+		return BAD;
+	return simple && ab_gitkeys_allow(r->key.data, r->value.data, r->terms) ? FREE : KEPT;
 }
 
 /* No byte that a reader could take for an end of the line or of the text. */
@@ -345,19 +141,19 @@ static bool has_plain_bytes(const char *p, const char *end)
 	return true;
 }
 
-static bool refuse_text(struct reader *r, const char *why)
+static enum line refuse_text(struct reader *r, const char *why)
 {
 	r->bad = why;
-	return false;
+	return BAD;
 }
 
-/* False at the end of the text, or with r->bad set. */
-static bool next_kept(struct reader *r)
+/* The next assignment: FREE or KEPT. */
+static enum line next_line(struct reader *r)
 {
 	while (r->p < r->end) {
 		const char *line = r->p, *nl = memchr(line, '\n', (size_t)(r->end - line));
 		const char *end = nl ? nl : r->end, *p = skip_blanks(line, end);
-		int kept;
+		enum line is;
 
 		r->p = nl ? nl + 1 : r->end;
 		if (!has_plain_bytes(line, end))
@@ -369,16 +165,23 @@ static bool next_kept(struct reader *r)
 				return refuse_text(r, "has a section line in an unusual form");
 			continue;
 		}
-		kept = read_assignment(r, p, end);
-		if (kept < 0)
-			return refuse_text(r, "has a line in an unusual form");
-		if (kept) {
-			r->line = line;
-			r->len = (size_t)(end - line);
-			return true;
-		}
+		is = read_assignment(r, p, end);
+		r->line = line;
+		r->len = (size_t)(end - line);
+		return is == BAD ? refuse_text(r, "has a line in an unusual form") : is;
 	}
-	return false;
+	return END;
+}
+
+/* False at the end of the text, or with r->bad set. */
+static bool next_kept(struct reader *r)
+{
+	enum line is;
+
+	do {
+		is = next_line(r);
+	} while (is == FREE);
+	return is == KEPT;
 }
 
 static bool is_same_line(const struct reader *a, const struct reader *b)
@@ -427,11 +230,11 @@ static bool compare(struct reader *before, struct reader *after, struct ab_gitch
 			return blame_key(ret, before, "may not be removed");
 		if (had && was_removed(before, after, ret))
 			return false;
-		return blame_key(ret, after, explain_refusal(after->key.data, after->value.data));
+		return blame_key(ret, after, ab_gitkeys_explain(after->key.data));
 	}
 }
 
-static struct reader open_text(const char *data, size_t len, const struct ab_gitchange_terms *terms)
+static struct reader open_text(const char *data, size_t len, const struct ab_gitkeys_terms *terms)
 {
 	struct reader r = { .p = data, .end = data + len, .terms = terms };
 
@@ -441,14 +244,157 @@ static struct reader open_text(const char *data, size_t len, const struct ab_git
 
 static void close_text(struct reader *r)
 {
-	ab_buf_fini(&r->section);
-	ab_buf_fini(&r->key);
-	ab_buf_fini(&r->value);
+	ab_buf_fini_all(&r->section, &r->key, &r->value);
+}
+
+/* -------------------------------------------------------- names of remotes */
+
+/*
+ * git takes the name of a remote that has no address for a path, and would push there. So no change may
+ * leave such a name, except for one that was there before. `git remote rename` and `git remote
+ * remove` change the names only after the remote: what they are about to do is done with it.
+ */
+struct remotes {
+	struct ab_strv names; /* those with an address; sorted */
+	struct ab_strv uses;  /* "KEY\nNAME"; sorted */
+	struct ab_strv fixed; /* the same of lines that stay as they are */
+};
+
+static void free_remotes(struct remotes *r)
+{
+	ab_strv_fini_all(&r->names, &r->uses, &r->fixed);
+}
+
+/* "KEY\nNAME", if the line names a remote. */
+static char *read_use(const struct reader *r)
+{
+	return ab_gitkeys_names_remote(r->key.data, r->value.data)
+		       ? ab_printf("%s\n%s", r->key.data, r->value.data)
+		       : NULL;
+}
+
+/* A text that compare() has read. */
+static struct remotes collect_remotes(const char *data, size_t len,
+				      const struct ab_gitkeys_terms *terms)
+{
+	struct reader r = open_text(data, len, terms);
+	struct remotes found = { 0 };
+	enum line is;
+
+	while ((is = next_line(&r)) == FREE || is == KEPT) {
+		char *name = ab_gitkeys_remote(r.key.data, r.value.data), *use = read_use(&r);
+
+		if (name)
+			ab_strv_give(&found.names, name);
+		if (use)
+			ab_strv_give(is == FREE ? &found.uses : &found.fixed, use);
+	}
+	close_text(&r);
+	ab_strv_sort(&found.names);
+	ab_strv_sort(&found.uses);
+	return found;
+}
+
+/* A remote lost its address with this change. */
+static bool was_removed_now(const struct remotes *old, const struct remotes *fresh,
+			    const char *name)
+{
+	return ab_strv_has_sorted(&old->names, name) && !ab_strv_has_sorted(&fresh->names, name);
+}
+
+/* May this line be in the new text? `had`: it was in the old one. */
+static bool may_use(const struct remotes *fresh, const struct ab_gitkeys_terms *terms,
+		    const char *name, bool had)
+{
+	return had || (ab_strv_has_sorted(&fresh->names, name) &&
+		       !(terms->is_path && terms->is_path(terms->arg, name)));
+}
+
+/* *ret_gone: a name must be changed, too. */
+static bool check_uses(const struct remotes *old, const struct remotes *fresh,
+		       const struct ab_gitkeys_terms *terms, bool *ret_gone,
+		       struct ab_gitchange *ret)
+{
+	for (size_t i = 0; i < fresh->fixed.len; i++)
+		if (was_removed_now(old, fresh, strchr(fresh->fixed.v[i], '\n') + 1))
+			return blame_text(ret, STILL_NAMED);
+	for (size_t i = 0; i < fresh->uses.len; i++) {
+		const char *use = fresh->uses.v[i], *name = strchr(use, '\n') + 1;
+
+		*ret_gone |= was_removed_now(old, fresh, name);
+		if (may_use(fresh, terms, name, ab_strv_has_sorted(&old->uses, use)))
+			continue;
+		snprintf(ret->key, sizeof(ret->key), "%.*s", (int)(name - use - 1), use);
+		ret->why = ab_gitkeys_explain(ret->key);
+		return false;
+	}
+	return true;
+}
+
+/* The new name of the only remote that was renamed, if it can be written without quotes; or NULL. */
+static const char *find_new_name(const struct remotes *old, const struct remotes *fresh)
+{
+	const char *found = NULL;
+
+	for (size_t i = 0; i < fresh->names.len; i++) {
+		const char *name = fresh->names.v[i];
+
+		if (ab_strv_has_sorted(&old->names, name) || (found && strcmp(found, name) == 0))
+			continue;
+		if (found)
+			return NULL;
+		found = name;
+	}
+	for (const char *p = found; p && *p; p++)
+		if (!is_name_byte(*p) && *p != '_' && *p != '.')
+			return NULL;
+	return found;
+}
+
+/* The text, with the new name in each line that names a remote that is gone, or without the line. */
+static void write_renamed(struct reader *r, const struct remotes *old, const struct remotes *fresh,
+			  struct ab_buf *ret)
+{
+	const char *from = r->p, *name = find_new_name(old, fresh);
+	enum line is;
+
+	while ((is = next_line(r)) == FREE || is == KEPT) {
+		ab_autofree char *use = is == FREE ? read_use(r) : NULL;
+
+		if (!use || !was_removed_now(old, fresh, r->value.data))
+			continue;
+		ab_buf_add(ret, from, (size_t)(r->line - from));
+		if (name)
+			ab_buf_printf(ret, "\t%s = %s\n", strrchr(r->key.data, '.') + 1, name);
+		from = r->p;
+	}
+	ab_buf_add(ret, from, (size_t)(r->end - from));
+}
+
+static bool compare_remotes(const char *before, size_t before_len, const char *after,
+			    size_t after_len, const struct ab_gitkeys_terms *terms,
+			    struct ab_gitchange *ret, struct ab_buf *ret_text)
+{
+	struct remotes old = collect_remotes(before, before_len, terms);
+	struct remotes fresh = collect_remotes(after, after_len, terms);
+	bool gone = false, allowed = check_uses(&old, &fresh, terms, &gone, ret);
+
+	if (allowed && gone && ret_text) {
+		struct reader r = open_text(after, after_len, terms);
+
+		write_renamed(&r, &old, &fresh, ret_text);
+		close_text(&r);
+	} else if (allowed && gone) {
+		allowed = blame_text(ret, STILL_NAMED);
+	}
+	free_remotes(&old);
+	free_remotes(&fresh);
+	return allowed;
 }
 
 bool ab_gitchange_allowed(const char *before, size_t before_len, const char *after,
-			  size_t after_len, const struct ab_gitchange_terms *terms,
-			  struct ab_gitchange *ret)
+			  size_t after_len, const struct ab_gitkeys_terms *terms,
+			  struct ab_gitchange *ret, struct ab_buf *ret_text)
 {
 	struct reader a, b;
 	bool allowed;
@@ -460,5 +406,6 @@ bool ab_gitchange_allowed(const char *before, size_t before_len, const char *aft
 	allowed = compare(&a, &b, ret);
 	close_text(&a);
 	close_text(&b);
-	return allowed;
+	return allowed &&
+	       compare_remotes(before, before_len, after, after_len, terms, ret, ret_text);
 }

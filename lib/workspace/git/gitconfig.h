@@ -1,13 +1,11 @@
-#ifndef AB_WORKSPACE_GIT_GITCONFIG_H
-#define AB_WORKSPACE_GIT_GITCONFIG_H
+#pragma once
 /*
  * Parser for git's configuration syntax, for files that may be hostile.
  *
  * Pure and bounded: bytes in, one call per assignment. A NUL byte makes the file
  * malformed, because git would stop reading there.
  */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/base.h"
 
 #define AB_GITCONFIG_MAX (1024 * 1024) /* a longer file is malformed */
 
@@ -20,12 +18,3 @@ typedef void ab_gitconfig_fn(void *arg, const char *key, const char *value);
 /* 0, or the number of the first line that git would not accept; everything before it
  * was reported. */
 unsigned ab_gitconfig_parse(const char *data, size_t len, ab_gitconfig_fn *fn, void *arg);
-
-/* Does this assignment make git run a program, read more configuration, or use
- * another place than the repository names? */
-bool ab_gitconfig_runs(const char *key, const char *value);
-
-/* Does the key match? "a.*.b": any subsection; "a.*": any name in a section. */
-bool ab_gitconfig_key_matches(const char *pattern, const char *key);
-
-#endif

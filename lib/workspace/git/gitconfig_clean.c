@@ -1,9 +1,7 @@
 #include "workspace/git/gitconfig_clean.h"
 
-#include <string.h>
-
-#include "base/data/buf.h"
 #include "workspace/git/gitconfig.h"
+#include "workspace/git/gitkeys.h"
 
 #define KEYS_MAX 20
 
@@ -11,6 +9,8 @@ struct clean {
 	struct ab_buf *out, *keys;
 	struct ab_buf section; /* of the last setting: the key up to its last dot */
 	size_t nkeys;
+	const struct ab_gitkeys_terms *terms;
+	struct ab_strv remotes; /* those with an address that stays; sorted */
 };
 
 static void add_key(struct clean *c, const char *key)
@@ -64,12 +64,35 @@ static void write_section(struct clean *c, const char *key, size_t len)
 	ab_buf_puts(c->out, "]\n");
 }
 
+static void find_remote(void *arg, const char *key, const char *value)
+{
+	struct clean *c = arg;
+	char *name = ab_gitkeys_remote(key, value);
+
+	if (name && ab_gitkeys_allow(key, value, c->terms))
+		ab_strv_give(&c->remotes, name);
+	else
+		free(name);
+}
+
+static bool may_stay(const struct clean *c, const char *key, const char *value)
+{
+	const struct ab_gitkeys_terms *terms = c->terms;
+
+	if (!ab_gitkeys_allow(key, value, terms))
+		return false;
+	if (!ab_gitkeys_names_remote(key, value))
+		return true;
+	return (terms->unsettled || ab_strv_has_sorted(&c->remotes, value)) &&
+	       !(terms->is_path && terms->is_path(terms->arg, value));
+}
+
 static void take_setting(void *arg, const char *key, const char *value)
 {
 	struct clean *c = arg;
 	const char *name = strrchr(key, '.') + 1;
 
-	if (ab_gitconfig_runs(key, value)) {
+	if (!may_stay(c, key, value)) {
 		add_key(c, key);
 		return;
 	}
@@ -85,17 +108,21 @@ static void take_setting(void *arg, const char *key, const char *value)
 	ab_buf_puts(c->out, "\n");
 }
 
-bool ab_gitconfig_clean(const char *data, size_t len, struct ab_buf *ret, struct ab_buf *ret_keys)
+bool ab_gitconfig_clean(const char *data, size_t len, const struct ab_gitkeys_terms *terms,
+			struct ab_buf *ret, struct ab_buf *ret_keys)
 {
-	struct clean c = { .out = ret, .keys = ret_keys };
+	struct clean c = { .out = ret, .keys = ret_keys, .terms = terms };
 	unsigned bad;
 
 	ab_buf_puts(ret, "");
+	(void)ab_gitconfig_parse(data, len, find_remote, &c);
+	ab_strv_sort(&c.remotes);
 	bad = ab_gitconfig_parse(data, len, take_setting, &c);
 	if (bad) {
 		ab_buf_puts(ret_keys, ret_keys->len ? ", " : "");
 		ab_buf_printf(ret_keys, "line %u is not valid", bad);
 	}
 	ab_buf_fini(&c.section);
+	ab_strv_fini(&c.remotes);
 	return c.nkeys > 0 || bad;
 }

@@ -1,20 +1,17 @@
-#ifndef AB_WORKSPACE_GIT_GITCONFIG_CLEAN_H
-#define AB_WORKSPACE_GIT_GITCONFIG_CLEAN_H
+#pragma once
 /*
- * A git configuration without the settings that make git run a program or read more
- * configuration (ab_gitconfig_runs). The other settings are written anew from what was
- * parsed, so git reads exactly what was judged; comments are lost.
+ * A git configuration with the settings of the table only (gitkeys.h), and with names of remotes
+ * that have an address in it. They are written anew from what was parsed, so git reads exactly
+ * what was judged; comments are lost.
  *
- * Pure and bounded.
+ * Bounded; pure as far as the functions of the terms are.
  */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/base.h"
 
-struct ab_buf;
+struct ab_gitkeys_terms;
 
 /* Must the file be replaced? True if a setting was left out, or if git might read the
  * file in another way than we do (then everything from there on is left out).
  * *ret: the new file; *ret_keys: what was left out, for people. */
-bool ab_gitconfig_clean(const char *data, size_t len, struct ab_buf *ret, struct ab_buf *ret_keys);
-
-#endif
+bool ab_gitconfig_clean(const char *data, size_t len, const struct ab_gitkeys_terms *terms,
+			struct ab_buf *ret, struct ab_buf *ret_keys);

@@ -1,10 +1,5 @@
 #include "workspace/git/gitindex.h"
 
-#include <stdint.h>
-#include <string.h>
-
-#include "base/data/buf.h"
-#include "base/data/mem.h"
 #include "base/text/sha256.h"
 
 /*

@@ -1,5 +1,4 @@
-#ifndef AB_WORKSPACE_GIT_GITINDEX_H
-#define AB_WORKSPACE_GIT_GITINDEX_H
+#pragma once
 /*
  * Finds the submodules (gitlinks, mode 160000) in git's index, for files that may be
  * hostile: `git status` at the top enters each of them and obeys its configuration.
@@ -8,8 +7,7 @@
  * does not say how long its object names are, so one that can be read both ways is
  * reported both ways.
  */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/base.h"
 
 #define AB_GITINDEX_MAX (32 * 1024 * 1024) /* a longer file is not read */
 #define AB_GITINDEX_PATH 4096
@@ -32,5 +30,3 @@ struct ab_gitindex ab_gitindex_parse(const char *data, size_t len, ab_gitindex_f
  * extensions. -1: it is not valid.
  */
 int ab_gitindex_digest(const char *data, size_t len, char ret[65]);
-
-#endif

@@ -1,15 +1,5 @@
 #include "workspace/git/gitlink.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/data/mem.h"
-#include "base/system/fd.h"
-#include "base/system/path.h"
 #include "workspace/git/gitconfig.h"
 #include "workspace/tree/dir.h"
 
@@ -212,7 +202,6 @@ int ab_gitlink_read(const char *top, struct ab_gitlink *ret)
 
 void ab_gitlink_fini(struct ab_gitlink *link)
 {
-	free(link->gitdir);
-	free(link->common);
+	ab_free_all(link->gitdir, link->common);
 	*link = (struct ab_gitlink){ 0 };
 }

@@ -1,5 +1,4 @@
-#ifndef AB_WORKSPACE_GIT_GITLINK_H
-#define AB_WORKSPACE_GIT_GITLINK_H
+#pragma once
 /*
  * Checkouts whose ".git" is a file: linked worktrees and submodules.
  *
@@ -7,8 +6,7 @@
  * accepted only if that is a git directory that points back to this checkout, so
  * that writing a ".git" file does not open another folder.
  */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/base.h"
 
 #define AB_GITLINK_MAX 8192    /* of a path, and of a gitdir or commondir file */
 #define AB_GITFILE_MAX 1048576 /* of a .git file; git's own limit */
@@ -36,5 +34,3 @@ void ab_gitlink_fini(struct ab_gitlink *link);
 /* Does the folder contain what every git directory has (HEAD, objects, refs)? */
 bool ab_is_gitdir(const char *path);
 bool ab_is_gitdir_at(int dir);
-
-#endif

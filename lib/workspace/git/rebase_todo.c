@@ -1,11 +1,5 @@
 #include "workspace/git/rebase_todo.h"
 
-#include <stdbool.h>
-#include <string.h>
-
-#include "base/text/ascii.h"
-#include "base/data/mem.h"
-
 /* Blanks of git's isspace(), without the line end. */
 static bool is_blank(char c)
 {

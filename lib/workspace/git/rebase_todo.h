@@ -1,5 +1,4 @@
-#ifndef AB_WORKSPACE_GIT_REBASE_TODO_H
-#define AB_WORKSPACE_GIT_REBASE_TODO_H
+#pragma once
 /*
  * The steps of a rebase that git will carry out when the user continues it
  * (rebase-merge/git-rebase-todo): finds those that run a command.
@@ -7,7 +6,7 @@
  * Pure and bounded. Read as git reads it, with any comment character: a line counts
  * if its first word is "exec" or "x".
  */
-#include <stddef.h>
+#include "base/base.h"
 
 #define AB_REBASE_TODO_MAX (1024 * 1024)
 
@@ -16,5 +15,3 @@ typedef void ab_rebase_exec_fn(void *arg, const char *command, size_t len);
 
 /* Returns the number of commands; fn may be NULL. */
 size_t ab_rebase_execs(const char *data, size_t len, ab_rebase_exec_fn *fn, void *arg);
-
-#endif

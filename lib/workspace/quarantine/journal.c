@@ -1,15 +1,7 @@
 #include "workspace/quarantine/journal.h"
 
 #include <jansson.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/text/ascii.h"
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
 #include "workspace/survey/survey.h"
 
 #define JOURNAL_MAX (16 * 1024 * 1024)
@@ -74,13 +66,12 @@ static char *read_path(const json_t *value)
 
 static void write_list(struct ab_buf *b, const char *key, const struct ab_strv *sv)
 {
-	ab_buf_printf(b, "\"%s\":[", key);
+	ab_buf_jsonf(b, ",%s:[", key);
 	for (size_t i = 0; i < sv->len; i++) {
-		if (i)
-			ab_buf_add(b, ",", 1);
+		ab_buf_puts(b, i ? "," : "");
 		ab_journal_put_path(b, sv->v[i]);
 	}
-	ab_buf_add(b, "]", 1);
+	ab_buf_puts(b, "]");
 }
 
 static int read_list(const json_t *list, struct ab_strv *sv)
@@ -105,11 +96,11 @@ static int read_optional(const json_t *list, struct ab_strv *sv)
 
 static void write_time(struct ab_buf *b, const struct timespec *started)
 {
-	ab_buf_printf(b, "{\"sec\":%lld,\"nsec\":%ld", (long long)started->tv_sec,
-		      started->tv_nsec);
+	ab_buf_jsonf(b, "{'sec':%lld,'nsec':%lld", (long long)started->tv_sec,
+		     (long long)started->tv_nsec);
 }
 
-static const char after_time[] = ",\"searched\":";
+static const char after_time[] = ",\"write\":";
 
 char *ab_journal_restart(const char *text, const struct timespec *started)
 {
@@ -126,29 +117,21 @@ char *ab_journal_write(const struct ab_survey *s)
 	struct ab_buf b = { 0 };
 
 	write_time(&b, &s->started);
-	ab_buf_printf(&b, "%s%s,", after_time, s->searched ? "true" : "false");
 	write_list(&b, "write", &s->write);
-	ab_buf_puts(&b, ",");
 	write_list(&b, "shared", &s->shared);
-	ab_buf_puts(&b, ",");
 	write_list(&b, "unshared", &s->unshared);
-	ab_buf_puts(&b, ",");
 	write_list(&b, "repos", &s->repos);
-	ab_buf_puts(&b, ",");
 	write_list(&b, "names", &s->names.top);
-	ab_buf_puts(&b, ",\"watch\":[");
+	ab_buf_jsonf(&b, ",'watch':[");
 	for (size_t i = 0; i < s->nwatch; i++) {
 		const struct ab_watch *w = &s->watch[i];
 
-		ab_buf_puts(&b, i ? ",{\"dir\":" : "{\"dir\":");
+		ab_buf_jsonf(&b, ",{'dir':");
 		ab_journal_put_path(&b, w->dir);
 		/* Inode numbers may use all 64 bits; JSON integers are signed. */
-		ab_buf_printf(&b, ",\"dev\":%lld,\"ino\":%lld", (long long)w->dev,
-			      (long long)w->ino);
-		if (!ab_strv_same(&w->names, &s->names.top)) {
-			ab_buf_puts(&b, ",");
+		ab_buf_jsonf(&b, ",'dev':%jd,'ino':%jd", (intmax_t)w->dev, (intmax_t)w->ino);
+		if (!ab_strv_same(&w->names, &s->names.top))
 			write_list(&b, "names", &w->names);
-		}
 		ab_buf_puts(&b, "}");
 	}
 	ab_buf_puts(&b, "]}");
@@ -185,7 +168,6 @@ static int read_survey(const json_t *o, struct ab_survey *s)
 		return -1;
 	s->started.tv_sec = (time_t)json_integer_value(sec);
 	s->started.tv_nsec = (long)json_integer_value(nsec);
-	s->searched = json_is_true(json_object_get(o, "searched"));
 	if (read_list(json_object_get(o, "write"), &s->write) < 0 ||
 	    read_optional(json_object_get(o, "shared"), &s->shared) < 0 ||
 	    read_optional(json_object_get(o, "unshared"), &s->unshared) < 0 ||
@@ -206,14 +188,12 @@ static int read_survey(const json_t *o, struct ab_survey *s)
 int ab_journal_read(const char *text, size_t len, struct ab_survey *ret, struct ab_error *err)
 {
 	struct ab_survey s = { 0 };
-	json_t *o = len <= JOURNAL_MAX ? json_loadb(text, len, 0, NULL) : NULL;
+	json_auto_t *o = len <= JOURNAL_MAX ? json_loadb(text, len, 0, NULL) : NULL;
 
 	if (!o || read_survey(o, &s) < 0) {
-		json_decref(o);
 		ab_survey_fini(&s);
 		return ab_fail(err, AB_ECONFIG, 0, "cannot read the journal of a run");
 	}
-	json_decref(o);
 	*ret = s;
 	return 0;
 }

@@ -1,16 +1,12 @@
-#ifndef AB_WORKSPACE_QUARANTINE_JOURNAL_H
-#define AB_WORKSPACE_QUARANTINE_JOURNAL_H
+#pragma once
 /*
  * The parts of a survey that the end of a run needs, as one JSON object in the run's
  * first record, so that the next start can sweep for a run whose processes were
  * all killed. Paths are bytes: everything except printable ASCII, and "%" itself,
  * is written as %XX.
  */
-#include <stddef.h>
-#include <time.h>
+#include "base/base.h"
 
-struct ab_buf;
-struct ab_error;
 struct ab_survey;
 
 /* A path as a JSON string; and back: a new string, or NULL if it is not one of these. */
@@ -24,5 +20,3 @@ char *ab_journal_restart(const char *text, const struct timespec *started);
 
 /* Fills only the watches, roots, shared folders, repositories and names. */
 int ab_journal_read(const char *text, size_t len, struct ab_survey *ret, struct ab_error *err);
-
-#endif

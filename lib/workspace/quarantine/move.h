@@ -1,11 +1,10 @@
-#ifndef AB_WORKSPACE_QUARANTINE_MOVE_H
-#define AB_WORKSPACE_QUARANTINE_MOVE_H
+#pragma once
 /*
  * Move an object out of a folder that a hostile process may change at the same time.
  * Everything is relative to the two open folders, and no link is followed, so
  * nothing outside the first folder can be touched.
  */
-#include <stdbool.h>
+#include "base/base.h"
 
 /*
  * Move `name` from the folder `from` to `as` in the folder `to` (private to us), by
@@ -20,5 +19,3 @@ int ab_move(int from, const char *name, int to, const char *as, bool anew, bool 
 /* Rename it to `as` in its own folder, and let nobody open it. 0, or an errno. */
 int ab_move_aside(int from, const char *name, const char *as);
 void ab_move_lock(int from, const char *name);
-
-#endif

@@ -1,21 +1,8 @@
 #include "workspace/quarantine/quarantine.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <stdarg.h>
 
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/clock.h"
-#include "base/system/fd.h"
 #include "base/system/folder.h"
-#include "base/system/path.h"
 #include "workspace/quarantine/move.h"
 #include "workspace/quarantine/quarantine_state.h"
 #include "workspace/quarantine/shared.h"
@@ -38,15 +25,6 @@ enum reason {
 	PART,	/* of a repository that the run created */
 	SHARED, /* neither a file nor a folder, in a shared folder */
 };
-
-static void add_report(struct ab_quarantine *q, struct ab_moved m)
-{
-	struct ab_quarantine_report *r = &q->report;
-
-	if ((r->nmoved & (r->nmoved + 1)) == 0)
-		r->moved = ab_realloc(r->moved, 2 * (r->nmoved + 1) * sizeof(r->moved[0]));
-	r->moved[r->nmoved++] = m;
-}
 
 /* Report an object that cannot be moved only once. */
 static bool is_reported(const struct ab_quarantine *q, const char *path, int errnum)
@@ -105,12 +83,7 @@ void ab_quarantine_make_name(unsigned number, const char *name, char ret[AB_QUAR
 
 bool ab_quarantine_is_writable(const struct ab_quarantine *q, const char *path)
 {
-	const struct ab_strv *write = &q->survey->write;
-
-	for (size_t i = 0; i < write->len; i++)
-		if (ab_path_within(path, write->v[i]))
-			return true;
-	return false;
+	return ab_path_within_any(path, &q->survey->write);
 }
 
 bool ab_quarantine_is_new(const struct ab_quarantine *q, const struct stat *st)
@@ -121,12 +94,16 @@ bool ab_quarantine_is_new(const struct ab_quarantine *q, const struct stat *st)
 	       (st->st_ctim.tv_sec == since->tv_sec && st->st_ctim.tv_nsec >= since->tv_nsec);
 }
 
-void ab_quarantine_alert(struct ab_quarantine *q, char *sentence)
+void ab_quarantine_alert(struct ab_quarantine *q, const char *fmt, ...)
 {
-	if (ab_strv_has(&q->report.alerts, sentence))
-		free(sentence);
-	else
-		ab_strv_give(&q->report.alerts, sentence);
+	ab_autofree char *text = NULL, *safe = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	text = ab_vprintf(fmt, ap);
+	va_end(ap);
+	safe = ab_escape(text);
+	ab_strv_add_once(&q->report.alerts, safe);
 }
 
 /* How much of a path is the name (or pattern)? 0: it does not begin with it. */
@@ -205,7 +182,8 @@ static void end_run(struct ab_quarantine *q, const char *path, size_t times, con
 			q->report.nmoved, shown);
 	else if (keys)
 		ab_fail(&q->why, AB_EPROPERTY, 0,
-			"the run put programs that git would run on the host into %s %zu times (%s); "
+			"the run put settings that are not known to be harmless into %s %zu "
+			"times (%s); "
 			"the run was ended",
 			shown, times, keys);
 	else
@@ -244,22 +222,12 @@ static void end_after_failure(struct ab_quarantine *q, const char *path, int err
 /* The box may have removed our rights in its own folder. */
 static bool unlock_parent(int fd, mode_t *ret_mode)
 {
-	char self[32];
 	struct stat st;
 
 	if (fstat(fd, &st) < 0 || st.st_uid != geteuid() || (st.st_mode & 0700) == 0700)
 		return false;
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
 	*ret_mode = st.st_mode & 07777;
-	return chmod(self, *ret_mode | 0700) == 0;
-}
-
-static void lock_parent(int fd, mode_t mode)
-{
-	char self[32];
-
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
-	(void)chmod(self, mode);
+	return ab_fd_chmod(fd, *ret_mode | 0700) == 0;
 }
 
 unsigned ab_quarantine_last_number(int dir)
@@ -290,7 +258,7 @@ static int move_numbered(struct ab_quarantine *q, int fd, const char *name, cons
 	}
 	if ((rc == EACCES || rc == EPERM) && unlock_parent(fd, &mode)) {
 		rc = ab_move(fd, from, q->dir, as, q->inside, quick);
-		lock_parent(fd, mode);
+		(void)ab_fd_chmod(fd, mode);
 	}
 	return rc;
 }
@@ -318,11 +286,9 @@ static char *park_object(struct ab_quarantine *q, int fd, const char *name, size
 	errno = rc;
 	if (rc != 0)
 		return NULL;
-	if ((q->nparked & (q->nparked + 1)) == 0)
-		q->parked = ab_realloc(q->parked, 2 * (q->nparked + 1) * sizeof(q->parked[0]));
-	q->parked[q->nparked++] = (struct ab_parked){ .fd = fcntl(fd, F_DUPFD_CLOEXEC, 3),
-						      .moved = moved,
-						      .name = ab_strdup(as) };
+	*ab_append(q->parked, q->nparked) = (struct ab_parked){ .fd = fcntl(fd, F_DUPFD_CLOEXEC, 3),
+								.moved = moved,
+								.name = ab_strdup(as) };
 	return ab_strdup(as);
 }
 
@@ -377,7 +343,7 @@ static bool take_object(struct ab_quarantine *q, int fd, const char *path, const
 			       .errnum = rc };
 	if (moved)
 		describe_moved(q, as, &m);
-	add_report(q, m);
+	*ab_append(q->report.moved, q->report.nmoved) = m;
 	return rc == 0;
 }
 
@@ -435,18 +401,17 @@ static void add_names(struct ab_held_folder *h, const char *name)
 struct ab_held_folder *ab_quarantine_hold(struct ab_quarantine *q, int fd, const char *path,
 					  bool given)
 {
+	struct ab_held_folder *h = ab_append(q->held, q->nheld);
 	struct stat st = { 0 };
 
 	(void)fstat(fd, &st);
-	if ((q->nheld & (q->nheld + 1)) == 0)
-		q->held = ab_realloc(q->held, 2 * (q->nheld + 1) * sizeof(q->held[0]));
-	q->held[q->nheld] = (struct ab_held_folder){ .fd = fd,
-						     .wd = -1,
-						     .dev = st.st_dev,
-						     .ino = st.st_ino,
-						     .path = ab_strdup(path),
-						     .given = given };
-	return &q->held[q->nheld++];
+	*h = (struct ab_held_folder){ .fd = fd,
+				      .wd = -1,
+				      .dev = st.st_dev,
+				      .ino = st.st_ino,
+				      .path = ab_strdup(path),
+				      .given = given };
+	return h;
 }
 
 static void sweep_name(struct ab_quarantine *q, int fd, const char *path, const char *name,
@@ -466,11 +431,9 @@ static void sweep_names(struct ab_quarantine *q, int fd, const char *path, const
 		return;
 	}
 	dir = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0 || ab_listing_read(&l, dir, LIST_MAX) < 0 || l.cut) {
-		ab_autofree char *shown = ab_escape(path);
-
-		ab_strv_addf(&q->report.findings, "%s could not be searched for %s", shown, name);
-	}
+	if (dir < 0 || ab_listing_read(&l, dir, LIST_MAX) < 0 || l.cut)
+		ab_strv_add_safe(&q->report.findings, "%s could not be searched for %s", path,
+				 name);
 	for (size_t i = 0; i < l.len; i++)
 		if (ab_name_starts(name, l.v[i].name, &rest) &&
 		    !ab_survey_existed(q->survey, path, l.v[i].name))
@@ -585,12 +548,10 @@ static void hold_watch(struct ab_quarantine *q, const struct ab_watch *w)
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0 || st.st_dev != w->dev || st.st_ino != w->ino) {
-		ab_autofree char *shown = ab_escape(w->dir);
-
-		ab_strv_addf(
+		ab_strv_add_safe(
 			&q->report.findings,
 			"%s was replaced during the run; files that were created in it were not moved",
-			shown);
+			w->dir);
 		return;
 	}
 	h = ab_quarantine_hold(q, ab_take_fd(&fd), w->dir, true);
@@ -610,10 +571,7 @@ static bool is_inside(const struct ab_survey *survey, int dir)
 {
 	ab_autofree char *path = ab_real_path(dir);
 
-	for (size_t i = 0; path && i < survey->write.len; i++)
-		if (ab_path_within(path, survey->write.v[i]))
-			return true;
-	return !path;
+	return !path || ab_path_within_any(path, &survey->write);
 }
 
 int ab_quarantine_open(const struct ab_survey *survey, int dir, struct ab_quarantine **ret,
@@ -708,16 +666,11 @@ void ab_quarantine_close(struct ab_quarantine *q)
 	}
 	free(q->parked);
 	ab_quarantine_unwatch(q);
-	for (size_t i = 0; i < q->report.nmoved; i++) {
-		free(q->report.moved[i].path);
-		free(q->report.moved[i].name);
-		free(q->report.moved[i].entry);
-		free(q->report.moved[i].parked);
-		free(q->report.moved[i].keys);
-	}
+	for (size_t i = 0; i < q->report.nmoved; i++)
+		ab_free_all(q->report.moved[i].path, q->report.moved[i].name,
+			    q->report.moved[i].entry, q->report.moved[i].parked,
+			    q->report.moved[i].keys);
 	free(q->report.moved);
-	ab_strv_fini(&q->report.alerts);
-	ab_strv_fini(&q->report.findings);
-	ab_strv_fini(&q->report.notes);
+	ab_strv_fini_all(&q->report.alerts, &q->report.findings, &q->report.missed);
 	free(q);
 }

@@ -1,5 +1,4 @@
-#ifndef AB_WORKSPACE_QUARANTINE_QUARANTINE_H
-#define AB_WORKSPACE_QUARANTINE_QUARANTINE_H
+#pragma once
 /*
  * Removes what the box must not leave behind, on the host side. The broker watches the
  * folders of the survey while the box runs, and moves protected files that are
@@ -23,17 +22,11 @@
  * One thread. The quarantine keeps a pointer to the survey and to nothing else;
  * `dir` belongs to the caller and stays open as long as the quarantine.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/stat.h>
-#include <time.h>
-
-#include "base/data/strv.h"
+#include "base/base.h"
 #include "workspace/tree/guard.h"
 
-struct ab_error;
 struct ab_quarantine;
+struct ab_spots;
 struct ab_survey;
 
 enum { AB_QUARANTINE_NAME = 256 };
@@ -61,8 +54,9 @@ struct ab_quarantine_report {
 	size_t nmoved;
 	struct ab_strv alerts;	 /* sentences to be told at once */
 	struct ab_strv findings; /* sentences for the user */
-	struct ab_strv notes;	 /* the same, for -v */
-	size_t nstayed;		 /* protected names that are still there */
+	struct ab_strv missed; /* the first of `nmissed` folders that were not searched completely */
+	size_t nmissed;
+	size_t nstayed; /* protected names that are still there */
 };
 
 /* Is this the name of a quarantined file? */
@@ -112,15 +106,22 @@ bool ab_quarantine_must_end(const struct ab_quarantine *q, struct ab_error *ret)
 /* Check all watched folders now. */
 void ab_quarantine_sweep(struct ab_quarantine *q);
 
+/* How far the search at the end goes. */
+enum ab_search {
+	AB_SEARCH_SHORT, /* no call of the box can have made a folder, or changed a file of git */
+	AB_SEARCH_USUAL, /* as far as that of the survey */
+	AB_SEARCH_ALL,	 /* without limits */
+};
+
 /*
  * After the box ended: examine the repositories that the run created or changed once
- * more. Also report protected names in deeper folders that changed, and commands
- * in the todo list of a rebase. A bounded walk.
+ * more, wherever they are. Also report protected names in deeper folders that changed, and
+ * commands in the todo list of a rebase. Folders beyond the limits are in the report. `spots`: what
+ * the guard has noted, or NULL.
  */
-void ab_quarantine_review(struct ab_quarantine *q);
+void ab_quarantine_review(struct ab_quarantine *q, enum ab_search search,
+			  const struct ab_spots *spots);
 
 /* Owned by q. */
 const struct ab_quarantine_report *ab_quarantine_report(const struct ab_quarantine *q);
 void ab_quarantine_close(struct ab_quarantine *q);
-
-#endif

@@ -1,11 +1,6 @@
-#ifndef AB_WORKSPACE_QUARANTINE_QUARANTINE_STATE_H
-#define AB_WORKSPACE_QUARANTINE_QUARANTINE_STATE_H
+#pragma once
 /* Shared by the files of the quarantine. */
-#include <stdint.h>
-#include <sys/stat.h>
-#include <time.h>
-
-#include "base/data/error.h"
+#include "base/base.h"
 #include "workspace/quarantine/quarantine.h"
 #include "workspace/quarantine/repo_index.h"
 
@@ -96,8 +91,9 @@ void ab_quarantine_take_aside(struct ab_quarantine *q, int fd, const char *path,
 			      const char *aside, const char *keys);
 /* The same for what is neither a file nor a folder, in a shared folder (shared.h). */
 void ab_quarantine_take_shared(struct ab_quarantine *q, int fd, const char *path, const char *name);
-/* Report this at once. */
-void ab_quarantine_alert(struct ab_quarantine *q, char *sentence);
+/* Report this at once, and once only. The sentence is escaped as a whole. */
+void ab_quarantine_alert(struct ab_quarantine *q, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 /* Was it created or changed since the start? */
 bool ab_quarantine_is_new(const struct ab_quarantine *q, const struct stat *st);
 bool ab_quarantine_is_writable(const struct ab_quarantine *q, const char *path);
@@ -119,7 +115,7 @@ void ab_quarantine_watch_repo(struct ab_quarantine *q, struct ab_repo *repo);
 void ab_quarantine_watch_writes(struct ab_quarantine *q, const struct ab_held_folder *held);
 
 /* repo_config.c: replace a configuration file of a git directory that the run created by one
- * without the settings that run programs. */
+ * with the settings that are known to be harmless (repo_places.h). */
 void ab_repo_config_clean(struct ab_quarantine *q, int gitdir, const char *path, const char *file);
 
 /* repos.c: git directories that the run creates. */
@@ -151,5 +147,3 @@ void ab_repos_submodules(struct ab_quarantine *q, int gitdir, const char *path,
 /* Is a folder with these entries a git directory? */
 bool ab_repos_is_bare(const struct ab_listing *l);
 void ab_repos_free(struct ab_quarantine *q);
-
-#endif

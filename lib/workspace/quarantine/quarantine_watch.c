@@ -14,24 +14,14 @@
  * pause in which the next ones are collected. The first event after a quiet moment, and
  * those after something was moved, are taken at once.
  */
-#include "workspace/quarantine/quarantine.h"
-
-#include <limits.h>
 #include <linux/sched.h>
 #include <linux/sched/types.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/inotify.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
-#include "base/data/mem.h"
-#include "base/system/clock.h"
-#include "base/system/fd.h"
 #include "workspace/quarantine/quarantine_state.h"
-#include "workspace/survey/survey.h"
 
 enum {
 	APPEARS = IN_CREATE | IN_MOVED_TO,

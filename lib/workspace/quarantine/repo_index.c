@@ -1,13 +1,5 @@
 #include "workspace/quarantine/repo_index.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-
-#include "base/data/mem.h"
-#include "base/data/strv.h"
 #include "workspace/git/gitindex.h"
 #include "workspace/quarantine/quarantine_state.h"
 #include "workspace/tree/dir.h"

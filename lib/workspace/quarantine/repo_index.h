@@ -1,14 +1,9 @@
-#ifndef AB_WORKSPACE_QUARANTINE_REPO_INDEX_H
-#define AB_WORKSPACE_QUARANTINE_REPO_INDEX_H
+#pragma once
 /*
  * The submodules that the index of a git directory names, and which content of the index was read
  * last. It may be based on a second file, the shared index, which can change by itself.
  */
-#include <stdbool.h>
-#include <sys/types.h>
-#include <time.h>
-
-struct ab_strv;
+#include "base/base.h"
 
 #define AB_REPO_LINKS_MAX 1000
 
@@ -29,5 +24,3 @@ int ab_repo_index_read(struct ab_repo_index *index, int gitdir, struct ab_strv *
 bool ab_repo_index_is_read(const struct ab_repo_index *index, int gitdir);
 /* Is it a file with this name? */
 bool ab_repo_index_has_name(const char *name);
-
-#endif

@@ -15,23 +15,13 @@
  * folder whose ".git" led it there, or the one of core.worktree, whatever the git
  * directory is called. Several checkouts may lead to one git directory.
  *
- * A file that is moved is replaced by one without the settings that run programs. The
+ * A file that is moved is replaced by one with the harmless settings only. The
  * box can change that again; then it is moved again, and the third time the run
  * ends.
  */
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-#include "base/system/clock.h"
-#include "base/system/fd.h"
 #include "base/system/folder.h"
-#include "base/system/path.h"
 #include "workspace/git/gitconfig.h"
 #include "workspace/git/gitlink.h"
 #include "workspace/quarantine/quarantine_state.h"
@@ -196,11 +186,10 @@ static void add_top(struct ab_quarantine *q, size_t repo, const char *path)
 
 static void tell_link(struct ab_quarantine *q, const struct ab_repo *r, const char *link)
 {
-	ab_autofree char *top = ab_escape(r->tops[0].path), *shown = ab_escape(link);
-
-	ab_quarantine_alert(q, ab_printf("the run added the submodule %s to the index of %s: git "
-					 "commands there read its settings",
-					 shown, top));
+	ab_quarantine_alert(q,
+			    "the run added the submodule %s to the index of %s: git commands there "
+			    "read its settings",
+			    link, r->tops[0].path);
 }
 
 /* Was its checkout created since the start? */
@@ -253,11 +242,11 @@ static void look_again_at(struct ab_quarantine *q, struct ab_repo *r, int64_t wh
 
 static void alert_unread(struct ab_quarantine *q, const char *gitdir)
 {
-	ab_autofree char *shown = ab_escape(gitdir);
-
-	ab_quarantine_alert(q, ab_printf("%s/index cannot be read: look for submodules that the "
-					 "run added before you use git there",
-					 shown));
+	ab_quarantine_alert(
+		q,
+		"%s/index cannot be read: look for submodules that the run added before "
+		"you use git there",
+		gitdir);
 }
 
 void ab_repos_submodules(struct ab_quarantine *q, int gitdir, const char *path, struct ab_strv *ret)
@@ -419,9 +408,7 @@ static void add_repo(struct ab_quarantine *q, int gitdir, const char *path, cons
 			ab_repos_clean(q, gitdir, path);
 		return;
 	}
-	if ((q->nrepos & (q->nrepos + 1)) == 0)
-		q->repos = ab_realloc(q->repos, 2 * (q->nrepos + 1) * sizeof(q->repos[0]));
-	r = &q->repos[q->nrepos++];
+	r = ab_append(q->repos, q->nrepos);
 	*r = (struct ab_repo){ .fd = openat(gitdir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC),
 			       .hooks = -1,
 			       .wd = -1,
@@ -487,11 +474,8 @@ static void look_elsewhere(struct ab_quarantine *q, const char *top, const char 
 	ab_autoclose int fd = -1;
 
 	if (!ab_strv_has(&q->survey->repos, real) && !ab_quarantine_is_writable(q, real)) {
-		ab_autofree char *shown = ab_escape(top), *to = ab_escape(real);
-
-		ab_quarantine_alert(q,
-				    ab_printf("%s/.git was created by the run and points git to %s",
-					      shown, to));
+		ab_quarantine_alert(q, "%s/.git was created by the run and points git to %s", top,
+				    real);
 		return;
 	}
 	fd = ab_open_beneath(AT_FDCWD, real, O_RDONLY | O_DIRECTORY);
@@ -545,10 +529,7 @@ static bool is_generated(const char *name)
 	static const char *const generated[] = { "node_modules", ".venv", "target", ".cache",
 						 ".git" };
 
-	for (size_t i = 0; i < AB_COUNT(generated); i++)
-		if (strcmp(generated[i], name) == 0)
-			return true;
-	return false;
+	return ab_has_word(generated, AB_COUNT(generated), name);
 }
 
 static struct ab_held_folder *find_held(struct ab_quarantine *q, const struct stat *st)
@@ -666,20 +647,12 @@ void ab_repos_list(struct ab_quarantine *q, size_t held)
 			ab_repos_enter(q, fd, path, l.v[i].name, grow - 1);
 }
 
-static bool is_in_repo(const struct ab_survey *s, const char *path)
-{
-	for (size_t i = 0; i < s->repos.len; i++)
-		if (ab_path_within(path, s->repos.v[i]))
-			return true;
-	return false;
-}
-
 void ab_repos_begin(struct ab_quarantine *q)
 {
 	const struct ab_survey *s = q->survey;
 
 	for (size_t i = 0; i < q->nheld; i++)
-		if (q->held[i].given && !is_in_repo(s, q->held[i].path))
+		if (q->held[i].given && !ab_path_within_any(q->held[i].path, &s->repos))
 			q->held[i].grow = GROW_DEPTH;
 	for (size_t i = 0; i < s->repos.len; i++) {
 		ab_autoclose int fd =
@@ -692,7 +665,8 @@ void ab_repos_begin(struct ab_quarantine *q)
 	for (size_t i = 0; i < s->write.len; i++) {
 		ab_autofree char *above = ab_path_parent(s->write.v[i]);
 
-		if (!is_in_repo(s, s->write.v[i]) && strcmp(s->write.v[i], "/") != 0)
+		if (!ab_path_within_any(s->write.v[i], &s->repos) &&
+		    strcmp(s->write.v[i], "/") != 0)
 			ab_repos_enter(q, -1, above, ab_path_name(s->write.v[i]), GROW_DEPTH);
 	}
 }
@@ -702,8 +676,7 @@ void ab_repos_free(struct ab_quarantine *q)
 	for (size_t i = 0; i < q->nrepos; i++) {
 		struct ab_repo *r = &q->repos[i];
 
-		ab_closep(&r->fd);
-		ab_closep(&r->hooks);
+		ab_close_all(&r->fd, &r->hooks);
 		free(r->path);
 		ab_strv_fini(&r->links);
 		for (size_t k = 0; k < r->ntops; k++) {

@@ -1,62 +1,84 @@
-#include "workspace/quarantine/quarantine.h"
-
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
-#include "base/system/path.h"
+/*
+ * Theory of operation.
+ *
+ * Repositories are examined wherever the walk meets one: an edit of a file in place
+ * does not change the folder above it (workspace/quarantine/repos.c). Other names
+ * can only have appeared in a folder whose own entries changed. The kernel sets the
+ * change time, and the box cannot set it back.
+ *
+ * The walk has the limits of the survey, which has walked the same folders before the
+ * run. Of generated files (node_modules) it sees what is new, at any depth, and the first
+ * of what is old. Where it did not come, the spots tell what calls of the box did there
+ * (workspace/quarantine/spots.h). Whatever is left is named.
+ *
+ * A folder named .git is searched by itself, for repositories in it: nobody works there, but a file
+ * "name.git" in a checkout, or the list of alternates, leads git to them.
+ */
 #include "workspace/git/gitlink.h"
 #include "workspace/git/rebase_todo.h"
 #include "workspace/quarantine/quarantine_state.h"
+#include "workspace/quarantine/spots.h"
 #include "workspace/survey/project_files.h"
 #include "workspace/survey/survey.h"
 #include "workspace/tree/dir.h"
 #include "workspace/tree/names.h"
 #include "workspace/tree/tree_walk.h"
 
-/*
- * Repositories are examined wherever the walk meets one: an edit of a file in place
- * does not change the folder above it (workspace/quarantine/repos.c). Other names
- * can only have appeared in a folder whose own entries changed. The kernel sets the
- * change time, and the box cannot set it back.
- */
-
-#define REVIEW_DIRS 3000
-#define REVIEW_ENTRIES 30000
-#define REVIEW_DEPTH 8
-#define REPOS_MAX 256
+#define SHORT_ENTRIES 30000
+#define REPOS_MAX 2000
 #define TOPS_MAX 512
 #define LIST_MAX 1000
 #define MODULE_DEPTH 16
 #define SHOWN 20
+#define MISSED_SHOWN 3
 #define COMMANDS_MAX 5
 
 struct review {
 	struct ab_quarantine *q;
-	const struct ab_names *names;
-	struct ab_strv seen; /* examined git directories */
+	bool unlimited;
+	bool whole; /* the spots have everything that calls of the box did in old folders */
+	const struct ab_names *names; /* NULL: repositories only */
+	struct ab_strv seen;	      /* examined git directories */
 	struct ab_strv tops; /* "GITDIR//CHECKOUT": indexes whose submodules were examined */
 	struct ab_strv deep;
 	size_t ndeep;
-	bool cut;
+	bool cut;	       /* the walk did not see everything */
+	struct ab_strv inside; /* folders named .git, to be searched */
+	size_t ninside;	       /* of them have been */
 };
 
-/* What could not be opened was not searched, unless nothing is there that git would enter. */
-static void note_unopened(struct review *r, int errnum)
+static void miss_folder(struct review *r, const char *path)
 {
-	r->cut |= errnum != ENOENT && errnum != ENOTDIR && errnum != ELOOP;
+	const struct ab_survey *s = r->q->survey;
+	struct ab_quarantine_report *report = &r->q->report;
+
+	/* The box could not write there. */
+	if (ab_guards_cover(s->closed, s->nclosed, path) ||
+	    ab_path_within_any(path, &report->missed))
+		return;
+	if (report->nmissed++ < MISSED_SHOWN)
+		ab_strv_add(&report->missed, path);
+}
+
+/* What could not be opened was not searched, unless nothing is there that git would enter. */
+static void note_unopened(struct review *r, const char *path, int errnum)
+{
+	if (errnum != ENOENT && errnum != ENOTDIR && errnum != ELOOP)
+		miss_folder(r, path);
+}
+
+/* Entries of a folder of git that are read. */
+static size_t count_listed(const struct review *r)
+{
+	return r->unlimited ? SIZE_MAX : LIST_MAX;
 }
 
 static void add_finding(struct review *r, const char *path, const char *what)
 {
-	ab_autofree char *shown = ab_escape(path);
+	ab_autofree char *shown = ab_escape(path), *text = ab_printf("%s %s", shown, what);
 
-	ab_strv_addf(&r->q->report.findings, "%s %s", shown, what);
+	/* A spot may lead to it again. */
+	ab_strv_add_once(&r->q->report.findings, text);
 }
 
 struct commands {
@@ -119,7 +141,7 @@ static void review_submodules(struct review *r, const char *top, const struct ab
 	ab_autoclose int at = ab_open_beneath(AT_FDCWD, top, O_PATH | O_DIRECTORY);
 
 	if (at < 0) {
-		note_unopened(r, errno);
+		note_unopened(r, top, errno);
 		return;
 	}
 	for (size_t i = 0; i < links->len; i++) {
@@ -127,7 +149,7 @@ static void review_submodules(struct review *r, const char *top, const struct ab
 		ab_autofree char *full = ab_path_join(top, links->v[i]);
 
 		if (fd < 0)
-			note_unopened(r, errno);
+			note_unopened(r, full, errno);
 		else if (ab_quarantine_is_writable(r->q, full))
 			review_checkout(r, fd, full);
 	}
@@ -141,8 +163,8 @@ static bool is_reviewed_top(struct review *r, int gitdir, const char *path, cons
 
 	if (ab_strv_has(&r->tops, pair) || ab_repos_has_top(r->q, gitdir, top))
 		return true;
-	if (r->tops.len >= most) {
-		r->cut = true;
+	if (r->tops.len >= most && !r->unlimited) {
+		miss_folder(r, top);
 		return true;
 	}
 	ab_strv_add(&r->tops, pair);
@@ -174,8 +196,8 @@ static void review_index(struct review *r, int gitdir, const char *path, const c
 static void review_gitdir(struct review *r, int gitdir, const char *path, const char *top)
 {
 	if (!ab_strv_has(&r->seen, path) && !ab_strv_has(&r->q->survey->repos, path)) {
-		if (r->seen.len >= REPOS_MAX) {
-			r->cut = true;
+		if (r->seen.len >= REPOS_MAX && !r->unlimited) {
+			miss_folder(r, path);
 			return;
 		}
 		ab_strv_add(&r->seen, path);
@@ -195,15 +217,15 @@ static void review_modules(struct review *r, int at, const char *name, const cha
 	struct stat st;
 
 	if (fd < 0) {
-		note_unopened(r, errno);
+		note_unopened(r, path, errno);
 		return;
 	}
 	if (depth > 0 && fstatat(fd, "HEAD", &st, AT_SYMLINK_NOFOLLOW) == 0) {
 		review_gitdir(r, fd, path, NULL);
 		return;
 	}
-	if (depth > MODULE_DEPTH || ab_listing_read(&l, fd, LIST_MAX) < 0 || l.cut) {
-		r->cut = true;
+	if (depth > MODULE_DEPTH || ab_listing_read(&l, fd, count_listed(r)) < 0 || l.cut) {
+		miss_folder(r, path);
 		return;
 	}
 	for (size_t i = 0; i < l.len; i++) {
@@ -220,21 +242,24 @@ static void review_lists(struct review *r, int gitdir, const char *path)
 	ab_autolisting struct ab_listing l = { 0 };
 	ab_autoclose int fd = -1;
 
+	/* Not now: they may be nested. */
+	if (strcmp(ab_path_name(path), ".git") == 0 && ab_quarantine_is_writable(r->q, path))
+		ab_strv_add(&r->inside, path);
 	review_modules(r, gitdir, "modules", modules, 0);
 	fd = openat(gitdir, "worktrees", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0) {
-		note_unopened(r, errno);
+		note_unopened(r, worktrees, errno);
 		return;
 	}
-	if (ab_listing_read(&l, fd, LIST_MAX) < 0 || l.cut)
-		r->cut = true;
+	if (ab_listing_read(&l, fd, count_listed(r)) < 0 || l.cut)
+		miss_folder(r, worktrees);
 	for (size_t i = 0; i < l.len; i++) {
 		ab_autofree char *admin = ab_path_join(worktrees, l.v[i].name);
 		ab_autoclose int sub =
 			openat(fd, l.v[i].name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 		if (sub < 0)
-			note_unopened(r, errno);
+			note_unopened(r, admin, errno);
 		else
 			review_gitdir(r, sub, admin, NULL);
 	}
@@ -279,7 +304,7 @@ static void review_checkout(struct review *r, int fd, const char *path)
 	struct stat st;
 
 	if (fstatat(fd, ".git", &st, AT_SYMLINK_NOFOLLOW) < 0) {
-		note_unopened(r, errno);
+		note_unopened(r, git, errno);
 		return;
 	}
 	gitdir = openat(fd, ".git", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -290,12 +315,12 @@ static void review_checkout(struct review *r, int fd, const char *path)
 		if (real)
 			review_elsewhere(r, path, real);
 		else
-			note_unopened(r, errno);
+			note_unopened(r, git, errno);
 	} else if (S_ISREG(st.st_mode)) {
 		if (ab_gitlink_read(path, &l) == 0)
 			review_elsewhere(r, path, l.gitdir);
 		else
-			note_unopened(r, errno);
+			note_unopened(r, git, errno);
 		ab_gitlink_fini(&l);
 	} else if (S_ISDIR(st.st_mode)) {
 		add_finding(r, git, "was created by the run and cannot be examined");
@@ -306,10 +331,7 @@ static bool is_watched(const struct review *r, const char *path)
 {
 	const struct ab_survey *s = r->q->survey;
 
-	for (size_t i = 0; i < s->nwatch; i++)
-		if (strcmp(s->watch[i].dir, path) == 0)
-			return true;
-	return false;
+	return ab_find_row(s->watch, s->nwatch, dir, path) != NULL;
 }
 
 static void find_names(struct review *r, int fd, const char *path, const struct ab_listing *l)
@@ -347,62 +369,160 @@ static bool review_folder(void *arg, int fd, const char *path, unsigned depth,
 		review_checkout(r, fd, path);
 	if (ab_repos_is_bare(l))
 		review_gitdir(r, fd, path, NULL);
-	if (fstat(fd, &st) < 0 || !ab_quarantine_is_new(r->q, &st))
+	if (!r->names || fstat(fd, &st) < 0 || !ab_quarantine_is_new(r->q, &st))
 		return true;
 	if (!is_watched(r, path))
 		find_names(r, fd, path, l);
 	return true;
 }
 
-static void report_names(struct review *r)
+/* In old folders of generated files the spots have everything. */
+static void miss_walked(void *arg, const char *path, bool late)
 {
-	ab_autobuf struct ab_buf b = { 0 };
+	struct review *r = arg;
 
-	if (r->ndeep == 0)
-		return;
-	ab_buf_printf(
-		&b,
-		"the run created or changed %zu file%s in deeper folders that tools may run or obey: ",
-		r->ndeep, r->ndeep == 1 ? "" : "s");
-	for (size_t i = 0; i < r->deep.len; i++) {
-		ab_buf_puts(&b, i ? ", " : "");
-		ab_buf_escape(&b, r->deep.v[i]);
-	}
-	ab_buf_puts(&b, r->ndeep > r->deep.len ? ", ..." : "");
-	ab_strv_give(&r->q->report.findings, ab_buf_take(&b));
+	r->cut = true;
+	if (!late || !r->whole)
+		miss_folder(r, path);
 }
 
-void ab_quarantine_review(struct ab_quarantine *q)
+static void walk_folders(struct review *r, struct ab_walk *w, const char *top)
 {
-	const struct ab_survey *s = q->survey;
-	struct review r = { .q = q, .names = &s->names };
-	struct ab_walk w = { .dirs = REVIEW_DIRS,
-			     .entries = REVIEW_ENTRIES,
-			     .depth = REVIEW_DEPTH };
+	if (ab_walk(w, top, review_folder, r) < 0) {
+		r->cut = true;
+		note_unopened(r, top, errno);
+	}
+}
 
-	for (size_t i = 0; i < s->repos.len; i++) {
+static bool review_inside(void *arg, int fd, const char *path, unsigned depth,
+			  const struct ab_listing *l)
+{
+	struct review *r = arg;
+
+	if (depth > 0 && ab_listing_find(l, ".git"))
+		review_checkout(r, fd, path);
+	if (depth > 0 && ab_repos_is_bare(l))
+		review_gitdir(r, fd, path, NULL);
+	return true;
+}
+
+static void miss_inside(void *arg, const char *path, bool late)
+{
+	(void)late;
+	miss_walked(arg, path, true);
+}
+
+/* Each may lead to more. */
+static void review_insides(struct review *r, const struct ab_walk *walk)
+{
+	struct ab_walk w = *walk;
+
+	w.missed = miss_inside;
+	for (; r->ninside < r->inside.len; r->ninside++) {
+		ab_autofree char *top = ab_strdup(r->inside.v[r->ninside]);
+
+		if (ab_walk(&w, top, review_inside, r) < 0)
+			note_unopened(r, top, errno);
+	}
+}
+
+static void review_known(struct review *r)
+{
+	const struct ab_strv *repos = &r->q->survey->repos;
+
+	for (size_t i = 0; i < repos->len; i++) {
 		ab_autoclose int fd =
-			ab_open_beneath(AT_FDCWD, s->repos.v[i], O_RDONLY | O_DIRECTORY);
+			ab_open_beneath(AT_FDCWD, repos->v[i], O_RDONLY | O_DIRECTORY);
 
 		if (fd < 0) {
-			note_unopened(&r, errno);
+			note_unopened(r, repos->v[i], errno);
 			continue;
 		}
-		review_todos(&r, fd, s->repos.v[i]);
-		review_lists(&r, fd, s->repos.v[i]);
-		review_gitdir(&r, fd, s->repos.v[i], NULL);
+		review_todos(r, fd, repos->v[i]);
+		review_lists(r, fd, repos->v[i]);
+		review_gitdir(r, fd, repos->v[i], NULL);
 	}
+}
+
+static void review_spot(struct review *r, struct ab_walk *tree, const char *path, enum ab_spot kind)
+{
+	ab_autolisting struct ab_listing l = { 0 };
+	ab_autoclose int fd = -1;
+
+	if (!ab_quarantine_is_writable(r->q, path))
+		return;
+	if (kind == AB_SPOT_TREE) {
+		walk_folders(r, tree, path);
+		return;
+	}
+	fd = ab_open_beneath(AT_FDCWD, path, O_RDONLY | O_DIRECTORY);
+	if (fd < 0)
+		note_unopened(r, path, errno);
+	else if (ab_listing_read(&l, fd, tree->entries) < 0 || l.cut)
+		miss_folder(r, path);
+	else
+		review_folder(r, fd, path, 0, &l);
+}
+
+/* Where the walk did not come. It leaves out old folders without a folder in them, and a file that is
+ * written in place does not make its folder new: so the others count, whatever the walk has seen. */
+static void review_spots(struct review *r, const struct ab_spots *spots, const struct ab_walk *walk)
+{
+	struct ab_walk tree = *walk;
+	static const struct timespec never;
+	bool trees = r->cut;
+	enum ab_spot kind;
+	size_t at = 0;
+	char *path;
+
+	tree.since = &never;
+	tree.entries = (struct ab_survey_limits){ AB_SURVEY_USUAL }.entries;
+	r->names = NULL;
+	while ((path = ab_spots_next(spots, &at, &kind)) != NULL) {
+		if (trees || kind == AB_SPOT_FOLDER)
+			review_spot(r, &tree, path, kind);
+		free(path);
+	}
+}
+
+static struct ab_walk plan_walk(const struct ab_survey *s, enum ab_search search)
+{
+	const struct ab_survey_limits usual = { AB_SURVEY_USUAL };
+	const size_t entries[] = { [AB_SEARCH_SHORT] = SHORT_ENTRIES,
+				   [AB_SEARCH_USUAL] = usual.entries,
+				   [AB_SEARCH_ALL] = SIZE_MAX };
+
+	return (struct ab_walk){ .dirs = SIZE_MAX,
+				 .entries = entries[search],
+				 .late = search == AB_SEARCH_ALL ? SIZE_MAX : usual.generated,
+				 .depth = UINT_MAX,
+				 .thorough = true,
+				 .since = &s->started,
+				 .missed = search == AB_SEARCH_SHORT ? NULL : miss_walked };
+}
+
+void ab_quarantine_review(struct ab_quarantine *q, enum ab_search search,
+			  const struct ab_spots *spots)
+{
+	const struct ab_survey *s = q->survey;
+	struct review r = { .q = q,
+			    .names = &s->names,
+			    .unlimited = search == AB_SEARCH_ALL,
+			    .whole = spots && ab_spots_is_whole(spots) };
+	struct ab_walk w = plan_walk(s, search);
+
+	w.leaves = r.unlimited || (spots && !r.whole);
+	review_known(&r);
 	for (size_t i = 0; i < s->write.len; i++)
-		if (ab_walk(&w, s->write.v[i], review_folder, &r) < 0)
-			r.cut |= errno != ENOTDIR && errno != ENOENT;
-	report_names(&r);
+		walk_folders(&r, &w, s->write.v[i]);
+	if (search != AB_SEARCH_SHORT)
+		review_insides(&r, &w);
+	if (search != AB_SEARCH_SHORT && spots) {
+		review_spots(&r, spots, &w);
+		review_insides(&r, &w);
+	}
+	ab_names_tell(&q->report.findings, "the run created or changed", r.ndeep, "file",
+		      "in deeper folders that tools may run or obey", &r.deep);
 	ab_project_files_report(s, &q->report.findings);
-	/* If the first scan was complete, the box has created too much, or closed a folder. */
-	if (r.cut || w.cut)
-		ab_strv_add(
-			s->searched ? &q->report.findings : &q->report.notes,
-			"the writable folders could not be searched completely for what the run created");
-	ab_strv_fini(&r.seen);
-	ab_strv_fini(&r.tops);
-	ab_strv_fini(&r.deep);
+	ab_strv_fini_all(&r.seen, &r.tops, &r.deep, &r.inside);
 }

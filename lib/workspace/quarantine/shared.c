@@ -1,19 +1,8 @@
 #include "workspace/quarantine/shared.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <sys/xattr.h>
 
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
-#include "base/system/path.h"
 #include "workspace/quarantine/quarantine_state.h"
 #include "workspace/survey/survey.h"
 #include "workspace/tree/dir.h"
@@ -26,23 +15,18 @@
 struct search {
 	struct ab_quarantine *q;
 	struct ab_walk walk;
-	struct ab_strv locked; /* folders that the walk could not read */
-	size_t removed;
+	struct ab_strv locked;	    /* folders that the walk could not read */
+	struct ab_shared_mode root; /* of the folder that is searched, at the start */
+	mode_t mask;		    /* bits that others get from nobody */
+	size_t removed, narrowed;
+	char *narrowed_path; /* the first one */
 	bool cut;
 };
 
-static bool is_within_any(const struct ab_strv *roots, const char *path)
-{
-	for (size_t i = 0; i < roots->len; i++)
-		if (ab_path_within(path, roots->v[i]))
-			return true;
-	return false;
-}
-
 static bool is_shared(const struct ab_quarantine *q, const char *path)
 {
-	return is_within_any(&q->survey->shared, path) &&
-	       !is_within_any(&q->survey->unshared, path);
+	return ab_path_within_any(path, &q->survey->shared) &&
+	       !ab_path_within_any(path, &q->survey->unshared);
 }
 
 /* Is it neither a file nor a folder, and new? */
@@ -81,14 +65,12 @@ void ab_shared_list(struct ab_quarantine *q, size_t held, const struct ab_listin
 /* The box may have removed our rights in its own folder. */
 static bool unlock_folder(const struct ab_quarantine *q, int fd)
 {
-	char self[32];
 	struct stat st;
 
 	if (fstat(fd, &st) < 0 || st.st_uid != geteuid() || (st.st_mode & 0500) == 0500 ||
 	    !ab_quarantine_is_new(q, &st))
 		return false;
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
-	return chmod(self, (st.st_mode & 07777) | 0500) == 0;
+	return ab_fd_chmod(fd, (st.st_mode & 07777) | 0500) == 0;
 }
 
 static void take_stray(struct search *s, int fd, const char *path, const char *name)
@@ -101,18 +83,83 @@ static void take_stray(struct search *s, int fd, const char *path, const char *n
 		s->cut |= errno != ENOENT;
 }
 
+/* What the folder gave to others at the start. */
+static mode_t find_broad(const struct ab_survey *survey, const struct stat *st)
+{
+	for (size_t i = 0; i < survey->nbroad; i++)
+		if (survey->broad[i].ino == st->st_ino && survey->broad[i].dev == st->st_dev)
+			return survey->broad[i].mode;
+	return 0;
+}
+
+/* What the permissions of something below a shared folder may be. */
+static mode_t narrow_mode(const struct search *s, const struct stat *st)
+{
+	mode_t mode = st->st_mode & 07777;
+	mode_t closed = (S_ISUID | S_ISGID | S_ISVTX) | ((S_IWGRP | S_IWOTH) & s->mask);
+
+	if (S_ISDIR(st->st_mode))
+		closed &= ~(s->root.mode | find_broad(s->q->survey, st));
+	else
+		closed &= ~(s->root.mode & (S_IWGRP | S_IWOTH));
+	return mode & ~closed;
+}
+
+static void count_narrowed(struct search *s, const char *path, const char *name)
+{
+	if (!s->narrowed++)
+		s->narrowed_path = name ? ab_path_join(path, name) : ab_strdup(path);
+}
+
+/* `name`: in the folder `path`; or NULL: the folder itself, which is open. */
+static void narrow_object(struct search *s, int fd, const char *path, const char *name)
+{
+	static const char acl[] = "system.posix_acl_default";
+	struct stat st;
+	mode_t mode;
+
+	if (fstat(fd, &st) < 0 || st.st_uid != geteuid() || !ab_quarantine_is_new(s->q, &st))
+		return;
+	mode = narrow_mode(s, &st);
+	if (mode != (st.st_mode & 07777) && ab_fd_chmod(fd, mode) == 0)
+		count_narrowed(s, path, name);
+	else if (mode != (st.st_mode & 07777))
+		s->cut = true;
+	/* Files that an agent outside creates there later would get it. */
+	if (S_ISDIR(st.st_mode) && !name && !s->root.acl && fgetxattr(fd, acl, NULL, 0) > 0 &&
+	    fremovexattr(fd, acl) == 0)
+		count_narrowed(s, path, NULL);
+}
+
+static void narrow_file(struct search *s, int folder, const char *path, const char *name)
+{
+	struct stat st;
+	ab_autoclose int fd = -1;
+
+	/* Most need no descriptor. */
+	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode) ||
+	    !ab_quarantine_is_new(s->q, &st) || narrow_mode(s, &st) == (st.st_mode & 07777))
+		return;
+	fd = openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		narrow_object(s, fd, path, name);
+}
+
 static bool search_folder(void *arg, int fd, const char *path, unsigned depth,
 			  const struct ab_listing *l)
 {
 	struct search *s = arg;
 
 	(void)depth;
-	if (is_within_any(&s->q->survey->unshared, path))
+	if (ab_path_within_any(path, &s->q->survey->unshared))
 		return false;
 	/* It can be listed, but not entered. */
 	(void)unlock_folder(s->q, fd);
+	narrow_object(s, fd, path, NULL);
 	for (size_t i = 0; i < l->len; i++)
-		if (may_be_stray(&l->v[i]) && is_stray(s->q, fd, l->v[i].name))
+		if (!may_be_stray(&l->v[i]))
+			narrow_file(s, fd, path, l->v[i].name);
+		else if (is_stray(s->q, fd, l->v[i].name))
 			take_stray(s, fd, path, l->v[i].name);
 	return true;
 }
@@ -127,21 +174,76 @@ static void note_locked(void *arg, const char *path)
 		s->cut = true;
 }
 
+/* The shared folder itself gets what it had; what somebody else closed meanwhile stays closed. */
+static void put_back_root(struct search *s, const char *path)
+{
+	ab_autoclose int fd = ab_open_beneath(AT_FDCWD, path, O_PATH | O_DIRECTORY);
+	mode_t before = s->root.mode, mode;
+	struct stat st;
+
+	/* Without a mode it was not there at the start. */
+	if (!before || fd < 0 || fstat(fd, &st) < 0 || st.st_uid != geteuid() ||
+	    !ab_quarantine_is_new(s->q, &st))
+		return;
+	mode = (before & 0700) | (st.st_mode & before & 07077);
+	if (mode == (st.st_mode & 07777))
+		return;
+	if (ab_fd_chmod(fd, mode) == 0)
+		count_narrowed(s, path, NULL);
+	else
+		s->cut = true;
+}
+
 static void search_root(struct search *s, const char *root)
 {
 	if (ab_walk(&s->walk, root, search_folder, s) < 0)
 		s->cut |= errno != ENOENT && errno != ENOTDIR;
 }
 
+/* After the end of a run that was killed it is not known what the folder had. */
+static void enter_shared(struct search *s, size_t i)
+{
+	const struct ab_survey *survey = s->q->survey;
+
+	s->root = survey->shared_modes ? survey->shared_modes[i]
+				       : (struct ab_shared_mode){ .mode = 0 };
+	s->mask = survey->shared_modes ? survey->mask : S_IWGRP | S_IWOTH;
+}
+
 static void search_locked(struct search *s, const char *path)
 {
 	ab_autoclose int fd = ab_open_beneath(AT_FDCWD, path, O_PATH | O_DIRECTORY);
+	const struct ab_strv *shared = &s->q->survey->shared;
 
+	for (size_t i = 0; i < shared->len; i++)
+		if (ab_path_within(path, shared->v[i]))
+			enter_shared(s, i);
 	/* Otherwise it is the host's own, or so deep that its paths are too long. */
 	if (fd >= 0 && unlock_folder(s->q, fd))
 		search_root(s, path);
 	else
 		s->cut |= fd >= 0 || (errno != ENOENT && errno != ENOTDIR);
+}
+
+static void search_shared(struct search *s, size_t i)
+{
+	enter_shared(s, i);
+	if (s->q->survey->shared_modes)
+		put_back_root(s, s->q->survey->shared.v[i]);
+	search_root(s, s->q->survey->shared.v[i]);
+}
+
+static void tell_narrowed(struct search *s)
+{
+	ab_autofree char *shown = s->narrowed ? ab_escape(s->narrowed_path) : NULL;
+
+	if (s->narrowed)
+		ab_strv_addf(&s->q->report.findings,
+			     "the run changed the permissions of %zu file%s or folder%s in shared "
+			     "folders (%s%s); put back as far as other users gained from it",
+			     s->narrowed, s->narrowed == 1 ? "" : "s", s->narrowed == 1 ? "" : "s",
+			     shown, s->narrowed == 1 ? "" : ", ...");
+	free(s->narrowed_path);
 }
 
 void ab_shared_sweep(struct ab_quarantine *q)
@@ -156,13 +258,14 @@ void ab_shared_sweep(struct ab_quarantine *q)
 				      .unreadable = note_locked } };
 
 	for (size_t i = 0; i < shared->len; i++)
-		search_root(&s, shared->v[i]);
+		search_shared(&s, i);
 	/* Grows meanwhile: one below another. */
 	for (size_t i = 0; i < s.locked.len; i++) {
 		ab_autofree char *path = ab_strdup(s.locked.v[i]);
 
 		search_locked(&s, path);
 	}
+	tell_narrowed(&s);
 	if (s.removed)
 		ab_strv_addf(&q->report.findings,
 			     "the run created %zu more links and the like in shared folders; "
@@ -171,6 +274,6 @@ void ab_shared_sweep(struct ab_quarantine *q)
 	if (s.cut || s.walk.cut)
 		ab_strv_add(&q->report.findings,
 			    "the shared folders could not be searched completely for links that "
-			    "the run created");
+			    "the run created, and for permissions that it changed");
 	ab_strv_fini(&s.locked);
 }

@@ -1,43 +1,11 @@
 #include "workspace/survey/project_files.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
-#include "base/system/path.h"
+#include "agents/obeyed.h"
 #include "workspace/survey/survey.h"
 #include "workspace/tree/dir.h"
-#include "workspace/tree/names.h"
 
 #define LIST_MAX 10000
 #define SHOWN 20
-
-/* Sorted. */
-/* clang-format off */
-static const char *const names[] = {
-	".bazelrc", ".bundle/config", ".cursorrules", ".env", ".eslintrc.cjs",
-	".eslintrc.js", ".github/copilot-instructions.md", ".goosehints", ".lefthook.yaml",
-	".lefthook.yml", ".mvn/extensions.xml", ".mvn/jvm.config", ".mvn/maven.config",
-	".npmrc",
-	".overcommit.yml", ".pnpmfile.cjs", ".pnpmfile.mjs", ".pre-commit-config.yaml",
-	".pypirc", ".ripgreprc", ".tool-versions", ".windsurfrules", ".yarnrc",
-	".yarnrc.yml",
-	"AGENTS.md", "AGENTS.override.md", "CLAUDE.local.md", "CLAUDE.md", "CRUSH.md",
-	"GEMINI.md", "QWEN.md", "bunfig.toml", "eslint.config.cjs", "eslint.config.js",
-	"eslint.config.mjs", "eslint.config.mts", "eslint.config.ts", "lefthook.toml",
-	"lefthook.yaml", "lefthook.yml", "rust-toolchain", "rust-toolchain.toml",
-};
-/* clang-format on */
-
-const char *ab_project_file_name(size_t index)
-{
-	return index < AB_COUNT(names) ? names[index] : NULL;
-}
 
 typedef void found_fn(void *arg, const char *path, const struct stat *st);
 
@@ -54,24 +22,25 @@ static void look_up(int dir, const char *top, const char *name, found_fn *fn, vo
 static void find_files(int dir, const char *top, const struct ab_listing *l, found_fn *fn,
 		       void *arg)
 {
+	size_t n;
+	const struct ab_obeyed_name *names = ab_obeyed_names(AB_OBEYED_REPORTED, &n);
 	const char *rest;
 
-	for (size_t k = 0; k < AB_COUNT(names) && l->cut; k++)
-		look_up(dir, top, names[k], fn, arg);
+	for (size_t k = 0; k < n && l->cut; k++)
+		look_up(dir, top, names[k].pattern, fn, arg);
 	for (size_t i = 0; i < l->len && !l->cut; i++)
-		for (size_t k = 0; k < AB_COUNT(names); k++)
-			if (names[k][0] == l->v[i].name[0] &&
-			    ab_name_starts(names[k], l->v[i].name, &rest))
-				look_up(dir, top, names[k], fn, arg);
+		for (size_t k = 0; k < n; k++)
+			if (names[k].pattern[0] == l->v[i].name[0] &&
+			    ab_name_starts(names[k].pattern, l->v[i].name, &rest))
+				look_up(dir, top, names[k].pattern, fn, arg);
 }
 
 static void note_file(void *arg, const char *path, const struct stat *st)
 {
 	struct ab_survey *s = arg;
 
-	if ((s->nproject & (s->nproject + 1)) == 0)
-		s->project = ab_realloc(s->project, 2 * (s->nproject + 1) * sizeof(s->project[0]));
-	s->project[s->nproject++] = (struct ab_project_file){ ab_strdup(path), st->st_ctim };
+	*ab_append(s->project, s->nproject) =
+		(struct ab_project_file){ ab_strdup(path), st->st_ctim };
 }
 
 void ab_project_files_note(struct ab_survey *survey, const char *top,
@@ -118,22 +87,11 @@ static void check_folder(struct report *r, const struct ab_watch *w)
 void ab_project_files_report(const struct ab_survey *survey, struct ab_strv *findings)
 {
 	struct report r = { .survey = survey };
-	ab_autobuf struct ab_buf b = { 0 };
 
 	for (size_t i = 0; i < survey->nwatch; i++)
 		if (survey->watch[i].top)
 			check_folder(&r, &survey->watch[i]);
-	if (r.n > 0) {
-		ab_buf_printf(
-			&b,
-			"the run created or changed %zu project file%s that tools outside obey: ",
-			r.n, r.n == 1 ? "" : "s");
-		for (size_t i = 0; i < r.changed.len; i++) {
-			ab_buf_puts(&b, i ? ", " : "");
-			ab_buf_escape(&b, r.changed.v[i]);
-		}
-		ab_buf_puts(&b, r.n > r.changed.len ? ", ..." : "");
-		ab_strv_give(findings, ab_buf_take(&b));
-	}
+	ab_names_tell(findings, "the run created or changed", r.n, "project file",
+		      "that tools outside obey", &r.changed);
 	ab_strv_fini(&r.changed);
 }

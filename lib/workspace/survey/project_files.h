@@ -1,19 +1,15 @@
-#ifndef AB_WORKSPACE_SURVEY_PROJECT_FILES_H
-#define AB_WORKSPACE_SURVEY_PROJECT_FILES_H
+#pragma once
 /*
  * Ordinary files of a project that programs outside also obey: settings of package
  * managers, hooks that a tool installs, instructions for agents. Editing them is
  * the command's work, so they are open; the user is told which ones the run
- * created or changed, at the top of each writable root and repository.
+ * created or changed, at the top of each writable root and repository. The names
+ * are in agents/obeyed.c.
  */
-#include <stddef.h>
+#include "base/base.h"
 
 struct ab_listing;
-struct ab_strv;
 struct ab_survey;
-
-/* The name with this index, relative to the top of a project; NULL: there is none. */
-const char *ab_project_file_name(size_t index);
 
 /* Before the start: remember those that exist in the folder `top`. */
 void ab_project_files_note(struct ab_survey *survey, const char *top,
@@ -21,5 +17,3 @@ void ab_project_files_note(struct ab_survey *survey, const char *top,
 
 /* After the end: add a sentence if some were created or changed. The box has ended. */
 void ab_project_files_report(const struct ab_survey *survey, struct ab_strv *findings);
-
-#endif

@@ -1,17 +1,7 @@
 #include "workspace/survey/survey.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include <sys/xattr.h>
 
-#include "base/data/buf.h"
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
-#include "base/system/path.h"
 #include "policy/model/policy.h"
 #include "workspace/git/gitlink.h"
 #include "workspace/survey/project_files.h"
@@ -23,10 +13,6 @@
 #define TOP_ENTRIES 10000
 #define TOPS_MAX 1000 /* folders with a repository */
 #define SHOWN 20      /* paths in a note */
-
-/* What the search at the end can see again (quarantine/review.c). */
-#define SMALL_DIRS 3000
-#define SMALL_ENTRIES 30000
 
 /* About 5 us for each folder: seconds for the largest trees, and 6 ms more for
  * node_modules. */
@@ -72,13 +58,10 @@ static int check_links(const struct ab_policy *policy, const char *path, const c
 	return ab_step(err, "writable paths");
 }
 
-/* Is the path a writable root, or inside one? */
-static bool is_writable(const struct ab_policy *policy, const char *path)
+bool ab_survey_reviews(const struct ab_policy *policy)
 {
-	for (size_t i = 0; i < policy->fs.write.len; i++)
-		if (ab_path_within(path, policy->fs.write.v[i]))
-			return true;
-	return false;
+	return policy->fs.review != AB_REVIEW_NONE && policy->workspace[0] &&
+	       ab_path_within_any(policy->workspace, &policy->fs.write);
 }
 
 /* The workspace, if this run may write to it and its changes are to be reviewed. */
@@ -91,7 +74,7 @@ static int find_reviewed(struct ab_surveyor *s, const struct ab_policy *policy,
 
 	if (policy->fs.review == AB_REVIEW_NONE)
 		return 0;
-	if (!policy->workspace[0] || !is_writable(policy, policy->workspace)) {
+	if (!ab_survey_reviews(policy)) {
 		ab_strv_add(&s->out->findings, "there is nothing to review: this run may not write "
 					       "to a workspace");
 		return 0;
@@ -122,16 +105,16 @@ static int find_roots(struct ab_surveyor *s, const struct ab_policy *policy, str
 
 	for (size_t i = 0; i < write->len; i++) {
 		ab_autoclose int fd = open(write->v[i], O_PATH | O_CLOEXEC);
-		ab_autofree char *real = NULL, *shown = NULL;
+		ab_autofree char *real = NULL;
 		struct stat st;
 
 		/* A run creates the shared folders before. */
 		if (fd < 0 && errno == ENOENT && s->limits->look_only && is_share(policy, i))
 			continue;
 		if (fd < 0) {
-			shown = ab_escape(write->v[i]);
-			ab_strv_addf(&s->out->findings, "cannot make %s writable: %s", shown,
-				     errno == ENOENT ? "it does not exist" : strerror(errno));
+			ab_strv_add_safe(&s->out->findings, "cannot make %s writable: %s",
+					 write->v[i],
+					 errno == ENOENT ? "it does not exist" : strerror(errno));
 			continue;
 		}
 		real = ab_real_path(fd);
@@ -140,9 +123,9 @@ static int find_roots(struct ab_surveyor *s, const struct ab_policy *policy, str
 				       write->v[i]);
 		if (strcmp(real, write->v[i]) != 0 &&
 		    ab_strv_has(&policy->fs.write_itself, write->v[i])) {
-			shown = ab_escape(write->v[i]);
-			ab_strv_addf(&s->out->findings,
-				     "cannot make %s writable: it now leads elsewhere", shown);
+			ab_strv_add_safe(&s->out->findings,
+					 "cannot make %s writable: it now leads elsewhere",
+					 write->v[i]);
 			continue;
 		}
 		if (strcmp(real, write->v[i]) != 0 &&
@@ -173,6 +156,21 @@ static void settle_shared(struct ab_survey *o)
 				inside |= ab_path_within(o->unshared.v[i], o->shared.v[k]);
 		if (!inside)
 			ab_strv_remove(&o->unshared, i);
+	}
+}
+
+static void note_modes(struct ab_survey *o)
+{
+	o->shared_modes = ab_alloc(o->shared.len * sizeof(o->shared_modes[0]) + 1);
+	o->mask = umask(077);
+	umask(o->mask);
+	for (size_t i = 0; i < o->shared.len; i++) {
+		struct stat st;
+
+		if (stat(o->shared.v[i], &st) == 0)
+			o->shared_modes[i].mode = st.st_mode & 07777;
+		o->shared_modes[i].acl =
+			getxattr(o->shared.v[i], "system.posix_acl_default", NULL, 0) > 0;
 	}
 }
 
@@ -210,6 +208,12 @@ static bool is_left_out(const struct ab_survey *o, const char *path)
 	return ab_path_within(path, o->reviewed);
 }
 
+static void free_watch(struct ab_watch *w)
+{
+	free(w->dir);
+	ab_strv_fini(&w->names);
+}
+
 /* A root around the reviewed folder was searched with everything in it. */
 static void leave_out_reviewed(struct ab_survey *o)
 {
@@ -223,12 +227,10 @@ static void leave_out_reviewed(struct ab_survey *o)
 	o->nclosed = kept;
 	kept = 0;
 	for (size_t i = 0; i < o->nwatch; i++)
-		if (is_left_out(o, o->watch[i].dir)) {
-			free(o->watch[i].dir);
-			ab_strv_fini(&o->watch[i].names);
-		} else {
+		if (is_left_out(o, o->watch[i].dir))
+			free_watch(&o->watch[i]);
+		else
 			o->watch[kept++] = o->watch[i];
-		}
 	o->nwatch = kept;
 	kept = 0;
 	for (size_t i = 0; i < o->nproject; i++)
@@ -327,13 +329,24 @@ static void note_deep(struct ab_surveyor *s, const char *path, const struct ab_l
 	}
 }
 
+static void note_broad(struct ab_survey *o, int fd, const char *path)
+{
+	enum { BROAD_MAX = 4096 };
+	struct stat st;
+
+	if (o->shared.len && o->nbroad < BROAD_MAX && ab_path_within_any(path, &o->shared) &&
+	    fstat(fd, &st) == 0 && (st.st_mode & 07022))
+		*ab_append(o->broad, o->nbroad) =
+			(struct ab_broad_folder){ st.st_dev, st.st_ino, st.st_mode };
+}
+
 static bool scan_folder(void *arg, int fd, const char *path, unsigned depth,
 			const struct ab_listing *l)
 {
 	struct ab_surveyor *s = arg;
 	struct marks marks = find_marks(l);
 
-	(void)fd;
+	note_broad(s->out, fd, path);
 	if (depth == 0 || marks.bare || marks.git)
 		guard_top(s, path, l, marks);
 	else
@@ -376,7 +389,7 @@ static void read_top(struct ab_surveyor *s, const char *top)
 static void note_unsearched(struct ab_surveyor *s, const struct ab_walk *w)
 {
 	struct ab_survey *o = s->out;
-	size_t entries = s->limits->entries - w->entries, dirs = SIZE_MAX - w->dirs;
+	size_t entries = s->limits->entries - w->entries;
 
 	if (w->left > 0)
 		ab_strv_addf(
@@ -407,7 +420,6 @@ static void note_unsearched(struct ab_surveyor *s, const struct ab_walk *w)
 			     s->shut, s->shut == 1 ? "" : "s", s->shut == 1 ? "is" : "are");
 	if (w->cut || s->unguarded > 0)
 		o->complete = false;
-	o->searched = !w->cut && s->shut == 0 && dirs <= SMALL_DIRS && entries <= SMALL_ENTRIES;
 }
 
 static void scan_roots(struct ab_surveyor *s)
@@ -433,38 +445,18 @@ static void scan_roots(struct ab_surveyor *s)
 	s->walk = NULL;
 }
 
-static void note_findings(struct ab_surveyor *s)
-{
-	ab_autobuf struct ab_buf b = { 0 };
-
-	if (s->ndeep == 0)
-		return;
-	ab_buf_printf(&b,
-		      "deeper folders already contained %zu file%s that tools may run or obey: ",
-		      s->ndeep, s->ndeep == 1 ? "" : "s");
-	for (size_t i = 0; i < s->deep.len; i++) {
-		ab_buf_puts(&b, i ? ", " : "");
-		ab_buf_escape(&b, s->deep.v[i]);
-	}
-	ab_buf_puts(&b, s->ndeep > s->deep.len ? ", ..." : "");
-	ab_strv_give(&s->out->notes, ab_buf_take(&b));
-}
-
 /* Closed folders need no watch inside. */
 static void drop_closed_watches(struct ab_survey *o)
 {
 	size_t kept = 0;
 
 	ab_guards_settle(o->closed, &o->nclosed);
-	for (size_t i = 0; i < o->nwatch; i++) {
+	for (size_t i = 0; i < o->nwatch; i++)
 		if (o->watch[i].names.len == 0 ||
-		    ab_guards_cover(o->closed, o->nclosed, o->watch[i].dir)) {
-			free(o->watch[i].dir);
-			ab_strv_fini(&o->watch[i].names);
-		} else {
+		    ab_guards_cover(o->closed, o->nclosed, o->watch[i].dir))
+			free_watch(&o->watch[i]);
+		else
 			o->watch[kept++] = o->watch[i];
-		}
-	}
 	o->nwatch = kept;
 	ab_strv_sort(&o->repos);
 }
@@ -473,7 +465,7 @@ int ab_survey_make(const struct ab_policy *policy, char *const *env,
 		   const struct ab_survey_limits *limits, struct ab_survey *ret,
 		   struct ab_error *err)
 {
-	struct ab_survey out = { .complete = true, .searched = true };
+	struct ab_survey out = { .complete = true };
 	struct ab_surveyor s = { .out = &out,
 				 .home = policy->home,
 				 .limits = limits ? limits : &usual_limits };
@@ -487,6 +479,7 @@ int ab_survey_make(const struct ab_policy *policy, char *const *env,
 		rc = find_roots(&s, policy, err);
 	if (rc == 0) {
 		settle_shared(&out);
+		note_modes(&out);
 		drop_nested(&out.write, out.reviewed);
 		ab_survey_extend(&s);
 		drop_nested(&out.write, out.reviewed);
@@ -495,23 +488,18 @@ int ab_survey_make(const struct ab_policy *policy, char *const *env,
 		scan_roots(&s);
 		ab_survey_guard_absolute(&s);
 		ab_survey_hardlinks(&s);
-		note_findings(&s);
+		ab_names_tell(&out.notes, "deeper folders already contained", s.ndeep, "file",
+			      "that tools may run or obey", &s.deep);
 		drop_closed_watches(&out);
 		if (out.reviewed)
 			leave_out_reviewed(&out);
-		ab_strv_fini(&s.names.git);
-		ab_strv_fini(&s.names.absolute);
+		ab_strv_fini_all(&s.names.git, &s.names.absolute);
 		out.names = s.names;
 		s.names = (struct ab_names){ 0 };
 	}
 	ab_names_fini(&s.names);
-	ab_strv_fini(&s.roots);
-	ab_strv_fini(&s.extra);
-	ab_strv_fini(&s.tops);
-	ab_strv_fini(&s.later);
-	ab_strv_fini(&s.shared);
-	ab_strv_fini(&s.deep);
-	free(s.links);
+	ab_strv_fini_all(&s.roots, &s.extra, &s.tops, &s.later, &s.shared, &s.deep);
+	ab_hardlinks_fini(&s.links);
 	if (rc < 0)
 		ab_survey_fini(&out);
 	else
@@ -521,22 +509,17 @@ int ab_survey_make(const struct ab_policy *policy, char *const *env,
 
 void ab_survey_fini(struct ab_survey *survey)
 {
-	ab_strv_fini(&survey->write);
-	ab_strv_fini(&survey->shared);
-	ab_strv_fini(&survey->unshared);
-	free(survey->reviewed);
+	ab_strv_fini_all(&survey->write, &survey->shared, &survey->unshared);
+	ab_free_all(survey->reviewed, survey->shared_modes, survey->broad);
 	ab_guards_free(survey->closed, survey->nclosed);
-	for (size_t i = 0; i < survey->nwatch; i++) {
-		free(survey->watch[i].dir);
-		ab_strv_fini(&survey->watch[i].names);
-	}
+	for (size_t i = 0; i < survey->nwatch; i++)
+		free_watch(&survey->watch[i]);
 	free(survey->watch);
 	for (size_t i = 0; i < survey->nproject; i++)
 		free(survey->project[i].path);
 	free(survey->project);
 	ab_strv_fini(&survey->repos);
 	ab_names_fini(&survey->names);
-	ab_strv_fini(&survey->findings);
-	ab_strv_fini(&survey->notes);
+	ab_strv_fini_all(&survey->findings, &survey->notes);
 	*survey = (struct ab_survey){ 0 };
 }

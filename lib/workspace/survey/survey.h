@@ -1,5 +1,4 @@
-#ifndef AB_WORKSPACE_SURVEY_SURVEY_H
-#define AB_WORKSPACE_SURVEY_SURVEY_H
+#pragma once
 /*
  * Examines the writable roots once, before the box exists: which protected objects
  * exist (the mount plan closes them), which protected names are missing (the
@@ -17,15 +16,10 @@
  * mount point, and every watched folder as well, so that none of them can be
  * renamed and replaced.
  */
-#include <stdbool.h>
-#include <sys/types.h>
-#include <time.h>
-
-#include "base/data/strv.h"
+#include "base/base.h"
 #include "workspace/tree/guard.h"
 #include "workspace/tree/names.h"
 
-struct ab_error;
 struct ab_policy;
 
 /*
@@ -48,12 +42,29 @@ struct ab_project_file {
 	struct timespec changed; /* its ctime at the start */
 };
 
+/* A folder of filesystem.share at the start. */
+struct ab_shared_mode {
+	mode_t mode;
+	bool acl; /* new files in it get a list of rights from it */
+};
+
+/* A folder below one that gives others more than usual. */
+struct ab_broad_folder {
+	dev_t dev;
+	ino_t ino;
+	mode_t mode;
+};
+
 struct ab_survey {
 	struct timespec started; /* before the first check */
 	struct ab_strv write;	 /* existing roots, and git directories */
 	/* Folders of filesystem.share, and other writable folders in them: only in the latter the box
 	 * may leave links (quarantine/shared.h). */
 	struct ab_strv shared, unshared;
+	struct ab_shared_mode *shared_modes; /* of `shared`; NULL: not known any more */
+	mode_t mask;			     /* with it: the caller's umask */
+	struct ab_broad_folder *broad;
+	size_t nbroad;
 	/* The workspace, if its changes go to a layer (filesystem.review): nothing in it is examined or
 	 * protected, because no program outside reads the layer. Not in `write`. Or NULL. */
 	char *reviewed;
@@ -69,7 +80,6 @@ struct ab_survey {
 	struct ab_strv notes;	 /* the same, for -v */
 	bool complete;		 /* otherwise another hard link of a closed file,
 			 * or a repository's file, may be writable */
-	bool searched;		 /* so small that a search at the end also sees every folder */
 };
 
 /* How many entries of the writable folders are searched, and how many in folders of
@@ -80,6 +90,8 @@ struct ab_survey_limits {
 };
 #define AB_SURVEY_USUAL .entries = 1000000, .generated = 10000
 
+/* Does the policy want the changes of a workspace reviewed that the run may write? */
+bool ab_survey_reviews(const struct ab_policy *policy);
 /*
  * env: the caller's, which says where the user's git configuration is. limits: NULL for
  * the usual ones.
@@ -90,5 +102,3 @@ int ab_survey_make(const struct ab_policy *policy, char *const *env,
 /* Did this entry of a watched folder exist at the start, though a pattern matches it? */
 bool ab_survey_existed(const struct ab_survey *survey, const char *dir, const char *entry);
 void ab_survey_fini(struct ab_survey *survey);
-
-#endif

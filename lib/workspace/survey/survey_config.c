@@ -1,15 +1,5 @@
 #include "workspace/survey/survey_state.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-#include "base/data/strv.h"
-#include "base/system/fd.h"
-#include "base/system/path.h"
 #include "policy/values/paths.h"
 #include "workspace/git/configured_path.h"
 #include "workspace/git/gitconfig.h"
@@ -54,6 +44,14 @@ static bool spend_path(struct ab_surveyor *s)
 	return false;
 }
 
+/* Folders that a setting names for another purpose than to run what is in them. */
+static bool is_place(const struct ab_surveyor *s, const char *path)
+{
+	ab_autofree char *real = realpath(path, NULL);
+
+	return real && (ab_path_contains_any(real, &s->roots) || ab_git_is_checkout(real));
+}
+
 static void collect_config(void *arg, const char *key, const char *value)
 {
 	const struct reading *r = arg;
@@ -80,6 +78,8 @@ static void collect_config(void *arg, const char *key, const char *value)
 		return;
 	}
 	full = path[0] == '/' ? ab_take(path) : ab_path_join(include ? r->dir : r->base, path);
+	if (strcmp(key, "core.hookspath") != 0 && is_place(r->s, full))
+		return;
 	real = ab_survey_guard_real(r->s, "/", full);
 	if (real && include)
 		read_include(r, full, real);
@@ -88,14 +88,12 @@ static void collect_config(void *arg, const char *key, const char *value)
 /* Git fails where the syntax is wrong, but reads a large file. */
 static void note_unread(struct ab_surveyor *s, const char *path, int errnum)
 {
-	ab_autofree char *shown = ab_escape(path);
-
 	if (errnum == EFBIG) {
 		s->out->complete = false;
-		ab_strv_addf(&s->out->findings,
-			     "%s is too large to find out which files git would obey", shown);
+		ab_strv_add_safe(&s->out->findings,
+				 "%s is too large to find out which files git would obey", path);
 	} else {
-		ab_strv_addf(&s->out->notes, "%s cannot be read as git configuration", shown);
+		ab_strv_add_safe(&s->out->notes, "%s cannot be read as git configuration", path);
 	}
 }
 

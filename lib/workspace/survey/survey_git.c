@@ -1,15 +1,7 @@
 #include "workspace/survey/survey_state.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
-#include "base/system/path.h"
 #include "workspace/git/gitlink.h"
 #include "workspace/tree/dir.h"
 
@@ -29,10 +21,7 @@ static const char *const paused[] = { "rebase-merge", "rebase-apply", "sequencer
 
 static bool contains_root(const struct ab_surveyor *s, const char *path)
 {
-	for (size_t i = 0; i < s->roots.len; i++)
-		if (ab_path_within(s->roots.v[i], path))
-			return true;
-	return s->home && ab_path_within(s->home, path);
+	return ab_path_contains_any(path, &s->roots) || (s->home && ab_path_within(s->home, path));
 }
 
 static void add_extra(struct ab_surveyor *s, const char *path)
@@ -53,16 +42,13 @@ static void add_parts(struct ab_surveyor *s, const struct ab_gitlink *l)
 		ab_autofree char *part = ab_path_join(l->common, parts[i]);
 		struct stat st;
 
-		if (lstat(part, &st) == 0 && S_ISDIR(st.st_mode)) {
+		if (lstat(part, &st) == 0 && S_ISDIR(st.st_mode))
 			add_extra(s, part);
-		} else {
-			ab_autofree char *shown = ab_escape(part);
-
-			ab_strv_addf(
-				&s->out->findings,
-				"%s is not a folder, and git needs it to commit here; create it before the run",
-				shown);
-		}
+		else
+			ab_strv_add_safe(&s->out->findings,
+					 "%s is not a folder, and git needs it to commit here; "
+					 "create it before the run",
+					 part);
 	}
 	if (strcmp(l->gitdir, l->common) != 0)
 		add_extra(s, l->gitdir);
@@ -74,18 +60,15 @@ static void add_gitdir_of(struct ab_surveyor *s, const char *top)
 	const char *why;
 
 	if (ab_gitlink_read(top, &l) == 0 && !ab_survey_inside(s, l.common ? l.common : l.gitdir)) {
-		ab_autofree char *shown = ab_escape(top);
-		ab_autofree char *to = ab_escape(l.gitdir);
-
 		/* Files that the box can write prove nothing. */
 		why = !l.verified		      ? l.why
 		      : ab_survey_inside(s, l.gitdir) ? "only its own writable files confirm that"
 						      : NULL;
 		if (why)
-			ab_strv_addf(
+			ab_strv_add_safe(
 				&s->out->findings,
 				"%s/.git names %s, which stays read-only: %s; use --write if it is yours",
-				shown, to, why);
+				top, l.gitdir, why);
 		else if (contains_root(s, l.common))
 			add_parts(s, &l);
 		else
@@ -175,14 +158,6 @@ static void guard_worktrees(struct ab_surveyor *s, const char *dir)
 	}
 }
 
-static bool in_extra(const struct ab_surveyor *s, const char *path)
-{
-	for (size_t i = 0; i < s->extra.len; i++)
-		if (ab_path_within(path, s->extra.v[i]))
-			return true;
-	return false;
-}
-
 /*
  * A missing folder of hooks cannot be closed, so it is made, as `git init` does it. Only
  * where git would look for it: not in the folder of a linked worktree, and not in
@@ -190,7 +165,6 @@ static bool in_extra(const struct ab_surveyor *s, const char *path)
  */
 static void make_hooks(struct ab_surveyor *s, int fd, const char *gitdir)
 {
-	ab_autofree char *shown = NULL;
 	struct stat st;
 
 	if (fstatat(fd, "hooks", &st, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT ||
@@ -199,17 +173,17 @@ static void make_hooks(struct ab_surveyor *s, int fd, const char *gitdir)
 		return;
 	if (mkdirat(fd, "hooks", 0777) == 0 || errno == EEXIST)
 		return;
-	shown = ab_escape(gitdir);
 	/* The box has our rights at most. */
 	if (errno == EROFS || errno == EACCES)
-		ab_strv_addf(&s->out->notes, "%s/hooks does not exist and cannot be created: %s",
-			     shown, strerror(errno));
+		ab_strv_add_safe(&s->out->notes,
+				 "%s/hooks does not exist and cannot be created: %s", gitdir,
+				 strerror(errno));
 	else
-		ab_strv_addf(
+		ab_strv_add_safe(
 			&s->out->findings,
 			"%s/hooks does not exist and cannot be created, so it is only watched: "
 			"%s",
-			shown, strerror(errno));
+			gitdir, strerror(errno));
 }
 
 /* The user stopped in the middle of a rebase or cherry-pick, and will continue it:
@@ -217,18 +191,16 @@ static void make_hooks(struct ab_surveyor *s, int fd, const char *gitdir)
 static void close_paused(struct ab_surveyor *s, int fd, const char *gitdir)
 {
 	for (size_t i = 0; i < AB_COUNT(paused); i++) {
-		ab_autofree char *shown = NULL;
 		struct stat st;
 
 		if (fstatat(fd, paused[i], &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		ab_survey_guard_literal(s, gitdir, paused[i]);
-		shown = ab_escape(gitdir);
-		ab_strv_addf(
+		ab_strv_add_safe(
 			&s->out->findings,
 			"%s/%s is read-only: an operation of git is in progress there; continue "
 			"it outside the box",
-			shown, paused[i]);
+			gitdir, paused[i]);
 	}
 }
 
@@ -239,7 +211,7 @@ static void share_config(struct ab_surveyor *s, const char *common, const char *
 	ab_autoclose int fd = ab_open_beneath(AT_FDCWD, common, O_PATH | O_DIRECTORY);
 
 	ab_survey_gitdir(s, common, top);
-	if (fd >= 0 && top && (s->names.git.len > 0 || in_extra(s, common)))
+	if (fd >= 0 && top && (s->names.git.len > 0 || ab_path_within_any(common, &s->extra)))
 		ab_survey_config(s, fd, common, top);
 }
 
@@ -281,7 +253,7 @@ static void guard_gitdir(struct ab_surveyor *s, int fd, const char *gitdir, cons
 void ab_survey_gitdir(struct ab_surveyor *s, const char *gitdir, const char *top)
 {
 	ab_autoclose int fd = -1;
-	bool opened = in_extra(s, gitdir);
+	bool opened = ab_path_within_any(gitdir, &s->extra);
 
 	if (ab_strv_has(&s->out->repos, gitdir))
 		return;

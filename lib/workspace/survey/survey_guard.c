@@ -1,20 +1,9 @@
 #include "workspace/survey/survey_state.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
 #include "base/system/linkwalk.h"
-#include "base/system/path.h"
 #include "workspace/tree/dir.h"
-#include "workspace/tree/names.h"
 #include "workspace/tree/tree_walk.h"
 
 /*
@@ -30,10 +19,7 @@
 
 bool ab_survey_inside(const struct ab_surveyor *s, const char *path)
 {
-	for (size_t i = 0; i < s->out->write.len; i++)
-		if (ab_path_within(path, s->out->write.v[i]))
-			return true;
-	return false;
+	return ab_path_within_any(path, &s->out->write);
 }
 
 void ab_survey_unsure(struct ab_surveyor *s, int errnum)
@@ -58,9 +44,7 @@ struct ab_watch *ab_survey_watched(struct ab_surveyor *s, const char *dir)
 		o->complete = false;
 		return NULL;
 	}
-	if ((o->nwatch & (o->nwatch + 1)) == 0)
-		o->watch = ab_realloc(o->watch, 2 * (o->nwatch + 1) * sizeof(o->watch[0]));
-	w = &o->watch[o->nwatch++];
+	w = ab_append(o->watch, o->nwatch);
 	*w = (struct ab_watch){
 		.dir = ab_strdup(dir), .dev = st.st_dev, .ino = st.st_ino, .changed = st.st_ctim
 	};
@@ -89,18 +73,6 @@ static void add_watch(struct ab_surveyor *s, const char *dir, const char *name)
 		ab_strv_add(&w->names, name);
 }
 
-static void note_hardlink(struct ab_surveyor *s, const struct stat *st)
-{
-	if (!S_ISREG(st->st_mode) || st->st_nlink < 2)
-		return;
-	for (size_t i = 0; i < s->nlinks; i++)
-		if (s->links[i].dev == st->st_dev && s->links[i].ino == st->st_ino)
-			return;
-	if ((s->nlinks & (s->nlinks + 1)) == 0)
-		s->links = ab_realloc(s->links, 2 * (s->nlinks + 1) * sizeof(s->links[0]));
-	s->links[s->nlinks++] = (struct ab_hardlink){ st->st_dev, st->st_ino, st->st_nlink, 0 };
-}
-
 static bool look_for_links(void *arg, int fd, const char *path, unsigned depth,
 			   const struct ab_listing *l)
 {
@@ -116,7 +88,7 @@ static bool look_for_links(void *arg, int fd, const char *path, unsigned depth,
 		if (ab_name_is_sample(l->v[i].name))
 			continue;
 		if (fstatat(fd, l->v[i].name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-			note_hardlink(s, &st);
+			ab_hardlinks_note(&s->links, &st);
 		else
 			ab_survey_unsure(s, errno);
 	}
@@ -132,22 +104,11 @@ static void look_into(struct ab_surveyor *s, const char *dir)
 	if (ab_walk(&w, dir, look_for_links, s) < 0)
 		w.cut |= errno != EACCES;
 	if (w.cut) {
-		ab_autofree char *shown = ab_escape(dir);
-
 		s->out->complete = false;
-		ab_strv_addf(&s->out->findings,
-			     "%s could not be searched completely for files with hard links",
-			     shown);
+		ab_strv_add_safe(&s->out->findings,
+				 "%s could not be searched completely for files with hard links",
+				 dir);
 	}
-}
-
-/* Closing it would close the whole workspace. */
-static bool holds_root(const struct ab_surveyor *s, const char *path)
-{
-	for (size_t i = 0; i < s->roots.len; i++)
-		if (ab_path_within(s->roots.v[i], path))
-			return true;
-	return false;
 }
 
 /* Whether it is closed now. */
@@ -157,14 +118,13 @@ static bool add_closed(struct ab_surveyor *s, const char *path, const struct sta
 
 	if (!ab_survey_inside(s, path))
 		return false;
-	if (holds_root(s, path)) {
-		ab_autofree char *shown = ab_escape(path);
-
+	/* Closing it would close the whole workspace. */
+	if (ab_path_contains_any(path, &s->roots)) {
 		o->complete = false;
-		ab_strv_addf(
+		ab_strv_add_safe(
 			&o->findings,
 			"a protected name leads to %s, which contains a writable folder and so stays open",
-			shown);
+			path);
 		return false;
 	}
 	ab_guards_add(&o->closed, &o->nclosed, path, ab_node_of(st->st_mode));
@@ -175,7 +135,7 @@ static void close_object(struct ab_surveyor *s, const char *path, const struct s
 {
 	if (!add_closed(s, path, st))
 		return;
-	note_hardlink(s, st);
+	ab_hardlinks_note(&s->links, st);
 	if (S_ISDIR(st->st_mode))
 		look_into(s, path);
 }
@@ -361,8 +321,7 @@ void ab_survey_guard_absolute(struct ab_surveyor *s)
 			continue;
 		}
 		if (!parent || strcmp(parent, above) != 0) {
-			free(parent);
-			free(real);
+			ab_free_all(parent, real);
 			parent = above;
 			follow_name(s, "/", parent + 1, false, &real);
 		} else {
@@ -375,97 +334,18 @@ void ab_survey_guard_absolute(struct ab_surveyor *s)
 	}
 }
 
-static int compare_links(const void *a, const void *b)
-{
-	ino_t x = ((const struct ab_hardlink *)a)->ino, y = ((const struct ab_hardlink *)b)->ino;
-
-	return (x > y) - (x < y);
-}
-
-/* The first of the sorted links with this inode number; there may be one for each file
- * system. */
-static struct ab_hardlink *find_links(const struct ab_surveyor *s, ino_t ino)
-{
-	const struct ab_hardlink key = { .ino = ino };
-	struct ab_hardlink *l = bsearch(&key, s->links, s->nlinks, sizeof(*l), compare_links);
-
-	while (l && l > s->links && l[-1].ino == ino)
-		l--;
-	return l;
-}
-
-static void match_entry(struct ab_surveyor *s, int fd, const char *path, const char *name,
-			struct ab_hardlink *l)
-{
-	ab_autofree char *full = NULL;
-	struct stat st;
-
-	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
-		ab_survey_unsure(s, errno);
-		return;
-	}
-	for (; l < s->links + s->nlinks && l->ino == st.st_ino; l++) {
-		if (l->dev != st.st_dev || l->found == l->names)
-			continue;
-		l->found++;
-		s->unfound--;
-		full = ab_path_join(path, name);
-		ab_guards_add(&s->out->closed, &s->out->nclosed, full, AB_NODE_FILE);
-		return;
-	}
-}
-
-static bool match_links(void *arg, int fd, const char *path, unsigned depth,
-			const struct ab_listing *l)
-{
-	struct ab_surveyor *s = arg;
-
-	(void)depth;
-	for (size_t i = 0; i < l->len && s->unfound > 0; i++) {
-		struct ab_hardlink *link = find_links(s, l->v[i].ino);
-
-		if (link)
-			match_entry(s, fd, path, l->v[i].name, link);
-	}
-	return s->unfound > 0;
-}
-
-/* The scan has closed it: no name in it can be written. */
-static void pass_closed(void *arg, const char *path)
-{
-	(void)arg;
-	(void)path;
-}
-
 /* Names outside the roots do not matter: the box cannot write them. */
 void ab_survey_hardlinks(struct ab_surveyor *s)
 {
-	struct ab_walk w = { .dirs = SIZE_MAX,
-			     .entries = s->limits->entries,
-			     .depth = UINT_MAX,
-			     .everything = true,
-			     .thorough = true,
-			     .unreadable = pass_closed };
-	const struct ab_strv *roots = &s->out->write;
+	struct ab_survey *o = s->out;
+	size_t entries = s->limits->entries;
 
-	if (s->nlinks == 0)
+	if (ab_hardlinks_find(&s->links, &o->write, &entries, &o->closed, &o->nclosed) ||
+	    s->links.unfound == 0)
 		return;
-	qsort(s->links, s->nlinks, sizeof(s->links[0]), compare_links);
-	for (size_t i = 0; i < s->nlinks; i++)
-		s->unfound += s->links[i].names;
-	for (size_t i = 0; i < roots->len && s->unfound > 0; i++) {
-		struct stat st;
-
-		if (lstat(roots->v[i], &st) < 0)
-			w.cut = true;
-		else if (S_ISDIR(st.st_mode) && ab_walk(&w, roots->v[i], match_links, s) < 0)
-			w.cut = true;
-	}
-	if (s->unfound == 0 || !w.cut)
-		return;
-	s->out->complete = false;
-	ab_strv_addf(&s->out->findings,
+	o->complete = false;
+	ab_strv_addf(&o->findings,
 		     "%zu of the hard links of protected files were not found among the first %zu "
 		     "entries of the writable folders, so the box may write them",
-		     s->unfound, s->limits->entries - w.entries);
+		     s->links.unfound, s->limits->entries - entries);
 }

@@ -1,6 +1,6 @@
-#ifndef AB_WORKSPACE_SURVEY_SURVEY_STATE_H
-#define AB_WORKSPACE_SURVEY_SURVEY_STATE_H
+#pragma once
 /* Shared by the files of the survey. */
+#include "workspace/survey/hardlinks.h"
 #include "workspace/survey/survey.h"
 #include "workspace/tree/names.h"
 
@@ -24,12 +24,7 @@ struct ab_surveyor {
 	size_t shut;	  /* folders that were closed because they cannot be searched */
 	size_t unguarded; /* repositories beyond the limit */
 
-	struct ab_hardlink { /* a closed file with several names */
-		dev_t dev;
-		ino_t ino;
-		nlink_t names, found;
-	} * links;
-	size_t nlinks, unfound; /* unfound: names of them that were not met */
+	struct ab_hardlinks links; /* closed files with several names */
 
 	struct ab_strv deep; /* the first protected names below the tops */
 	size_t ndeep;	     /* and their number */
@@ -74,5 +69,3 @@ void ab_survey_add_later(struct ab_surveyor *s, const char *path);
 void ab_survey_config(struct ab_surveyor *s, int fd, const char *gitdir, const char *top);
 void ab_survey_shared_config(struct ab_surveyor *s, char *const *env);
 void ab_survey_share(struct ab_surveyor *s, const char *base);
-
-#endif

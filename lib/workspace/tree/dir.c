@@ -1,19 +1,8 @@
 #include "workspace/tree/dir.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <linux/openat2.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
-
-#include "base/data/mem.h"
-#include "base/system/fd.h"
 
 static void add_entry(struct ab_listing *l, const struct dirent64 *d)
 {
@@ -61,10 +50,7 @@ int ab_listing_read(struct ab_listing *l, int fd, size_t max)
 
 const struct ab_entry *ab_listing_find(const struct ab_listing *l, const char *name)
 {
-	for (size_t i = 0; i < l->len; i++)
-		if (strcmp(l->v[i].name, name) == 0)
-			return &l->v[i];
-	return NULL;
+	return ab_find_row(l->v, l->len, name, name);
 }
 
 void ab_listing_fini(struct ab_listing *l)
@@ -104,30 +90,35 @@ int ab_read_small(int at, const char *name, size_t max, char **ret_data, size_t 
 
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return -1;
-	if (!S_ISREG(st.st_mode)) {
-		errno = EINVAL;
-		return -1;
-	}
+	if (!S_ISREG(st.st_mode))
+		return ab_errno(EINVAL);
 	return ab_read_all(fd, max, ret_data, ret_len);
+}
+
+int ab_rename_new(int from, const char *name, int to, const char *as)
+{
+	struct stat st;
+
+	if (renameat2(from, name, to, as, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -1;
+	if (fstatat(to, as, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		return ab_errno(EEXIST);
+	return renameat(from, name, to, as);
 }
 
 char *ab_real_path(int fd)
 {
-	char link[32], path[PATH_MAX];
+	ab_autofree char *path = ab_fd_path(fd);
 	struct stat a, b;
-	ssize_t n;
 
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	n = readlink(link, path, sizeof(path) - 1);
-	if (n < 0)
-		return NULL;
-	path[n] = '\0';
-	/* A removed file reads as "x (deleted)", a too long path is cut. */
-	if (fstat(fd, &a) < 0 || lstat(path, &b) < 0)
+	/* A removed file reads as "x (deleted)". */
+	if (!path || fstat(fd, &a) < 0 || lstat(path, &b) < 0)
 		return NULL;
 	if (a.st_dev != b.st_dev || a.st_ino != b.st_ino) {
 		errno = ESTALE;
 		return NULL;
 	}
-	return ab_strdup(path);
+	return ab_take(path);
 }

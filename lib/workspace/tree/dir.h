@@ -1,14 +1,9 @@
-#ifndef AB_WORKSPACE_TREE_DIR_H
-#define AB_WORKSPACE_TREE_DIR_H
+#pragma once
 /*
  * Read folders and small files that may be hostile: never follows a symbolic link,
  * opens only regular files for reading, and limits everything.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <sys/types.h>
-
-#include "base/data/buf.h"
+#include "base/base.h"
 
 struct ab_entry {
 	const char *name; /* valid until the listing is read again */
@@ -40,7 +35,9 @@ int ab_open_same_mount(int at, const char *path, int flags);
  * else). */
 int ab_read_small(int at, const char *name, size_t max, char **ret_data, size_t *ret_len);
 
+/* Rename without replacing anything: EEXIST. Falls back to a look and a rename where the
+ * file system does not have RENAME_NOREPLACE. -1 with errno. */
+int ab_rename_new(int from, const char *name, int to, const char *as);
+
 /* The real path of the file behind fd, or NULL with errno. */
 char *ab_real_path(int fd);
-
-#endif

@@ -1,23 +1,16 @@
 #include "workspace/tree/glob.h"
 
-#include <errno.h>
-#include <fcntl.h>
+#include <dirent.h>
 #include <fnmatch.h>
-#include <limits.h>
 #include <linux/magic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/vfs.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "base/data/error.h"
-#include "base/data/mem.h"
-#include "base/system/fd.h"
-#include "base/system/path.h"
 #include "workspace/tree/dir.h"
+#include "workspace/tree/path_relation.h"
 
 #define ENTRIES_MAX 20000
+#define DEEP_ENTRIES_MAX 1000000 /* below "**" */
+#define DEPTH_MAX 128
 #define MATCHES_MAX 4096
 #define MANY_NAMES 24
 #define SMALL_FOLDER 400
@@ -41,6 +34,8 @@ struct expansion {
 	struct match *v;
 	size_t len;
 	size_t entries; /* budget left */
+	size_t deep;	/* the same for folders below "**" */
+	bool shallow;	/* leave out what "**" finds */
 	uid_t uid;	/* the caller's */
 	bool sorted;	/* so are the rules */
 	dev_t dev;	/* the file system that was looked at last, and whether it is a known one */
@@ -68,11 +63,6 @@ struct ab_looked {
 	char *real;   /* if there is a link on the way to it; else NULL */
 	struct stat st;
 };
-
-static bool same_time(const struct timespec *a, const struct timespec *b)
-{
-	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
-}
 
 /* Did it change so recently that another change could have the same time? */
 static bool is_recent(const struct timespec *changed)
@@ -105,12 +95,9 @@ static void note_looked(struct expansion *x, struct ab_looked looked)
 {
 	struct ab_hidden_names *notes = x->notes;
 
-	if ((notes->nlooked & (notes->nlooked + 1)) == 0)
-		notes->looked = ab_realloc(notes->looked,
-					   2 * (notes->nlooked + 1) * sizeof(notes->looked[0]));
 	if (looked.timed && (is_recent(&looked.st.st_ctim) || is_recent(&looked.st.st_mtim)))
 		notes->told = false;
-	notes->looked[notes->nlooked++] = looked;
+	*ab_append(notes->looked, notes->nlooked) = looked;
 }
 
 static bool looks_same(const struct ab_looked *l)
@@ -125,11 +112,10 @@ static bool looks_same(const struct ab_looked *l)
 		if (!real || strcmp(real, l->real) != 0)
 			return false;
 	}
-	return !l->absent && st.st_dev == l->st.st_dev && st.st_ino == l->st.st_ino &&
-	       st.st_mode == l->st.st_mode && st.st_uid == l->st.st_uid &&
-	       st.st_gid == l->st.st_gid &&
-	       (!l->timed ||
-		(same_time(&st.st_ctim, &l->st.st_ctim) && same_time(&st.st_mtim, &l->st.st_mtim)));
+	return !l->absent && ab_stat_same(&st, &l->st) && st.st_mode == l->st.st_mode &&
+	       st.st_uid == l->st.st_uid && st.st_gid == l->st.st_gid &&
+	       (!l->timed || (ab_time_same(st.st_ctim, l->st.st_ctim) &&
+			      ab_time_same(st.st_mtim, l->st.st_mtim)));
 }
 
 /* It is not enough to look at the same again. */
@@ -144,10 +130,11 @@ static int compare_rules(const void *a, const void *b)
 	return strcmp(((const struct rule *)a)->text, ((const struct rule *)b)->text);
 }
 
-/* It does not exist, or our user cannot read it. */
-static bool is_absent(int errnum)
+/* Two looks must agree: one call that fails must not leave a name open to the box. */
+static bool is_denied_access(int dir, const char *name, int how)
 {
-	return errnum == ENOENT || errnum == ENOTDIR || errnum == EACCES || errnum == ELOOP;
+	return faccessat(dir, name, how, 0) < 0 && errno == EACCES &&
+	       faccessat(dir, name, how, 0) < 0 && errno == EACCES;
 }
 
 static int fail_budget(struct expansion *x, const char *text)
@@ -187,11 +174,6 @@ static void note_object(struct expansion *x, const struct folder *f, const char 
 						   .st = *st });
 }
 
-static bool is_denied_access(int dir, const char *name, int how)
-{
-	return faccessat(dir, name, how, 0) < 0 && errno == EACCES;
-}
-
 /*
  * The box cannot open what the caller cannot open: it has the same uid and fewer
  * rights. But it could change the mode of the caller's own files, a link may lead anywhere,
@@ -214,6 +196,17 @@ static char *get_real_path(struct folder *f, const char *name)
 	if (!f->real)
 		f->real = ab_real_path(f->fd);
 	return f->real ? ab_path_join(f->real, name) : NULL;
+}
+
+/* A call has failed to reach `name`: 0 if that is so for the box as well. */
+static int pass_absent(struct expansion *x, const struct folder *f, const char *name, int how)
+{
+	int errnum = errno;
+
+	if (errnum == ENOENT || errnum == ENOTDIR || errnum == ELOOP ||
+	    (errnum == EACCES && is_denied_access(f->fd, name, how)))
+		return 0;
+	return ab_fail(x->err, AB_ESYSTEM, errnum, "examine %s/%s", f->path, name);
 }
 
 static bool is_taken_back(const struct expansion *x, const struct rule *r);
@@ -246,22 +239,21 @@ static int add_match(struct expansion *x, struct folder *f, const char *name, co
 			return 0;
 		}
 		note_unsure(x);
-		return is_absent(errno)
-			       ? 0
-			       : ab_fail(x->err, AB_ESYSTEM, errno, "examine %s/%s", f->path, name);
+		return pass_absent(x, f, name, F_OK);
 	}
 	note_object(x, f, name, &st);
 	if (is_closed_to_us(x, f, name, &st))
 		return 0;
 	if (S_ISLNK(st.st_mode)) {
 		fd = openat(f->fd, name, O_PATH | O_CLOEXEC);
-		if (fd < 0)
+		if (fd < 0) {
 			note_unsure(x); /* it may lead somewhere later */
-		if (fd < 0 && errno == ENOENT)
+			if (errno != ENOENT)
+				return pass_absent(x, f, name, F_OK);
 			add_missing(x, f, name, r, 1);
-		if (fd < 0 && is_absent(errno))
 			return 0;
-		if (fd >= 0 && fstat(fd, &st) == 0)
+		}
+		if (fstat(fd, &st) == 0)
 			real = ab_real_path(fd);
 		if (real && x->notes)
 			note_looked(x, (struct ab_looked){ .path = ab_path_join(f->path, name),
@@ -275,9 +267,7 @@ static int add_match(struct expansion *x, struct folder *f, const char *name, co
 		return ab_fail(x->err, AB_ESYSTEM, errno, "resolve %s/%s", f->path, name);
 	if (strcmp(real, "/") == 0 || x->len == MATCHES_MAX)
 		return fail_budget(x, r->text);
-	if ((x->len & (x->len + 1)) == 0)
-		x->v = ab_realloc(x->v, 2 * (x->len + 1) * sizeof(x->v[0]));
-	x->v[x->len++] = (struct match){
+	*ab_append(x->v, x->len) = (struct match){
 		.path = ab_path_join(f->path, name),
 		.real = ab_take(real),
 		.kind = ab_node_of(st.st_mode),
@@ -408,9 +398,7 @@ static int enter(struct expansion *x, struct folder *f, const char *name, const 
 		add_missing(x, f, name, below, nbelow);
 	if (fd < 0) {
 		note_unopened(x, f, name, errno);
-		return is_absent(errno)
-			       ? 0
-			       : ab_fail(x->err, AB_ESYSTEM, errno, "open %s/%s", f->path, name);
+		return pass_absent(x, f, name, F_OK);
 	}
 	if (fstat(fd, &st) < 0)
 		return ab_fail(x->err, AB_ESYSTEM, errno, "examine %s/%s", f->path, name);
@@ -436,9 +424,9 @@ static int enter_matching(struct expansion *x, struct folder *f, const char *pat
 	ab_autoclose int fd = openat(f->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	ab_autolisting struct ab_listing l = { 0 };
 
-	if (fd < 0 && is_absent(errno))
-		return 0;
-	if (fd < 0 || ab_listing_read(&l, fd, x->entries) < 0)
+	if (fd < 0)
+		return pass_absent(x, f, ".", R_OK);
+	if (ab_listing_read(&l, fd, x->entries) < 0)
 		return ab_fail(x->err, AB_ESYSTEM, errno, "read %s", f->path);
 	if (l.cut)
 		return fail_budget(x, rules[0].text);
@@ -446,6 +434,78 @@ static int enter_matching(struct expansion *x, struct folder *f, const char *pat
 	for (size_t i = 0; i < l.len; i++)
 		if (fnmatch(pattern, l.v[i].name, 0) == 0 && enter(x, f, l.v[i].name, rules, n) < 0)
 			return -1;
+	return 0;
+}
+
+/* One rule with the component "**": is the name what follows it? */
+static int match_below(struct expansion *x, struct folder *f, const char *name,
+		       const struct rule *r)
+{
+	struct rule below = *r;
+	char pattern[NAME_MAX + 1];
+	size_t len;
+
+	below.rest = strchr(r->rest, '/') + 1;
+	len = strcspn(below.rest, "/");
+	if (len > NAME_MAX)
+		return 0;
+	memcpy(pattern, below.rest, len);
+	pattern[len] = '\0';
+	return fnmatch(pattern, name, 0) == 0 ? enter(x, f, name, &below, 1) : 0;
+}
+
+static int search(struct expansion *x, struct folder *f, const struct rule *rules, size_t n,
+		  unsigned depth);
+
+/* A folder below "**"; a link is followed by its own place only. */
+static int search_inner(struct expansion *x, struct folder *f, const char *name,
+			const struct rule *rules, size_t n, unsigned depth)
+{
+	ab_autoclose int fd = openat(f->fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	ab_autofree char *path = ab_path_join(f->path, name);
+	struct folder inner = { .fd = fd, .path = path, .plain = f->plain };
+	struct stat st;
+	int rc;
+
+	if (fd < 0)
+		return pass_absent(x, f, name, F_OK);
+	if (fstat(fd, &st) < 0)
+		return ab_fail(x->err, AB_ESYSTEM, errno, "open %s", path);
+	inner.owner = st.st_uid;
+	inner.mode = st.st_mode;
+	inner.dev = st.st_dev;
+	if (is_locked(x, f, &inner))
+		return add_match(x, f, name, find_last(rules, n));
+	rc = search(x, &inner, rules, n, depth);
+	free(inner.real);
+	return rc;
+}
+
+/* All rules have "**" here: look in this folder, and in all below it. */
+static int search(struct expansion *x, struct folder *f, const struct rule *rules, size_t n,
+		  unsigned depth)
+{
+	ab_autoclose int fd = openat(f->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ab_autolisting struct ab_listing l = { 0 };
+
+	note_unsure(x);
+	if (fd < 0)
+		return pass_absent(x, f, ".", R_OK);
+	if (ab_listing_read(&l, fd, x->deep) < 0)
+		return ab_fail(x->err, AB_ESYSTEM, errno, "read %s", f->path);
+	if (l.cut || depth == DEPTH_MAX)
+		return fail_budget(x, rules[0].text);
+	x->deep -= l.len;
+	for (size_t i = 0; i < l.len; i++) {
+		const struct ab_entry *e = &l.v[i];
+
+		for (size_t k = 0; k < n; k++)
+			if (match_below(x, f, e->name, &rules[k]) < 0)
+				return -1;
+		if ((e->type == DT_DIR || e->type == DT_UNKNOWN) &&
+		    search_inner(x, f, e->name, rules, n, depth + 1) < 0)
+			return -1;
+	}
 	return 0;
 }
 
@@ -507,58 +567,28 @@ static int expand(struct expansion *x, struct folder *f, struct rule *rules, siz
 			add_missing(x, f, one, rules + i, k - i);
 			continue;
 		}
-		rc = ab_path_is_pattern(one) ? enter_matching(x, f, one, rules + i, k - i)
-					     : enter(x, f, one, rules + i, k - i);
+		if (strcmp(one, "**") == 0)
+			rc = x->shallow ? 0 : search(x, f, rules + i, k - i, 0);
+		else if (ab_path_is_pattern(one))
+			rc = enter_matching(x, f, one, rules + i, k - i);
+		else
+			rc = enter(x, f, one, rules + i, k - i);
 		if (rc < 0)
 			return -1;
 	}
 	return 0;
 }
 
-/* fnmatch() takes far longer to compare two names, and most have no pattern. */
-static bool matches(const char *pattern, const char *name)
-{
-	return ab_path_is_pattern(pattern) ? fnmatch(pattern, name, 0) == 0
-					   : strcmp(pattern, name) == 0;
-}
-
-enum relation { APART, SAME, ABOVE, BELOW };
-
-/* How the pattern relates to the path. */
-static enum relation compare_paths(const char *pattern, const char *path)
-{
-	while (*pattern && *path) {
-		char a[NAME_MAX + 1], b[NAME_MAX + 1];
-		size_t n, m;
-
-		pattern++, path++;
-		n = strcspn(pattern, "/");
-		m = strcspn(path, "/");
-		if (n > NAME_MAX || m > NAME_MAX)
-			return APART;
-		memcpy(a, pattern, n);
-		memcpy(b, path, m);
-		a[n] = b[m] = '\0';
-		if (!matches(a, b))
-			return APART;
-		pattern += n;
-		path += m;
-	}
-	if (!*pattern && !*path)
-		return SAME;
-	return *path ? ABOVE : BELOW;
-}
-
 /* For an entry of which nothing exists: does an exception name it, or a folder above it? */
 static bool is_taken_back(const struct expansion *x, const struct rule *r)
 {
 	for (size_t i = 0; i < x->nexceptions; i++) {
-		enum relation rel;
+		enum ab_path_relation rel;
 
 		if (x->exceptions[i].index < r->index)
 			continue;
-		rel = compare_paths(x->exceptions[i].text, r->text);
-		if (rel == SAME || rel == ABOVE)
+		rel = ab_path_relate(x->exceptions[i].text, r->text);
+		if (rel == AB_PATH_SAME || rel == AB_PATH_ABOVE)
 			return true;
 	}
 	return false;
@@ -569,16 +599,16 @@ static int apply_exceptions(const struct match *m, const struct rule *rules, siz
 			    struct ab_error *err)
 {
 	for (size_t i = 0; i < n; i++) {
-		enum relation rel;
+		enum ab_path_relation rel;
 
 		if (rules[i].index < m->index)
 			continue;
-		rel = compare_paths(rules[i].text, m->path);
-		if (rel == APART)
-			rel = compare_paths(rules[i].text, m->real);
-		if (rel == SAME || rel == ABOVE)
+		rel = ab_path_relate(rules[i].text, m->path);
+		if (rel == AB_PATH_APART)
+			rel = ab_path_relate(rules[i].text, m->real);
+		if (rel == AB_PATH_SAME || rel == AB_PATH_ABOVE)
 			return 1;
-		if (rel == BELOW && m->kind == AB_NODE_DIR) {
+		if (rel == AB_PATH_BELOW && m->kind == AB_NODE_DIR) {
 			ab_fail(err, AB_ECONFIG, 0,
 				"filesystem.denyRead: \"!%s\" is an exception inside %s,"
 				" which is denied as a whole",
@@ -610,13 +640,14 @@ static int read_rule(const char *entry, size_t index, char **to, struct rule *re
 		r.text[n - 3] = '\0';
 	/* Most have no star. */
 	if (r.text[0] == '/' && r.text[1] &&
-	    (!strchr(r.text, '*') || (!strstr(r.text, "/**/") && strcmp(r.text, "/**") != 0))) {
+	    (!strchr(r.text, '*') || ab_path_can_search(r.text, is_exception(entry)))) {
 		r.rest = r.text + 1;
 		*ret = r;
 		return 0;
 	}
 	ab_fail(err, AB_ECONFIG, 0, "filesystem.denyRead: \"%s\" cannot be enforced", entry);
-	return ab_hint(err, "Use a path; \"**\" is allowed only at its end.");
+	return ab_hint(err, "Use a path; \"**\" is allowed once, below a folder, and not in an "
+			    "exception.");
 }
 
 static int collect_matches(struct expansion *x, struct ab_guard **ret, size_t *ret_n)
@@ -649,8 +680,8 @@ static size_t count_bytes(const struct ab_strv *patterns)
 	return sum;
 }
 
-static int expand_all(const struct ab_strv *patterns, struct ab_guard **ret, size_t *ret_n,
-		      struct ab_strv *ret_missing, struct ab_hidden_names *notes,
+static int expand_all(const struct ab_strv *patterns, bool shallow, struct ab_guard **ret,
+		      size_t *ret_n, struct ab_strv *ret_missing, struct ab_hidden_names *notes,
 		      struct ab_error *err)
 {
 	ab_autofree struct rule *deny = ab_alloc(patterns->len * sizeof(*deny));
@@ -658,6 +689,8 @@ static int expand_all(const struct ab_strv *patterns, struct ab_guard **ret, siz
 	ab_autofree char *texts = ab_alloc(count_bytes(patterns));
 	char *to = texts;
 	struct expansion x = { .entries = ENTRIES_MAX,
+			       .deep = DEEP_ENTRIES_MAX,
+			       .shallow = shallow,
 			       .uid = geteuid(),
 			       .exceptions = exceptions,
 			       .missing = ret_missing,
@@ -694,10 +727,8 @@ static int expand_all(const struct ab_strv *patterns, struct ab_guard **ret, siz
 	}
 	if (rc == 0)
 		rc = collect_matches(&x, ret, ret_n);
-	for (size_t i = 0; i < x.len; i++) {
-		free(x.v[i].path);
-		free(x.v[i].real);
-	}
+	for (size_t i = 0; i < x.len; i++)
+		ab_free_all(x.v[i].path, x.v[i].real);
 	free(x.v);
 	return rc;
 }
@@ -705,20 +736,26 @@ static int expand_all(const struct ab_strv *patterns, struct ab_guard **ret, siz
 int ab_expand_deny(const struct ab_strv *patterns, struct ab_guard **ret, size_t *ret_n,
 		   struct ab_error *err)
 {
-	return expand_all(patterns, ret, ret_n, NULL, NULL, err);
+	return expand_all(patterns, false, ret, ret_n, NULL, NULL, err);
+}
+
+int ab_expand_deny_shallow(const struct ab_strv *patterns, struct ab_guard **ret, size_t *ret_n,
+			   struct ab_error *err)
+{
+	return expand_all(patterns, true, ret, ret_n, NULL, NULL, err);
 }
 
 int ab_expand_deny_missing(const struct ab_strv *patterns, struct ab_guard **ret, size_t *ret_n,
 			   struct ab_strv *ret_missing, struct ab_error *err)
 {
-	return expand_all(patterns, ret, ret_n, ret_missing, NULL, err);
+	return expand_all(patterns, false, ret, ret_n, ret_missing, NULL, err);
 }
 
 int ab_hidden_names_find(const struct ab_strv *patterns, struct ab_hidden_names *ret,
 			 struct ab_error *err)
 {
 	*ret = (struct ab_hidden_names){ .told = true };
-	if (expand_all(patterns, &ret->v, &ret->n, &ret->missing, ret, err) == 0)
+	if (expand_all(patterns, false, &ret->v, &ret->n, &ret->missing, ret, err) == 0)
 		return 0;
 	ab_hidden_names_fini(ret);
 	return -1;
@@ -744,7 +781,7 @@ bool ab_hidden_names_stand(const struct ab_hidden_names *names, const struct ab_
 		told = looks_same(&names->looked[i]);
 	if (told)
 		return true;
-	same = expand_all(patterns, &now.v, &now.n, &now.missing, NULL, &err) == 0 &&
+	same = expand_all(patterns, false, &now.v, &now.n, &now.missing, NULL, &err) == 0 &&
 	       are_same(names, &now);
 	ab_hidden_names_fini(&now);
 	return same;
@@ -754,10 +791,8 @@ void ab_hidden_names_fini(struct ab_hidden_names *names)
 {
 	ab_guards_free(names->v, names->n);
 	ab_strv_fini(&names->missing);
-	for (size_t i = 0; i < names->nlooked; i++) {
-		free(names->looked[i].path);
-		free(names->looked[i].real);
-	}
+	for (size_t i = 0; i < names->nlooked; i++)
+		ab_free_all(names->looked[i].path, names->looked[i].real);
 	free(names->looked);
 	*names = (struct ab_hidden_names){ 0 };
 }

@@ -1,15 +1,8 @@
 #include "workspace/tree/guard.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/data/mem.h"
-#include "base/system/path.h"
-
 void ab_guards_add(struct ab_guard **v, size_t *len, const char *path, enum ab_node kind)
 {
-	if ((*len & (*len + 1)) == 0)
-		*v = ab_realloc(*v, 2 * (*len + 1) * sizeof(**v));
+	ab_make_room(*v, *len);
 	(*v)[(*len)++] = (struct ab_guard){ ab_strdup(path), kind };
 }
 

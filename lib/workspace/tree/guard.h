@@ -1,13 +1,10 @@
-#ifndef AB_WORKSPACE_TREE_GUARD_H
-#define AB_WORKSPACE_TREE_GUARD_H
+#pragma once
 /*
  * An object that the mount plan covers: mounted read-only (protected names) or hidden
  * (denied reads). The path is real: no component is a symbolic link, except that
  * the last one of a LINK is the link itself, which a mount pins.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <sys/stat.h>
+#include "base/base.h"
 
 enum ab_node { AB_NODE_FILE, AB_NODE_DIR, AB_NODE_LINK, AB_NODE_OTHER };
 
@@ -31,5 +28,3 @@ void ab_guards_settle(struct ab_guard *v, size_t *len);
 /* Is it listed, or below a listed folder? For a settled list. */
 bool ab_guards_cover(const struct ab_guard *v, size_t len, const char *path);
 void ab_guards_free(struct ab_guard *v, size_t len);
-
-#endif

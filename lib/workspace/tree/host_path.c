@@ -1,17 +1,9 @@
 #include "workspace/tree/host_path.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/openat2.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
-#include "base/data/mem.h"
-#include "base/data/strv.h"
 #include "base/system/linkwalk.h"
-#include "base/system/path.h"
 
 /* A root that is itself a link means its target. */
 static void find_real_roots(const struct ab_strv *roots, struct ab_strv *ret)
@@ -77,8 +69,7 @@ static void free_crossed(struct crossed *c)
 {
 	int saved = errno;
 
-	ab_strv_fini(&c->links);
-	ab_strv_fini(&c->roots);
+	ab_strv_fini_all(&c->links, &c->roots);
 	errno = saved;
 }
 #define auto_crossed __attribute__((cleanup(free_crossed)))

@@ -1,5 +1,4 @@
-#ifndef AB_WORKSPACE_TREE_HOST_PATH_H
-#define AB_WORKSPACE_TREE_HOST_PATH_H
+#pragma once
 /*
  * A box must not decide what the host opens, reads or runs. This is the one rule for every path
  * that the host follows on its own account: a writable path, a socket, the file of a secret, the
@@ -9,9 +8,7 @@
  *
  * `roots` are these folders: fs.touched of the policy. They need not exist.
  */
-#include <stdbool.h>
-
-struct ab_strv;
+#include "base/base.h"
 
 /* Is this real path in one of them? */
 bool ab_host_path_writes(const struct ab_strv *roots, const char *real);
@@ -28,5 +25,3 @@ char *ab_host_path_resolve(const struct ab_strv *roots, const char *path, char *
 
 /* Open the result of follow for reading, unless it has become a link since. */
 int ab_host_path_open(const char *real);
-
-#endif

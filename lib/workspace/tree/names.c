@@ -1,12 +1,6 @@
 #include "workspace/tree/names.h"
 
 #include <fnmatch.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/data/mem.h"
-#include "base/system/path.h"
 
 static void sort_unique(struct ab_strv *sv)
 {
@@ -101,11 +95,8 @@ void ab_names_init(struct ab_names *names, const struct ab_strv *deny_write)
 
 void ab_names_fini(struct ab_names *names)
 {
-	ab_strv_fini(&names->plain);
-	ab_strv_fini(&names->patterns);
-	ab_strv_fini(&names->top);
-	ab_strv_fini(&names->git);
-	ab_strv_fini(&names->absolute);
+	ab_strv_fini_all(&names->plain, &names->patterns, &names->top, &names->git,
+			 &names->absolute);
 }
 
 static int compare_component(const void *entry, const void *component)
@@ -211,4 +202,20 @@ const char *ab_names_opened(const struct ab_strv *deny_write, const char *path, 
 			return name;
 	}
 	return NULL;
+}
+
+void ab_names_tell(struct ab_strv *ret, const char *start, size_t n, const char *what,
+		   const char *rest, const struct ab_strv *shown)
+{
+	struct ab_buf b = { 0 };
+
+	if (n == 0)
+		return;
+	ab_buf_printf(&b, "%s %zu %s%s %s: ", start, n, what, n == 1 ? "" : "s", rest);
+	for (size_t i = 0; i < shown->len; i++) {
+		ab_buf_puts(&b, i ? ", " : "");
+		ab_buf_escape(&b, shown->v[i]);
+	}
+	ab_buf_puts(&b, n > shown->len ? ", ..." : "");
+	ab_strv_give(ret, ab_buf_take(&b));
 }

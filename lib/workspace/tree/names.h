@@ -1,15 +1,11 @@
-#ifndef AB_WORKSPACE_TREE_NAMES_H
-#define AB_WORKSPACE_TREE_NAMES_H
+#pragma once
 /*
  * The protected names of a policy, grouped by where they apply. Pure.
  *
  * A name may have several components (".config/fish") and pattern characters
  * in each; a pattern never crosses a slash.
  */
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "base/data/strv.h"
+#include "base/base.h"
 
 struct ab_names {
 	struct ab_strv top; /* at the top of a root or repository */
@@ -36,6 +32,11 @@ bool ab_names_touch(const struct ab_names *names, const char *entry);
 /* One of git's sample hooks, which never run. */
 bool ab_name_is_sample(const char *name);
 
+/* Add "START 3 files REST: a, b, ..." about `n` files, unless there are none. `shown` has the first
+ * of them; `what` is their name without the plural. */
+void ab_names_tell(struct ab_strv *ret, const char *start, size_t n, const char *what,
+		   const char *rest, const struct ab_strv *shown);
+
 /*
  * Which protected name would lose its protection if this path became a writable root?
  * Either the path is at or below an entry of denyWrite, or an entry begins with
@@ -44,5 +45,3 @@ bool ab_name_is_sample(const char *name);
  * none.
  */
 const char *ab_names_opened(const struct ab_strv *deny_write, const char *path, bool *ret_holds);
-
-#endif

@@ -1,14 +1,5 @@
 #include "workspace/tree/remove_tree.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/system/fd.h"
 #include "base/system/folder.h"
 #include "workspace/tree/dir.h"
 
@@ -18,12 +9,8 @@
 static int open_up(int dir, const char *name)
 {
 	ab_autoclose int fd = ab_open_same_mount(dir, name, O_PATH | O_DIRECTORY | O_NOFOLLOW);
-	char link[32];
 
-	if (fd < 0)
-		return -1;
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	return chmod(link, 0700);
+	return fd < 0 ? -1 : ab_fd_chmod(fd, 0700);
 }
 
 int ab_open_closed(int dir, const char *name)
@@ -119,4 +106,42 @@ int ab_remove_tree(int dir, const char *name)
 	size_t budget = SIZE_MAX;
 
 	return ab_remove_tree_some(dir, name, &budget);
+}
+
+int ab_remove_object(int dir, const char *name)
+{
+	if (unlinkat(dir, name, 0) == 0 || errno == ENOENT)
+		return 0;
+	return errno == EISDIR || errno == EPERM ? ab_remove_tree(dir, name) : -1;
+}
+
+static int remove_live(int dir, const char *name, size_t *entries, unsigned depth)
+{
+	ab_autolisting struct ab_listing list = { 0 };
+	ab_autoclose int fd = -1;
+	int errnum = 0;
+
+	if (unlinkat(dir, name, 0) == 0 || errno == ENOENT)
+		return 0;
+	if (errno != EISDIR && errno != EPERM)
+		return errno;
+	if (depth == 0)
+		return EFBIG;
+	fd = ab_open_closed(dir, name);
+	if (fd < 0 || ab_listing_read(&list, fd, *entries) < 0)
+		return errno;
+	*entries -= list.len;
+	for (size_t i = 0; i < list.len && !errnum; i++) {
+		errnum = remove_live(fd, list.v[i].name, entries, depth - 1);
+		if (errnum == EACCES && fchmod(fd, 0700) == 0)
+			errnum = remove_live(fd, list.v[i].name, entries, depth - 1);
+	}
+	if (errnum)
+		return errnum;
+	return unlinkat(dir, name, AT_REMOVEDIR) < 0 && errno != ENOENT ? errno : 0;
+}
+
+int ab_remove_live(int dir, const char *name, size_t entries, unsigned depth)
+{
+	return remove_live(dir, name, &entries, depth);
 }

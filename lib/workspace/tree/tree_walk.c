@@ -1,20 +1,10 @@
 #include "workspace/tree/tree_walk.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <linux/magic.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/vfs.h>
 
-#include "base/data/mem.h"
-#include "base/data/strv.h"
-#include "base/system/fd.h"
 #include "base/system/folder.h"
-#include "base/system/path.h"
 #include "workspace/tree/dir.h"
 
 /* Large, created by tools, and not where people keep repositories. */
@@ -27,32 +17,35 @@ static const unsigned long kernels_own[] = {
 	EFIVARFS_MAGIC,	  DEVPTS_SUPER_MAGIC, SELINUX_MAGIC,	  AUTOFS_SUPER_MAGIC,
 };
 
+/* They count the folders in a folder by its links: two, and one more for each. */
+static const unsigned long counting[] = { EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, TMPFS_MAGIC };
+
 /* Long enough for a path that is shown, and for a name that is looked up in it. */
 enum { PATH_LONGEST = PATH_MAX - 2 * (NAME_MAX + 1) };
 
 struct queue {
-	struct ab_strv paths, late;
+	/* Folders to enter now, and those of the other kind: generated ones come last. */
+	struct ab_strv paths, others;
 	struct ab_listing listing;
 	size_t done;
 	size_t level_end; /* where the next depth starts */
 	unsigned depth;
-	bool in_late;
+	bool in_late;	/* `paths` are generated */
+	bool generated; /* so is the folder that is visited, or it is in one */
 };
 
 struct place {
 	int root;
 	size_t skip; /* length of the root's path, with its slash */
 	dev_t dev;
+	bool counts; /* links of folders on this device */
 	ab_walk_fn *fn;
 	void *arg;
 };
 
 static bool is_generated(const char *name)
 {
-	for (size_t i = 0; i < AB_COUNT(generated); i++)
-		if (strcmp(generated[i], name) == 0)
-			return true;
-	return false;
+	return ab_has_word(generated, AB_COUNT(generated), name);
 }
 
 static bool is_folder(int fd, const struct ab_entry *e)
@@ -60,16 +53,44 @@ static bool is_folder(int fd, const struct ab_entry *e)
 	return e->type == DT_UNKNOWN ? ab_folder_is(fd, e->name) : e->type == DT_DIR;
 }
 
-/* The list that the folder belongs to; NULL: leave it out. */
-static struct ab_strv *choose_list(const struct ab_walk *w, struct queue *q, const char *name)
+/* Is one of the names in the path generated? */
+static bool has_generated(const char *below)
 {
+	for (size_t n; *below; below += n + (below[n] == '/')) {
+		n = strcspn(below, "/");
+		for (size_t i = 0; i < AB_COUNT(generated); i++)
+			if (strncmp(below, generated[i], n) == 0 && !generated[i][n])
+				return true;
+	}
+	return false;
+}
+
+static bool is_older(const struct ab_walk *w, const struct stat *st)
+{
+	return st->st_ctim.tv_sec < w->since->tv_sec ||
+	       (st->st_ctim.tv_sec == w->since->tv_sec && st->st_ctim.tv_nsec < w->since->tv_nsec);
+}
+
+/* The list that the folder belongs to; NULL: leave it out. */
+static struct ab_strv *choose_list(const struct ab_walk *w, struct queue *q, const char *name,
+				   bool older)
+{
+	bool made = q->generated || is_generated(name);
+
 	if (w->everything)
 		return &q->paths;
 	if (strcmp(name, ".git") == 0)
 		return NULL;
-	if (q->in_late || !is_generated(name))
-		return &q->paths;
-	return w->thorough ? &q->late : NULL;
+	if (made && !w->thorough)
+		return NULL;
+	return (made && older) == q->in_late ? &q->paths : &q->others;
+}
+
+static void miss_folder(const struct ab_walk *w, const struct queue *q, const struct place *at,
+			const char *path)
+{
+	if (w->missed)
+		w->missed(at->arg, path, q->in_late);
 }
 
 static void enqueue_folders(struct ab_walk *w, struct queue *q, const struct place *at, int fd,
@@ -80,14 +101,23 @@ static void enqueue_folders(struct ab_walk *w, struct queue *q, const struct pla
 
 	for (size_t i = 0; i < l->len && q->depth < w->depth; i++) {
 		struct ab_strv *list;
+		bool older = true;
+		struct stat st;
 
 		if ((w->skip && strcmp(l->v[i].name, w->skip) == 0) || !is_folder(fd, &l->v[i]))
 			continue;
-		list = choose_list(w, q, l->v[i].name);
+		if (w->since && fstatat(fd, l->v[i].name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+			older = is_older(w, &st);
+			if (older && !w->leaves && at->counts && st.st_dev == at->dev &&
+			    st.st_nlink == 2)
+				continue;
+		}
+		list = choose_list(w, q, l->v[i].name, older);
 		if (!list)
 			continue;
 		if (q->paths.len - q->done > w->dirs) {
 			w->cut = true;
+			miss_folder(w, q, at, path);
 			return;
 		}
 		if (w->unreadable && len > PATH_LONGEST) {
@@ -98,14 +128,14 @@ static void enqueue_folders(struct ab_walk *w, struct queue *q, const struct pla
 	}
 }
 
-static bool is_kernels_own(int fd)
+static bool is_one_of(const unsigned long *types, size_t n, int fd)
 {
 	struct statfs fs;
 
 	if (fstatfs(fd, &fs) < 0)
 		return false;
-	for (size_t i = 0; i < AB_COUNT(kernels_own); i++)
-		if ((unsigned long)fs.f_type == kernels_own[i])
+	for (size_t i = 0; i < n; i++)
+		if ((unsigned long)fs.f_type == types[i])
 			return true;
 	return false;
 }
@@ -123,7 +153,7 @@ static int open_folder(const struct ab_walk *w, const struct queue *q, struct pl
 		if (fd >= 0 || errno != EXDEV)
 			return fd;
 		fd = ab_open_beneath(at->root, below, O_RDONLY | O_DIRECTORY);
-		*ret_foreign = fd >= 0 && is_kernels_own(fd);
+		*ret_foreign = fd >= 0 && is_one_of(kernels_own, AB_COUNT(kernels_own), fd);
 		return fd;
 	}
 	fd = ab_open_beneath(at->root, below, O_RDONLY | O_DIRECTORY);
@@ -152,7 +182,10 @@ static int visit_folder(struct ab_walk *w, struct queue *q, struct place *at, co
 		return -1;
 	w->entries -= q->listing.len;
 	w->cut |= q->listing.cut;
+	if (q->listing.cut)
+		miss_folder(w, q, at, path);
 	w->skip = NULL;
+	q->generated = w->thorough && !w->everything && has_generated(below);
 	if (at->fn(at->arg, fd, path, q->depth, &q->listing))
 		enqueue_folders(w, q, at, fd, path);
 	return 0;
@@ -171,14 +204,17 @@ static bool is_relevant(int root, const char *below, int errnum)
 	       st.st_uid == geteuid();
 }
 
-static void pass_unread(struct ab_walk *w, const struct place *at, const char *path, int errnum)
+static void pass_unread(struct ab_walk *w, const struct queue *q, const struct place *at,
+			const char *path, int errnum)
 {
 	if (!is_relevant(at->root, path + at->skip, errnum))
 		return;
-	if (w->unreadable && errnum == EACCES)
+	if (w->unreadable && errnum == EACCES) {
 		w->unreadable(at->arg, path);
-	else
-		w->cut = true;
+		return;
+	}
+	w->cut = true;
+	miss_folder(w, q, at, path);
 }
 
 /* -1 with errno if the first folder cannot be read. */
@@ -202,9 +238,17 @@ static int walk_queue(struct ab_walk *w, struct queue *q, struct place *at)
 			continue;
 		if (q->depth == 0)
 			return -1;
-		pass_unread(w, at, path, errno);
+		pass_unread(w, q, at, path, errno);
 	}
 	return 0;
+}
+
+/* How many folders of the queue were not entered. */
+static size_t count_left(const struct ab_walk *w, const struct queue *q, const struct place *at)
+{
+	for (size_t i = q->done; i < q->paths.len; i++)
+		miss_folder(w, q, at, q->paths.v[i]);
+	return q->paths.len - q->done;
 }
 
 /* The folders of generated files, with their own budget. */
@@ -213,21 +257,27 @@ static void walk_late(struct ab_walk *w, struct queue *q, struct place *at)
 	size_t entries = w->entries, dirs = w->dirs;
 	bool cut = w->cut;
 
-	ab_strv_fini(&q->paths);
-	q->paths = q->late;
-	q->late = (struct ab_strv){ 0 };
-	q->done = 0;
-	q->level_end = q->paths.len;
-	q->depth = 1;
-	q->in_late = true;
 	w->entries = w->late;
 	w->cut = false;
 	walk_queue(w, q, at);
-	w->late_left += q->paths.len - q->done + (w->cut && q->done == q->paths.len);
+	w->late_left += count_left(w, q, at) + (w->cut && q->done == q->paths.len);
 	w->late = w->entries;
 	w->entries = entries;
 	w->dirs = dirs;
 	w->cut = cut;
+}
+
+/* The folders of the other kind are next. False: there are none. */
+static bool change_kind(struct queue *q)
+{
+	ab_strv_fini(&q->paths);
+	q->paths = q->others;
+	q->others = (struct ab_strv){ 0 };
+	q->done = 0;
+	q->level_end = q->paths.len;
+	q->depth = 1;
+	q->in_late = !q->in_late;
+	return q->paths.len > 0;
 }
 
 int ab_walk(struct ab_walk *w, const char *root, ab_walk_fn *fn, void *arg)
@@ -235,20 +285,30 @@ int ab_walk(struct ab_walk *w, const char *root, ab_walk_fn *fn, void *arg)
 	ab_autoclose int top = ab_open_beneath(AT_FDCWD, root, O_PATH | O_DIRECTORY);
 	struct queue q = { .level_end = 1 };
 	struct place at = { .root = top, .fn = fn, .arg = arg };
+	struct stat st;
 	int rc, saved;
 
 	if (top < 0)
 		return -1;
+	if (w->since && fstat(top, &st) == 0) {
+		at.dev = st.st_dev;
+		at.counts = is_one_of(counting, AB_COUNT(counting), top);
+	}
 	at.skip = strcmp(root, "/") == 0 ? 1 : strlen(root) + 1;
 	ab_strv_add(&q.paths, root);
 	rc = walk_queue(w, &q, &at);
 	saved = errno;
 	if (rc == 0)
-		w->left += q.paths.len - q.done;
-	if (rc == 0 && q.late.len > 0)
-		walk_late(w, &q, &at);
-	ab_strv_fini(&q.paths);
-	ab_strv_fini(&q.late);
+		w->left += count_left(w, &q, &at);
+	while (rc == 0 && change_kind(&q)) {
+		if (q.in_late) {
+			walk_late(w, &q, &at);
+		} else {
+			walk_queue(w, &q, &at);
+			w->left += count_left(w, &q, &at);
+		}
+	}
+	ab_strv_fini_all(&q.paths, &q.others);
 	ab_listing_fini(&q.listing);
 	errno = saved;
 	return rc;

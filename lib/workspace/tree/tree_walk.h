@@ -1,11 +1,9 @@
-#ifndef AB_WORKSPACE_TREE_TREE_WALK_H
-#define AB_WORKSPACE_TREE_TREE_WALK_H
+#pragma once
 /*
  * A bounded breadth-first walk of a tree, so that an incomplete walk has seen the
  * folders near the top. It follows no symbolic link.
  */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/base.h"
 
 struct ab_listing;
 
@@ -24,11 +22,22 @@ struct ab_walk {
 	bool thorough;
 	size_t late;
 	/*
+	 * With `thorough`: of generated files only folders that are older come last. Newer ones count
+	 * as all others, also in folders that come last. Older folders without a folder in them are
+	 * left out, if the file system tells: nothing has appeared there. Not with `leaves`: a file
+	 * in them may have been written in place.
+	 */
+	const struct timespec *since;
+	bool leaves;
+	/*
 	 * Told about a folder that cannot be searched although the box could:
 	 * one of the caller's without permission to read, or one so deep that the paths
 	 * in it are too long. If NULL, the walk is cut instead.
 	 */
 	void (*unreadable)(void *arg, const char *path);
+	/* Told about each folder that was found and not searched, or not completely, or NULL. `late`:
+	 * one of generated files that came last, which does not count as cut. */
+	void (*missed)(void *arg, const char *path, bool late);
 	/* Set by the callback: do not enter the folder of this name in the one that it
 	 * was called for. */
 	const char *skip;
@@ -46,5 +55,3 @@ typedef bool ab_walk_fn(void *arg, int fd, const char *path, unsigned depth,
 
 /* -1 with errno if `root` itself (a real path) cannot be read. */
 int ab_walk(struct ab_walk *walk, const char *root, ab_walk_fn *fn, void *arg);
-
-#endif

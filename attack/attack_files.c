@@ -1,0 +1,451 @@
+#include <dirent.h>
+#include <linux/openat2.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+
+#include "attack/attack.h"
+#include "base/base.h"
+#include "policy/model/policy.h"
+#include "sandbox/seccomp/seccomp.h"
+
+#define W (O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+#define R (O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+#define LEAVE_MS 3000
+
+/* A file without a name: it disappears with its descriptor if a wall is missing. */
+static enum ab_hold create_unnamed(struct ab_attacker *a, const struct ab_try *t)
+{
+	const char *dir = ab_attacker_path(a, t->arg);
+
+	if (!dir[0])
+		return ab_untried(a, "there is no such folder");
+	return ab_refused_fd(a, open(dir, O_TMPFILE | W, 0600));
+}
+
+static enum ab_hold open_write(struct ab_attacker *a, const struct ab_try *t)
+{
+	return ab_refused_fd(a, open(ab_attacker_path(a, t->arg), W));
+}
+
+static enum ab_hold open_read(struct ab_attacker *a, const struct ab_try *t)
+{
+	return ab_refused_fd(a, open(ab_attacker_path(a, t->arg), R));
+}
+
+static enum ab_hold create_named(struct ab_attacker *a, const struct ab_try *t)
+{
+	const char *path = ab_attacker_path(a, t->arg);
+	int fd = open(path, W | O_CREAT | O_EXCL, 0600);
+
+	if (fd >= 0)
+		unlink(path);
+	return ab_refused_fd(a, fd);
+}
+
+/* A name that did not exist cannot be closed; it must not stay. */
+static enum ab_hold leave_named(struct ab_attacker *a, const struct ab_try *t)
+{
+	const char *path = ab_attacker_path(a, t->arg);
+	int fd = open(path, W | O_CREAT | O_EXCL, 0700);
+
+	if (fd < 0)
+		return ab_refused_fd(a, fd);
+	close(fd);
+	for (int ms = 0; ms < LEAVE_MS; ms++) {
+		if (access(path, F_OK) < 0)
+			return ab_held(a, "moved after %d ms", ms);
+		usleep(1000);
+	}
+	unlink(path);
+	return ab_broken(a, "it stayed for %d ms", LEAVE_MS);
+}
+
+static enum ab_hold list_folder(struct ab_attacker *a, const struct ab_try *t)
+{
+	DIR *dir = opendir(ab_attacker_path(a, t->arg));
+	struct dirent *entry;
+	int n = 0;
+
+	if (!dir)
+		return ab_held(a, "%s", strerror(errno));
+	while ((entry = readdir(dir)) != NULL)
+		n += entry->d_name[0] != '.';
+	closedir(dir);
+	return n ? ab_broken(a, "it lists %d names", n) : ab_held(a, "empty");
+}
+
+static enum ab_hold change_mode(struct ab_attacker *a, const struct ab_try *t)
+{
+	return ab_refused(a, chmod(ab_attacker_path(a, t->arg), 0777));
+}
+
+/* Sets the current mode: needs the permission, but changes nothing. */
+static enum ab_hold set_same_mode(struct ab_attacker *a, const struct ab_try *t)
+{
+	struct stat st;
+
+	if (stat(t->arg, &st) < 0)
+		return ab_held(a, "%s", strerror(errno));
+	return ab_refused(a, chmod(t->arg, st.st_mode & 07777));
+}
+
+/*
+ * A running program can never be written, so check whether its mount would
+ * permit that once it has ended.
+ */
+static enum ab_hold write_program(struct ab_attacker *a, const struct ab_try *t)
+{
+	ab_autoclose int fd = open(t->arg, O_PATH | O_CLOEXEC);
+	ssize_t n = readlink(t->arg, a->path, sizeof(a->path) - 1);
+	struct statvfs fs;
+
+	a->path[n > 0 ? n : 0] = '\0';
+	if (fd < 0 || fstatvfs(fd, &fs) < 0)
+		return ab_untried(a, "%s: %s", t->arg, strerror(errno));
+	if (access(a->path, F_OK) < 0)
+		return ab_untried(a, "it is in a folder that is private in the box");
+	if (!(fs.f_flag & ST_RDONLY) && !ab_seccomp_marked())
+		return ab_broken(a, "it is on a writable mount");
+	return open_write(a, t);
+}
+
+static enum ab_hold open_each(struct ab_attacker *a, const struct ab_try *t)
+{
+	int errnum = ENOENT;
+
+	for (long i = 0; i < t->number; i++) {
+		char path[64];
+		int fd;
+
+		snprintf(path, sizeof(path), "%s/%ld", t->arg, i);
+		fd = open(path, R);
+		if (fd >= 0) {
+			close(fd);
+			return ab_broken(a, "%s can be opened", path);
+		}
+		if (errno != ENOENT)
+			errnum = errno;
+	}
+	return ab_held(a, "%s", strerror(errnum));
+}
+
+static enum ab_hold truncate_it(struct ab_attacker *a, const struct ab_try *t)
+{
+	return ab_refused(a, truncate(ab_attacker_path(a, t->arg), 0));
+}
+
+static enum ab_hold unlink_it(struct ab_attacker *a, const struct ab_try *t)
+{
+	return ab_refused(a, unlink(ab_attacker_path(a, t->arg)));
+}
+
+/* Rename it, and rename it back if that worked. */
+static enum ab_hold rename_it(struct ab_attacker *a, const struct ab_try *t)
+{
+	const char *from = ab_attacker_path(a, t->arg);
+	char to[sizeof(a->path) + 8];
+	int r;
+
+	snprintf(to, sizeof(to), "%s-moved", from);
+	r = rename(from, to);
+	if (r == 0)
+		rename(to, from);
+	return ab_refused(a, r);
+}
+
+static enum ab_hold exchange_it(struct ab_attacker *a, const struct ab_try *t)
+{
+	ab_autofree char *other = ab_printf("%s/home/project/own", a->base);
+	const char *path = ab_attacker_path(a, t->arg);
+	int r, errnum;
+
+	if (mkdir(other, 0700) < 0)
+		return ab_untried(a, "cannot create a folder to exchange it with");
+	r = renameat2(AT_FDCWD, other, AT_FDCWD, path, RENAME_EXCHANGE);
+	errnum = errno;
+	if (r == 0)
+		renameat2(AT_FDCWD, other, AT_FDCWD, path, RENAME_EXCHANGE);
+	rmdir(other);
+	errno = errnum;
+	return ab_refused(a, r);
+}
+
+static enum ab_hold link_into_workspace(struct ab_attacker *a, const struct ab_try *t)
+{
+	ab_autofree char *to = ab_printf("%s/home/project/stolen", a->base);
+	int r = link(ab_attacker_path(a, t->arg), to);
+
+	if (r == 0)
+		unlink(to);
+	return ab_refused(a, r);
+}
+
+/* Open it through a link in the workspace. */
+static enum ab_hold open_through_link(struct ab_attacker *a, const struct ab_try *t)
+{
+	ab_autofree char *link = ab_printf("%s/home/project/link", a->base);
+	int fd, errnum;
+
+	if (symlink(ab_attacker_path(a, t->arg), link) < 0)
+		return ab_untried(a, "cannot create a link: %s", strerror(errno));
+	fd = open(link, (int)t->number);
+	errnum = errno;
+	unlink(link);
+	errno = errnum;
+	return ab_refused_fd(a, fd);
+}
+
+static enum ab_hold create_through_parent_link(struct ab_attacker *a, const struct ab_try *t)
+{
+	ab_autofree char *link = ab_printf("%s/home/project/g", a->base);
+	int fd, errnum;
+
+	if (symlink(".git", link) < 0)
+		return ab_untried(a, "cannot create a link: %s", strerror(errno));
+	fd = open(ab_attacker_path(a, t->arg), W | O_CREAT | O_EXCL, 0600);
+	errnum = errno;
+	if (fd >= 0)
+		unlink(a->path);
+	unlink(link);
+	errno = errnum;
+	return ab_refused_fd(a, fd);
+}
+
+/* Reopen an O_PATH descriptor for writing. */
+static enum ab_hold reopen_handle(struct ab_attacker *a, const struct ab_try *t)
+{
+	ab_autoclose int fd = open(ab_attacker_path(a, t->arg), O_PATH | O_CLOEXEC);
+	char path[32];
+
+	if (fd < 0)
+		return ab_held(a, "cannot even get a handle: %s", strerror(errno));
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return ab_refused_fd(a, open(path, W));
+}
+
+static enum ab_hold open_with_openat2(struct ab_attacker *a, const struct ab_try *t)
+{
+	struct open_how how = { .flags = W, .resolve = RESOLVE_IN_ROOT };
+	ab_autoclose int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	return ab_refused_fd(a, (int)syscall(SYS_openat2, root, ab_attacker_path(a, t->arg), &how,
+					     sizeof(how)));
+}
+
+static enum ab_hold make_device(struct ab_attacker *a, const struct ab_try *t)
+{
+	const char *path = ab_attacker_path(a, t->arg);
+	int r = mknod(path, (mode_t)t->number | 0600, makedev(1, 1));
+
+	if (r == 0)
+		unlink(path);
+	return ab_refused(a, r);
+}
+
+static int write_file(const char *path, const char *text)
+{
+	ab_autoclose int fd = open(path, W | O_CREAT | O_EXCL, 0600);
+
+	return fd < 0 ? -1 : ab_write_all(fd, text, strlen(text));
+}
+
+/* What the configuration has, and one line more. */
+#define CONFIG "[core]\n\tbare = false\n[include]\n\tpath = ../first.inc\n"
+static const char *const lines[] = { "[core]\n\thooksPath = planted\n",
+				     "[remote]\n\tpushDefault = planted\n" };
+
+/* As git does: write the lock file, then rename it. */
+static enum ab_hold commit_config(struct ab_attacker *a, const struct ab_try *t)
+{
+	ab_autofree char *lock = ab_strdup(ab_attacker_path(a, "./.git/config.lock"));
+	ab_autofree char *text = ab_printf("%s%s", CONFIG, lines[t->number]);
+	int r, saved;
+
+	if (write_file(lock, text) < 0)
+		return ab_untried(a, "the lock file cannot be written");
+	r = rename(lock, ab_attacker_path(a, t->arg));
+	saved = errno;
+	unlink(lock);
+	errno = saved;
+	return ab_refused(a, r);
+}
+
+/* A setting that no git knows yet, in a repository of the box. */
+static enum ab_hold leave_setting(struct ab_attacker *a, const struct ab_try *t)
+{
+	static const char *const folders[] = { "", "/.git", "/.git/objects", "/.git/refs" };
+	ab_autofree char *top = ab_strdup(ab_attacker_path(a, t->arg));
+	ab_autofree char *config = ab_path_join(top, ".git/config");
+	ab_autofree char *head = ab_path_join(top, ".git/HEAD");
+	bool made = true, gone = false;
+	int ms = 0;
+
+	for (size_t i = 0; i < AB_COUNT(folders); i++) {
+		ab_autofree char *path = ab_printf("%s%s", top, folders[i]);
+
+		made &= mkdir(path, 0700) == 0;
+	}
+	made = made && write_file(head, "ref: refs/heads/main\n") == 0 &&
+	       write_file(config, "[of]\n\ttomorrow = ./planted\n") == 0;
+	for (; made && !gone && ms < LEAVE_MS; ms++) {
+		struct stat st;
+
+		gone = stat(config, &st) < 0 || st.st_size == 0;
+		usleep(1000);
+	}
+	unlink(config);
+	unlink(head);
+	for (size_t i = AB_COUNT(folders); i-- > 0;) {
+		ab_autofree char *path = ab_printf("%s%s", top, folders[i]);
+
+		rmdir(path);
+	}
+	if (!made)
+		return ab_untried(a, "the repository cannot be made");
+	return gone ? ab_held(a, "moved after %d ms", ms)
+		    : ab_broken(a, "it stayed for %d ms", LEAVE_MS);
+}
+
+/* The twins: what a program may do. */
+
+static const char *make_and_remove(const char *path)
+{
+	int fd = open(path, W | O_CREAT | O_EXCL, 0600);
+
+	if (fd < 0)
+		return "creating a file";
+	close(fd);
+	return unlink(path) < 0 ? "removing a file" : NULL;
+}
+
+static const char *write_in_workspace(struct ab_attacker *a)
+{
+	return make_and_remove(ab_attacker_path(a, "./made-inside"));
+}
+
+static const char *write_in_git(struct ab_attacker *a)
+{
+	return make_and_remove(ab_attacker_path(a, "./.git/index.lock"));
+}
+
+static const char *read_known_hosts(struct ab_attacker *a)
+{
+	ab_autoclose int fd = open(ab_attacker_path(a, "~/.ssh/known_hosts"), R);
+
+	return fd < 0 ? "reading known_hosts" : NULL;
+}
+
+static const char *read_own_status(struct ab_attacker *a)
+{
+	ab_autoclose int fd = open("/proc/self/status", R);
+
+	(void)a;
+	return fd < 0 ? "reading /proc/self/status" : NULL;
+}
+
+static const char *rename_in_workspace(struct ab_attacker *a)
+{
+	ab_autofree char *from = ab_strdup(ab_attacker_path(a, "./one"));
+	ab_autofree char *to = ab_strdup(ab_attacker_path(a, "./two"));
+
+	if (mkdir(from, 0700) < 0 || rename(from, to) < 0)
+		return "renaming a folder in the workspace";
+	return rmdir(to) < 0 ? "removing a folder" : NULL;
+}
+
+static const char *make_fifo(struct ab_attacker *a)
+{
+	const char *path = ab_attacker_path(a, "./fifo");
+
+	if (mkfifo(path, 0600) < 0)
+		return "creating a fifo";
+	return unlink(path) < 0 ? "removing a fifo" : NULL;
+}
+
+#define FILES "files"
+#define NAMES AB_PROP_BIT(AB_PROP_PROTECTED_NAMES)
+static const struct ab_try files[] = {
+	{ FILES, "create a file in /", create_unnamed, "/", 0, write_in_workspace },
+	{ FILES, "create a file in /etc", create_unnamed, "/etc" },
+	{ FILES, "create a file in /usr", create_unnamed, "/usr" },
+	{ FILES, "create a file in /var", create_unnamed, "/var" },
+	{ FILES, "create a file in your home folder", create_unnamed, "!" },
+	{ FILES, "create a file next to the home folder", create_unnamed, "@" },
+	{ FILES, "write a file outside the workspace", open_write, "@outside/target", 0,
+	  write_in_workspace },
+	{ FILES, "write through a symbolic link", open_through_link, "@outside/target", O_WRONLY },
+	{ FILES, "write with openat2", open_with_openat2, "@outside/target" },
+	{ FILES, "write through a reopened handle", reopen_handle, "@outside/target" },
+	{ FILES, "truncate a file outside", truncate_it, "@outside/target" },
+	{ FILES, "remove a file outside", unlink_it, "@outside/target" },
+	{ FILES, "change the mode of a file outside", change_mode, "@outside/target" },
+	{ FILES, "hard-link a file into the workspace", link_into_workspace, "@outside/target" },
+	{ FILES, "write through /proc/self/root", create_unnamed, "/proc/self/root/etc" },
+	{ FILES, "list the state folder", list_folder, "@state", .claim = AB_CLAIM_MOUNTS },
+	{ FILES, "create a file in the state folder", create_unnamed, "@state" },
+	{ FILES, "read a private key", open_read, "~/.ssh/id_ed25519", 0, read_known_hosts },
+	{ FILES, "read .netrc", open_read, "~/.netrc" },
+	{ FILES, "read it by its other name", open_read, "~/other-name" },
+	{ FILES, "read cloud credentials", open_read, "~/.aws/credentials" },
+	{ FILES, "read /etc/shadow", open_read, "/etc/shadow" },
+	{ FILES, "read a key through a symbolic link", open_through_link, "~/.ssh/id_ed25519",
+	  O_RDONLY },
+	{ FILES, "read a key through a hard link", link_into_workspace, "~/.ssh/id_ed25519" },
+	{ FILES, "change the mode of a key's mask", change_mode, "~/.ssh/id_ed25519" },
+	{ FILES, "move a key's mask away", rename_it, "~/.ssh/id_ed25519" },
+	{ FILES, "move the key's folder away", rename_it, "~/.ssh" },
+	{ FILES, "replace the box's own agentbox program", open_write, "/dev/agentbox-program",
+	  .claim = AB_CLAIM_MOUNTS },
+	{ FILES, "plant a git hook", create_named, "./.git/hooks/pre-commit", 0, write_in_git,
+	  .claim = NAMES },
+	{ FILES, "plant a hook through a linked parent", create_through_parent_link,
+	  "./g/hooks/pre-commit", .claim = NAMES },
+	{ FILES, "leave a file that a shell hook obeys", leave_named, "./.envrc", 0, write_in_git,
+	  .claim = NAMES },
+	{ FILES, "change the git configuration", open_write, "./.git/config", .claim = NAMES },
+	{ FILES, "change it through its other name", open_write, "./alias", .claim = NAMES },
+	{ FILES, "change a file that an included file includes", open_write, "./second.inc",
+	  .claim = NAMES },
+	{ FILES, "add a command to an interrupted rebase", open_write,
+	  "./.git/rebase-merge/git-rebase-todo", .claim = NAMES },
+	{ FILES, "change a repository six folders down", open_write, "./1/2/3/4/5/6/.git/config",
+	  .claim = NAMES },
+	{ FILES, "plant a hook in it", create_named, "./1/2/3/4/5/6/.git/hooks/pre-commit",
+	  .claim = NAMES },
+	{ FILES, "put a hooks folder into the git configuration", commit_config, "./.git/config", 0,
+	  write_in_git, .claim = NAMES },
+	{ FILES, "name a folder as the remote to push to", commit_config, "./.git/config", 1,
+	  write_in_git, .claim = NAMES },
+	{ FILES, "leave an unknown setting in a new repository", leave_setting, "./made", 0,
+	  write_in_workspace, .claim = NAMES },
+	{ FILES, "truncate the git configuration", truncate_it, "./.git/config", .claim = NAMES },
+	{ FILES, "remove the git configuration", unlink_it, "./.git/config", .claim = NAMES },
+	{ FILES, "move .git away", rename_it, "./.git", 0, rename_in_workspace, .claim = NAMES },
+	{ FILES, "move the hooks away", rename_it, "./.git/hooks", .claim = NAMES },
+	{ FILES, "swap the hooks with another folder", exchange_it, "./.git/hooks",
+	  .claim = NAMES },
+	{ FILES, "change the mode of the hooks", change_mode, "./.git/hooks", .claim = NAMES },
+	{ FILES, "write the agentbox program file", write_program, "/proc/self/exe" },
+	{ FILES, "write init's program file", open_write, "/proc/1/exe" },
+	{ FILES, "list init's root", list_folder, "/proc/1/root", 0, read_own_status },
+	{ FILES, "list init's current folder", list_folder, "/proc/1/cwd" },
+	{ FILES, "open init's file descriptors", open_each, "/proc/1/fd", 64 },
+	{ FILES, "read init's memory", open_read, "/proc/1/mem" },
+	{ FILES, "read init's environment", open_read, "/proc/1/environ" },
+	{ FILES, "change the core pattern", open_write, "/proc/sys/kernel/core_pattern" },
+	{ FILES, "change the module loader", open_write, "/proc/sys/kernel/modprobe" },
+	{ FILES, "enable user namespaces again", open_write, "/proc/sys/user/max_user_namespaces" },
+	{ FILES, "trigger a system request (SysRq)", open_write, "/proc/sysrq-trigger" },
+	{ FILES, "change the mode of a file in /proc", set_same_mode, "/proc/version" },
+	{ FILES, "change the mode of the host's /dev/null", set_same_mode, "/dev/stdin" },
+	{ FILES, "read the kernel's memory", open_read, "/proc/kcore" },
+	{ FILES, "open /dev/mem", open_read, "/dev/mem" },
+	{ FILES, "open the kernel's log", open_read, "/dev/kmsg" },
+	{ FILES, "change a kernel setting in /sys", open_write,
+	  "/sys/kernel/mm/transparent_hugepage/enabled" },
+	{ FILES, "change a cgroup", open_write, "/sys/fs/cgroup/cgroup.procs" },
+	{ FILES, "create a character device", make_device, "./device", S_IFCHR, make_fifo },
+	{ FILES, "create a block device", make_device, "./device", S_IFBLK },
+};
+const struct ab_tries ab_tries_files = { files, AB_COUNT(files) };

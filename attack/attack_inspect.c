@@ -1,0 +1,194 @@
+/* After the attack: check whether anything outside has changed or is left over. */
+#include <dirent.h>
+#include <mqueue.h>
+#include <sys/shm.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "base/base.h"
+#include "base/system/folder.h"
+#include "attack/attack.h"
+#include "attack/trial.h"
+
+#define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+
+/* FNV-1a is enough to notice a change. */
+static uint64_t hash_file(int dir, const char *name)
+{
+	ab_autoclose int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	uint64_t hash = 14695981039346656037ull;
+	ab_autofree char *data = NULL;
+	size_t len = 0;
+
+	if (fd < 0 || ab_read_all(fd, 1 << 20, &data, &len) < 0)
+		return 0;
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ (unsigned char)data[i]) * 1099511628211ull;
+	return hash;
+}
+
+/* Add a line for everything below `dir`. */
+static void list_files(int dir, const char *path, int depth, struct ab_strv *ret)
+{
+	ab_autodir DIR *list = ab_folder_list(dir, ".");
+	const char *name;
+
+	while ((name = ab_folder_next(list)) != NULL) {
+		ab_autofree char *at = NULL;
+		ab_autoclose int sub = -1;
+		struct stat st;
+
+		if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		at = ab_printf("%s/%s", path, name);
+		ab_strv_addf(ret, "%s %o %u %llu %llx", at, st.st_mode, st.st_uid,
+			     S_ISREG(st.st_mode) ? (unsigned long long)st.st_size : 0,
+			     S_ISREG(st.st_mode) ? (unsigned long long)hash_file(dir, name) : 0);
+		if (!S_ISDIR(st.st_mode) || depth == 16)
+			continue;
+		sub = openat(dir, name, OPEN_DIR);
+		if (sub >= 0)
+			list_files(sub, at, depth + 1, ret);
+	}
+}
+
+char *ab_stage_snapshot(const struct ab_stage *s)
+{
+	static const char *const tops[] = { "home", "outside" };
+	ab_autostrv struct ab_strv lines = { 0 };
+	struct ab_buf b = { 0 };
+
+	for (size_t i = 0; i < AB_COUNT(tops); i++) {
+		ab_autoclose int dir = openat(s->trial->dir, tops[i], OPEN_DIR);
+
+		if (dir >= 0)
+			list_files(dir, tops[i], 0, &lines);
+	}
+	ab_strv_sort(&lines);
+	for (size_t i = 0; i < lines.len; i++)
+		ab_buf_printf(&b, "%s\n", lines.v[i]);
+	return ab_buf_take(&b);
+}
+
+/* The trial's mounts in our own namespace: there must be none. */
+char *ab_stage_mounts(const struct ab_stage *s)
+{
+	ab_autoclose int fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+	ab_autofree char *text = NULL;
+	struct ab_buf b = { 0 };
+	size_t len;
+
+	if (fd < 0 || ab_read_all(fd, 16 << 20, &text, &len) < 0)
+		return ab_strdup("cannot be read");
+	for (char *line = text, *next; *line; line = next) {
+		next = line + strcspn(line, "\n");
+		if (*next)
+			*next++ = '\0';
+		if (strstr(line, s->trial->name))
+			ab_buf_printf(&b, "%s\n", line);
+	}
+	return ab_buf_take(&b);
+}
+
+static void add_answer(struct ab_attack *attack, const char *name, bool held, const char *good,
+		       const char *bad)
+{
+	ab_attack_add(attack, "afterwards, outside", name, held ? AB_HOLD_HELD : AB_HOLD_BROKEN,
+		      held ? good : bad);
+}
+
+static bool are_listeners_untouched(const struct ab_stage *s)
+{
+	for (size_t i = 0; i < AB_COUNT(s->listeners); i++) {
+		int fd = s->listeners[i] < 0 ? -1 : accept(s->listeners[i], NULL, NULL);
+
+		if (fd >= 0) {
+			close(fd);
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool is_ipc_untouched(const struct ab_stage *s)
+{
+	ab_autofree char *name = ab_printf("/" AB_PLANTED_NAME "%s", s->tag);
+	int id = s->key ? shmget(s->key, 0, 0) : -1;
+	mqd_t queue = mq_open(name, O_RDONLY | O_CLOEXEC);
+	struct mq_attr attr = { 0 };
+	struct shmid_ds ds = { 0 };
+
+	if (queue != (mqd_t)-1) {
+		mq_getattr(queue, &attr);
+		mq_close(queue);
+	}
+	return attr.mq_curmsgs == 0 &&
+	       (!s->key || (id >= 0 && shmctl(id, IPC_STAT, &ds) == 0 && ds.shm_atime == 0));
+}
+
+/* Files that the inside left in its /tmp and /dev/shm must not be in ours. */
+static bool is_nothing_leaked(const struct ab_stage *s)
+{
+	for (size_t i = 0; ab_shared_folders[i]; i++) {
+		ab_autofree char *path =
+			ab_printf("%s/" AB_INSIDE_NAME "%s", ab_shared_folders[i], s->tag);
+
+		if (access(path, F_OK) == 0)
+			return false;
+	}
+	return true;
+}
+
+static bool is_no_process_left(const struct ab_stage *s)
+{
+	DIR *list = opendir("/proc");
+	struct dirent *entry;
+	bool none = list != NULL;
+
+	while (list && (entry = readdir(list)) != NULL) {
+		char path[300], name[32] = { 0 };
+		ab_autoclose int fd = -1;
+
+		snprintf(path, sizeof(path), "/proc/%s/comm", entry->d_name);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd < 0 || read(fd, name, sizeof(name) - 1) < 0)
+			continue;
+		if (strncmp(name, AB_ATTACKER_NAME, strlen(AB_ATTACKER_NAME)) == 0 &&
+		    strstr(name, s->tag))
+			none = false;
+	}
+	if (list)
+		closedir(list);
+	return none;
+}
+
+static bool is_run_closed(const struct ab_stage *s)
+{
+	ab_autoclose int live = openat(s->trial->dir, "state/live", OPEN_DIR);
+	ab_autostrv struct ab_strv left = { 0 };
+
+	if (live >= 0)
+		list_files(live, "", 16, &left);
+	return live >= 0 && left.len == 0;
+}
+
+void ab_stage_inspect(struct ab_stage *s, struct ab_attack *attack)
+{
+	ab_autofree char *after = ab_stage_snapshot(s);
+	ab_autofree char *mounts = ab_stage_mounts(s);
+
+	add_answer(attack, "files in and around the workspace", strcmp(s->before, after) == 0,
+		   "unchanged, byte for byte", "something has changed");
+	add_answer(attack, "sockets of the host", are_listeners_untouched(s), "no connection",
+		   "one was connected to");
+	add_answer(attack, "shared memory and queues of the host", is_ipc_untouched(s), "untouched",
+		   "touched");
+	add_answer(attack, "the host's /tmp and /dev/shm", is_nothing_leaked(s), "nothing leaked",
+		   "something leaked");
+	add_answer(attack, "the host's planted process", waitpid(s->victim, NULL, WNOHANG) == 0,
+		   "alive", "ended");
+	add_answer(attack, "processes of the box", is_no_process_left(s), "all gone",
+		   "one is left");
+	add_answer(attack, "mounts", strcmp(s->mounts, mounts) == 0, "none left", "one is left");
+	add_answer(attack, "the record of the run", is_run_closed(s), "closed", "left open");
+}

@@ -1,0 +1,190 @@
+/* Limits, and what a run could inherit from its caller. */
+#include <sys/inotify.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "attack/attack.h"
+#include "base/base.h"
+
+static const char *make_process(struct ab_attacker *a)
+{
+	pid_t pid = fork();
+
+	(void)a;
+	if (pid == 0)
+		_exit(0);
+	return pid < 0 || waitpid(pid, NULL, 0) != pid ? "creating a process" : NULL;
+}
+
+#define BOMB_MAX 200
+
+static enum ab_hold run_fork_bomb(struct ab_attacker *a, const struct ab_try *t)
+{
+	pid_t pids[BOMB_MAX];
+	int n, errnum;
+
+	(void)t;
+	for (n = 0; n < BOMB_MAX; n++) {
+		pids[n] = fork();
+		if (pids[n] < 0)
+			break;
+		if (pids[n] == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			pause();
+			_exit(0);
+		}
+	}
+	errnum = errno;
+	for (int i = 0; i < n; i++) {
+		kill(pids[i], SIGKILL);
+		waitpid(pids[i], NULL, 0);
+	}
+	if (n < BOMB_MAX)
+		return ab_held(a, "%d processes, then %s", n, strerror(errnum));
+	if (getuid() == 0)
+		return ab_untried(a, "the kernel does not count root's processes without a cgroup");
+	return ab_broken(a, "%d processes with a limit of 64", n);
+}
+
+static enum ab_hold open_many_files(struct ab_attacker *a, const struct ab_try *t)
+{
+	int n = 0;
+
+	while (n < t->number && dup(0) >= 0)
+		n++;
+	return n < t->number ? ab_held(a, "%d, then %s", n, strerror(errno))
+			     : ab_broken(a, "%d with a limit of 256", n);
+}
+
+static enum ab_hold write_big_file(struct ab_attacker *a, const struct ab_try *t)
+{
+	ab_autoclose int fd = open(ab_attacker_tmp(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+
+	signal(SIGXFSZ, SIG_IGN);
+	if (fd < 0)
+		return ab_untried(a, "/tmp: %s", strerror(errno));
+	return ab_refused(a, pwrite(fd, "x", 1, t->number));
+}
+
+static enum ab_hold fill_tmp(struct ab_attacker *a, const struct ab_try *t)
+{
+	for (long i = 0; i < t->number; i++) {
+		int fd = open("/tmp", O_TMPFILE | O_WRONLY, 0600);
+
+		if (fd < 0 || posix_fallocate(fd, 0, 1 << 20) != 0)
+			return ab_held(a, "full after %ld MiB", i);
+	}
+	return ab_broken(a, "%ld MiB with a limit of 8", t->number);
+}
+
+/* An empty file takes kernel memory, and none of the size. */
+static enum ab_hold fill_with_empty_files(struct ab_attacker *a, const struct ab_try *t)
+{
+	char path[40];
+	long n = 0;
+	int errnum = 0;
+
+	for (; n < t->number && !errnum; n++) {
+		snprintf(path, sizeof(path), "/tmp/.empty-%ld", n);
+		errnum = mknod(path, S_IFREG | 0600, 0) < 0 ? errno : 0;
+	}
+	for (long i = 0; i < n; i++) {
+		snprintf(path, sizeof(path), "/tmp/.empty-%ld", i);
+		unlink(path);
+	}
+	return errnum ? ab_held(a, "%ld, then %s", n - 1, strerror(errnum))
+		      : ab_broken(a, "%ld files in 8 MiB", n);
+}
+
+static long read_limit(const char *path)
+{
+	FILE *f = fopen(path, "re");
+	long n = 0;
+	int got = f ? fscanf(f, "%ld", &n) : 0;
+
+	if (f)
+		fclose(f);
+	return got == 1 ? n : 0;
+}
+
+/* They end with this process. */
+static enum ab_hold take_watchers(struct ab_attacker *a, const struct ab_try *t)
+{
+	long all = read_limit("/proc/sys/fs/inotify/max_user_instances"), n = 0;
+
+	(void)t;
+	if (read_limit("/proc/sys/user/max_inotify_instances") >= all)
+		return ab_untried(a, "the namespace of this box has no limit of its own");
+	while (n < all && inotify_init1(IN_CLOEXEC) >= 0)
+		n++;
+	return n < all ? ab_held(a, "%ld of %ld, then %s", n, all, strerror(errno))
+		       : ab_broken(a, "all %ld of the user", n);
+}
+
+static enum ab_hold raise_limit(struct ab_attacker *a, const struct ab_try *t)
+{
+	struct rlimit more;
+
+	getrlimit((__rlimit_resource_t)t->number, &more);
+	if (more.rlim_max == RLIM_INFINITY)
+		return ab_broken(a, "there is no limit");
+	more.rlim_cur = more.rlim_max = more.rlim_max + 1;
+	return ab_refused(a, setrlimit((__rlimit_resource_t)t->number, &more));
+}
+
+#define LIMITS "limits"
+static const struct ab_try limits[] = {
+	{ LIMITS, "a fork bomb", run_fork_bomb, NULL, 0, make_process },
+	{ LIMITS, "open too many files", open_many_files, NULL, 1000 },
+	{ LIMITS, "a file larger than allowed", write_big_file, NULL, 2 << 20 },
+	{ LIMITS, "fill /tmp with empty files", fill_with_empty_files, NULL, 4096 },
+	{ LIMITS, "fill the private /tmp", fill_tmp, NULL, 64 },
+	{ LIMITS, "take every inotify instance of the user", take_watchers },
+	{ LIMITS, "raise the process limit", raise_limit, NULL, RLIMIT_NPROC },
+	{ LIMITS, "raise the file limit", raise_limit, NULL, RLIMIT_NOFILE },
+	{ LIMITS, "allow core files", raise_limit, NULL, RLIMIT_CORE },
+};
+const struct ab_tries ab_tries_limits = { limits, AB_COUNT(limits) };
+
+static enum ab_hold find_variable(struct ab_attacker *a, const struct ab_try *t)
+{
+	return getenv(t->arg) ? ab_broken(a, "it is there") : ab_held(a, "not there");
+}
+
+static const char *keep_variable(struct ab_attacker *a)
+{
+	(void)a;
+	return getenv("PLANTED_HARMLESS") ? NULL : "an ordinary variable";
+}
+
+static enum ab_hold find_secret(struct ab_attacker *a, const struct ab_try *t)
+{
+	(void)t;
+	for (char **e = environ; *e; e++)
+		if (strstr(*e, AB_PLANTED_SECRET))
+			return ab_broken(a, "%.*s", (int)strcspn(*e, "="), *e);
+	return ab_held(a, "not there");
+}
+
+static enum ab_hold read_stray_fd(struct ab_attacker *a, const struct ab_try *t)
+{
+	char byte;
+
+	(void)t;
+	return ab_refused(a, pread(a->stray, &byte, 1, 0));
+}
+
+#define ENVIRONMENT "environment"
+static const struct ab_try environment[] = {
+	{ ENVIRONMENT, "find a token", find_variable, "PLANTED_TOKEN", 0, keep_variable },
+	{ ENVIRONMENT, "find an API key", find_variable, "PLANTED_API_KEY" },
+	{ ENVIRONMENT, "find the secret under any name", find_secret },
+	{ ENVIRONMENT, "find the ssh agent", find_variable, "SSH_AUTH_SOCK" },
+	{ ENVIRONMENT, "find the session bus", find_variable, "DBUS_SESSION_BUS_ADDRESS" },
+	{ ENVIRONMENT, "inherit LD_PRELOAD", find_variable, "LD_PRELOAD" },
+	{ ENVIRONMENT, "inherit BASH_ENV", find_variable, "BASH_ENV" },
+	{ ENVIRONMENT, "find the state folder", find_variable, "AGENTBOX_STATE" },
+	{ ENVIRONMENT, "read a file descriptor left open", read_stray_fd },
+};
+const struct ab_tries ab_tries_environment = { environment, AB_COUNT(environment) };

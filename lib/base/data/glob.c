@@ -1,0 +1,37 @@
+#include "base/data/glob.h"
+
+static char lower(char c)
+{
+	return (char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
+}
+
+static bool same_byte(char a, char b, bool fold)
+{
+	return a == b || (fold && lower(a) == lower(b));
+}
+
+/* Only the last star ever needs another try. */
+bool ab_glob_matches(const char *pattern, size_t pattern_len, const char *text, size_t len,
+		     bool fold)
+{
+	const char *p = pattern, *pattern_end = p + pattern_len, *star = NULL;
+	const char *s = text, *end = s + len, *retry = s;
+
+	while (s < end) {
+		if (p < pattern_end && *p == '*') {
+			star = ++p;
+			retry = s;
+		} else if (p < pattern_end && (*p == '?' || same_byte(*p, *s, fold))) {
+			p++;
+			s++;
+		} else if (star) {
+			p = star;
+			s = ++retry;
+		} else {
+			return false;
+		}
+	}
+	while (p < pattern_end && *p == '*')
+		p++;
+	return p == pattern_end;
+}

@@ -1,0 +1,53 @@
+#include "consent/ask/controller.h"
+
+#include <sys/socket.h>
+
+#include "consent/ask/approver.h"
+
+enum { ANSWER_MAX = 64 * 1024 };
+
+static void set_unanswered(struct ab_approver_reply *ret, const char *why)
+{
+	*ret = (struct ab_approver_reply){ .answer = AB_ANSWER_NO, .failed = true };
+	snprintf(ret->why, sizeof(ret->why), "%s", why);
+}
+
+/* False: not in time. */
+static bool await_packet(int sock, unsigned timeout_ms)
+{
+	int64_t end = ab_now_ms() + timeout_ms;
+
+	for (;;) {
+		int64_t left = end - ab_now_ms();
+		int n = left > 0 ? ab_poll(sock, POLLIN, left > 60000 ? 60000 : (int)left) : 0;
+
+		if (n > 0)
+			return true;
+		if (left <= 0 || (n < 0 && errno != EINTR))
+			return false;
+	}
+}
+
+void ab_controller_ask(int sock, const char *question, size_t len, unsigned timeout_ms,
+		       struct ab_approver_reply *ret)
+{
+	static const char done[] = "{\"ok\":true}";
+	ab_autofree char *answer = ab_alloc(ANSWER_MAX);
+	ab_autobuf struct ab_buf packet = { 0 };
+	ssize_t n;
+
+	ab_buf_printf(&packet, "{\"event\":\"asked\",\"id\":\"command\",\"left_ms\":%u,",
+		      timeout_ms);
+	/* The rest of the object. */
+	ab_buf_add(&packet, question + 1, len - 1);
+	if (send(sock, packet.data, packet.len, MSG_NOSIGNAL) < 0)
+		return set_unanswered(ret, errno == EMSGSIZE ? "the question is too long"
+							     : "it has left");
+	if (!await_packet(sock, timeout_ms))
+		return set_unanswered(ret, "the time is over");
+	n = recv(sock, answer, ANSWER_MAX, 0);
+	if (n <= 0)
+		return set_unanswered(ret, "it has left");
+	ab_approver_parse(answer, (size_t)n, ret);
+	(void)!send(sock, done, sizeof(done) - 1, MSG_NOSIGNAL);
+}

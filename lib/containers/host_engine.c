@@ -1,0 +1,310 @@
+#include "containers/host_engine.h"
+
+#include <linux/openat2.h>
+#include <sys/syscall.h>
+
+#include "policy/model/policy.h"
+#include "policy/values/paths.h"
+#include "sandbox/plan/plan.h"
+
+static bool is_socket(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISSOCK(st.st_mode);
+}
+
+/* The path of the engine's socket, or NULL and a note. */
+static char *choose_socket(const struct ab_policy *policy, char *const *env, struct ab_strv *notes)
+{
+	static const char *const usual[] = { "$/docker.sock", "/run/docker.sock",
+					     "$/podman/podman.sock", "/run/podman/podman.sock" };
+	const char *host = ab_environ_get(env, "DOCKER_HOST"),
+		   *runtime = ab_environ_get(env, "XDG_RUNTIME_DIR");
+
+	if (strcmp(policy->docker.socket, "auto") != 0)
+		return ab_strdup(policy->docker.socket);
+	if (host && *host) {
+		if (strncmp(host, "unix:///", 8) == 0)
+			return ab_strdup(host + 7);
+		ab_strv_add(notes,
+			    "containers: DOCKER_HOST is not a Unix socket, so the box has no "
+			    "container engine");
+		return NULL;
+	}
+	for (size_t i = 0; i < AB_COUNT(usual); i++) {
+		ab_autofree char *path = usual[i][0] != '$' ? ab_strdup(usual[i])
+					 : runtime && runtime[0] == '/'
+						 ? ab_printf("%s%s", runtime, usual[i] + 1)
+						 : NULL;
+
+		if (path && is_socket(path))
+			return ab_take(path);
+	}
+	ab_strv_add(notes, "containers: no container engine was found; start one, or set "
+			   "docker.socket or DOCKER_HOST");
+	return NULL;
+}
+
+/* Nothing that a box can write may decide which engine is asked. */
+static int check_socket(const struct ab_policy *policy, const char *path, struct ab_error *err)
+{
+	for (size_t i = 0; i < policy->fs.touched.len; i++) {
+		ab_autofree char *root = realpath(policy->fs.touched.v[i], NULL);
+
+		if (!root || !ab_path_within(path, root))
+			continue;
+		ab_fail(err, AB_ECONFIG, 0,
+			"the container engine's socket %s is in %s, where a box can write", path,
+			policy->fs.touched.v[i]);
+		ab_hint(err, "use a socket outside, and set docker.socket to its path");
+		return ab_step(err, "containers");
+	}
+	return 0;
+}
+
+/* mountinfo writes blanks and the like as "\040". */
+static size_t unescape(const char *s, size_t len, char *ret)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		if (s[i] == '\\' && i + 3 < len && s[i + 1] >= '0' && s[i + 1] <= '3') {
+			ret[n++] = (char)((s[i + 1] - '0') << 6 | (s[i + 2] - '0') << 3 |
+					  (s[i + 3] - '0'));
+			i += 3;
+		} else {
+			ret[n++] = s[i];
+		}
+	}
+	ret[n] = '\0';
+	return n;
+}
+
+bool ab_host_engine_has_mounts(const char *mountinfo, const char *path)
+{
+	size_t n = strlen(path);
+
+	while (*mountinfo) {
+		size_t line = strcspn(mountinfo, "\n");
+		const char *p = mountinfo, *end = mountinfo + line;
+		ab_autofree char *point = NULL;
+
+		/* "36 35 98:0 /root /point ..." */
+		for (int i = 0; i < 4 && p && p < end; i++) {
+			p = memchr(p, ' ', (size_t)(end - p));
+			p = p ? p + 1 : NULL;
+		}
+		if (p && p < end) {
+			size_t len = strcspn(p, " \n");
+
+			point = ab_alloc(len + 1);
+			unescape(p, len, point);
+			if (ab_path_within(point, path) && strlen(point) > n)
+				return true;
+		}
+		mountinfo = end + (*end == '\n');
+	}
+	return false;
+}
+
+static char *read_mountinfo(void)
+{
+	ab_autoclose int fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+	struct ab_buf text = { 0 };
+	char room[16384];
+	ssize_t n;
+
+	while (fd >= 0 && (n = read(fd, room, sizeof(room))) > 0)
+		ab_buf_add(&text, room, (size_t)n);
+	return ab_buf_take(&text);
+}
+
+static int open_folder(const char *path)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+	};
+
+	return (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+}
+
+/* Why a container cannot have the folder; NULL: it can, and *ret_real is its path. */
+static const char *check_folder(const struct ab_policy *policy, const char *path,
+				const char *mountinfo, char **ret_real, struct stat *ret_st)
+{
+	ab_autofree char *real = realpath(path, NULL), *top = realpath(policy->workspace, NULL);
+	ab_autoclose int fd = -1;
+
+	if (!real)
+		return "it does not exist";
+	if (!top || !ab_path_within(real, top))
+		return "it is not in the workspace";
+	/* What follows the workspace has no link in it. */
+	if (!ab_path_within(path, policy->workspace) && strcmp(path, real) != 0)
+		return "there is a link in its path";
+	if (ab_path_within(path, policy->workspace) &&
+	    strcmp(path + strlen(policy->workspace), real + strlen(top)) != 0)
+		return "there is a link in its path";
+	fd = open_folder(real);
+	if (fd < 0 || fstat(fd, ret_st) < 0)
+		return "it is not a folder";
+	if (!*mountinfo || ab_host_engine_has_mounts(mountinfo, real))
+		return "another file system is mounted in it, and would be writable";
+	*ret_real = ab_take(real);
+	return NULL;
+}
+
+static void add_folder(struct ab_host_engine *e, const char *path, char *real,
+		       const struct stat *st)
+{
+	size_t n = e->nmounts++;
+
+	e->mounts = ab_realloc(e->mounts, e->nmounts * sizeof(e->mounts[0]));
+	e->identities = ab_realloc(e->identities, e->nmounts * sizeof(e->identities[0]));
+	e->mounts[n] = (struct ab_mount_source){ .path = ab_strdup(path), .real = real };
+	e->identities[n] = (struct ab_mount_identity){ st->st_dev, st->st_ino };
+}
+
+/* The box must not rename it, nor a folder above it. */
+static void pin_folder(struct ab_facts *facts, const char *real)
+{
+	for (size_t i = 0; i < facts->write.len; i++)
+		if (strcmp(facts->write.v[i].path, real) == 0)
+			return;
+	for (size_t i = 0; i < facts->write.len; i++)
+		if (ab_path_within(real, facts->write.v[i].path)) {
+			ab_objects_add(&facts->pinned, real, AB_AS_DIR);
+			return;
+		}
+}
+
+static void find_folders(const struct ab_policy *policy, bool layered, struct ab_facts *facts,
+			 struct ab_host_engine *e, struct ab_strv *notes)
+{
+	const struct ab_strv *mounts = &policy->docker.mounts;
+	ab_autofree char *mountinfo = mounts->len ? read_mountinfo() : NULL;
+
+	for (size_t i = 0; i < mounts->len; i++) {
+		char *real = NULL;
+		struct stat st;
+		const char *why = check_folder(policy, mounts->v[i], mountinfo, &real, &st);
+
+		if (why) {
+			ab_autofree char *shown = ab_escape(mounts->v[i]);
+
+			ab_strv_addf(notes, "containers cannot have %s (docker.mounts): %s", shown,
+				     why);
+			continue;
+		}
+		if (!layered)
+			pin_folder(facts, real);
+		add_folder(e, mounts->v[i], real, &st);
+	}
+}
+
+int ab_host_engine_find(const struct ab_policy *policy, char *const *env, bool layered,
+			struct ab_facts *facts, struct ab_host_engine *e, struct ab_strv *notes,
+			struct ab_error *err)
+{
+	ab_autofree char *path = NULL, *real = NULL;
+	struct stat st;
+
+	*e = (struct ab_host_engine){ 0 };
+	if (!policy->docker.images.len)
+		return 0;
+	path = choose_socket(policy, env, notes);
+	if (!path)
+		return 0;
+	real = realpath(path, NULL);
+	if (!real || stat(real, &st) < 0 || !S_ISSOCK(st.st_mode)) {
+		ab_autofree char *shown = ab_escape(path);
+
+		ab_strv_addf(notes,
+			     "containers: %s is not a socket, so the box has no container "
+			     "engine",
+			     shown);
+		return 0;
+	}
+	if (check_socket(policy, real, err) < 0)
+		return -1;
+	/* In the containers of an engine that runs as the caller, the caller is root. */
+	if (st.st_uid == geteuid())
+		snprintf(e->user, sizeof(e->user), "0:0");
+	else
+		snprintf(e->user, sizeof(e->user), "%u:%u", geteuid(), getegid());
+	find_folders(policy, layered, facts, e, notes);
+	e->socket = ab_take(real);
+	return 0;
+}
+
+static void drop_folder(struct ab_host_engine *e, size_t i)
+{
+	ab_free_all((char *)(uintptr_t)e->mounts[i].path, (char *)(uintptr_t)e->mounts[i].real);
+	e->nmounts--;
+	memmove(&e->mounts[i], &e->mounts[i + 1], (e->nmounts - i) * sizeof(e->mounts[0]));
+	memmove(&e->identities[i], &e->identities[i + 1],
+		(e->nmounts - i) * sizeof(e->identities[0]));
+}
+
+void ab_host_engine_check(struct ab_host_engine *e, const struct ab_plan *plan,
+			  struct ab_strv *notes)
+{
+	for (size_t i = e->nmounts; i-- > 0;) {
+		const char *hidden = NULL;
+
+		for (size_t k = 0; k < plan->len && !hidden; k++)
+			if (plan->v[k].op == AB_MOUNT_MASK &&
+			    (ab_path_within(plan->v[k].path, e->mounts[i].real) ||
+			     ab_path_within(e->mounts[i].real, plan->v[k].path)))
+				hidden = plan->v[k].path;
+		if (hidden) {
+			ab_autofree char *folder = ab_escape(e->mounts[i].path),
+					 *file = ab_escape(hidden);
+
+			ab_strv_addf(notes,
+				     "containers cannot have %s (docker.mounts): %s is hidden from "
+				     "the box, and would not be from them",
+				     folder, file);
+			drop_folder(e, i);
+		}
+	}
+}
+
+const char *ab_host_engine_moved(const struct ab_host_engine *e)
+{
+	for (size_t i = 0; i < e->nmounts; i++) {
+		ab_autoclose int fd = open_folder(e->mounts[i].real);
+		struct stat st;
+
+		if (fd < 0 || fstat(fd, &st) < 0 || st.st_dev != e->identities[i].dev ||
+		    st.st_ino != e->identities[i].ino)
+			return e->mounts[i].path;
+	}
+	return NULL;
+}
+
+void ab_host_engine_variables(struct ab_strv *env)
+{
+	static const char *const others[] = { "DOCKER_CONTEXT=", "DOCKER_TLS_VERIFY=",
+					      "DOCKER_CERT_PATH=", "CONTAINER_HOST=" };
+
+	for (size_t i = env->len; i-- > 0;)
+		for (size_t k = 0; k < AB_COUNT(others); k++)
+			if (strncmp(env->v[i], others[k], strlen(others[k])) == 0) {
+				ab_strv_remove(env, i);
+				break;
+			}
+	ab_env_set(env, "DOCKER_HOST", "unix://" AB_ENGINE_SOCKET);
+	/* Its container would need the engine's own socket; the filter removes containers itself. */
+	ab_env_set(env, "TESTCONTAINERS_RYUK_DISABLED", "true");
+}
+
+void ab_host_engine_fini(struct ab_host_engine *e)
+{
+	while (e->nmounts)
+		drop_folder(e, e->nmounts - 1);
+	ab_free_all(e->mounts, e->identities, e->socket);
+	*e = (struct ab_host_engine){ 0 };
+}

@@ -1,0 +1,176 @@
+#include "guard/notify/trace.h"
+
+#include "guard/notify/exec_resolve.h"
+#include "guard/notify/guard_link.h"
+#include "sandbox/seccomp/seccomp.h"
+
+enum {
+	REPORTED_MAX = 1024, /* later ones are only counted */
+	PROGRAMS_MAX = 1024,
+};
+
+struct ab_trace {
+	struct {
+		uint64_t key, times;
+	} reported[REPORTED_MAX];
+	size_t nreported, next;
+	uint64_t programs[PROGRAMS_MAX];
+	size_t nprograms;
+	uint64_t key; /* of the note that was made last */
+};
+
+struct ab_trace *ab_trace_new(void)
+{
+	return ab_alloc(sizeof(struct ab_trace));
+}
+
+/* FNV-1a. A collision only makes one record of two. */
+static uint64_t hash_text(uint64_t key, const char *text)
+{
+	do
+		key = (key ^ (unsigned char)*text) * 0x100000001b3;
+	while (*text++);
+	return key;
+}
+
+static uint64_t hash_note(const struct ab_note *note, const char *path)
+{
+	uint64_t key = 0xcbf29ce484222325 + note->kind;
+
+	key = hash_text(key, path);
+	key = hash_text(key, note->exe);
+	key = hash_text(key, note->reason);
+	return hash_text(key, note->kind == AB_NOTE_CALL ? note->call : note->access);
+}
+
+static void copy_text(char *to, size_t room, const char *text)
+{
+	snprintf(to, room, "%s", text);
+}
+
+static void describe_process(pid_t pid, struct ab_note *note)
+{
+	ab_exec_by(pid, note->by);
+	note->pid = ab_exec_own_pid(pid);
+	note->words = (uint32_t)ab_exec_words(pid, note->command, sizeof(note->command));
+}
+
+/* If the path is too long, keep its end: its beginning would name another file. */
+static void copy_path(char *to, size_t room, const char *path)
+{
+	size_t len = strlen(path);
+
+	if (len < room)
+		copy_text(to, room, path);
+	else
+		snprintf(to, room, "...%s", path + len - (room - 4));
+}
+
+/* The program's file. A kernel thread has none, but makes no calls. */
+static void describe_exe(struct ab_arena *arena, pid_t pid, struct ab_note *note)
+{
+	const char *exe = ab_exec_link(arena, "/proc/%d/exe", pid);
+
+	copy_text(note->exe, sizeof(note->exe), exe ? exe : "");
+}
+
+/* False: it was reported before. */
+static bool is_new(struct ab_trace *trace, uint64_t key)
+{
+	for (size_t i = 0; i < trace->nreported; i++)
+		if (trace->reported[i].key == key) {
+			trace->reported[i].times++;
+			return false;
+		}
+	trace->key = key;
+	return true;
+}
+
+/* The rest of a note that is sent. */
+static bool finish_note(const struct ab_trace *trace, pid_t pid, struct ab_note *ret)
+{
+	describe_process(pid, ret);
+	ret->number = (uint32_t)trace->nreported + 1;
+	ret->told = trace->nreported < REPORTED_MAX;
+	return true;
+}
+
+bool ab_trace_call(struct ab_trace *trace, struct ab_arena *arena, pid_t pid, int nr,
+		   struct ab_note *ret)
+{
+	const char *name = ab_seccomp_name(nr);
+
+	*ret = (struct ab_note){ .kind = AB_NOTE_CALL };
+	if (name[0])
+		copy_text(ret->call, sizeof(ret->call), name);
+	else
+		snprintf(ret->call, sizeof(ret->call), "%d", nr);
+	copy_text(ret->rule, sizeof(ret->rule), "syscalls");
+	copy_text(ret->reason, sizeof(ret->reason), "a system call that the box denies");
+	describe_exe(arena, pid, ret);
+	return is_new(trace, hash_note(ret, "")) && finish_note(trace, pid, ret);
+}
+
+bool ab_trace_namespaces(struct ab_trace *trace, struct ab_arena *arena, pid_t pid, int nr,
+			 const struct ab_denied_namespace *denied, struct ab_note *ret)
+{
+	*ret = (struct ab_note){ .kind = AB_NOTE_CALL };
+	copy_text(ret->call, sizeof(ret->call), ab_seccomp_name(nr));
+	copy_text(ret->rule, sizeof(ret->rule), denied->rule);
+	copy_text(ret->reason, sizeof(ret->reason), denied->reason);
+	copy_text(ret->hint, sizeof(ret->hint), denied->hint);
+	describe_exe(arena, pid, ret);
+	return is_new(trace, hash_note(ret, "")) && finish_note(trace, pid, ret);
+}
+
+bool ab_trace_file(struct ab_trace *trace, struct ab_arena *arena, pid_t pid, int nr,
+		   const struct ab_denied *denied, struct ab_note *ret)
+{
+	*ret = (struct ab_note){ .kind = AB_NOTE_FILE };
+	copy_text(ret->call, sizeof(ret->call), ab_seccomp_name(nr));
+	copy_text(ret->access, sizeof(ret->access), denied->access);
+	copy_path(ret->path, sizeof(ret->path), denied->path);
+	copy_text(ret->rule, sizeof(ret->rule), denied->rule);
+	copy_text(ret->reason, sizeof(ret->reason), denied->reason);
+	if (strlen(denied->hint) < sizeof(ret->hint))
+		copy_text(ret->hint, sizeof(ret->hint), denied->hint);
+	describe_exe(arena, pid, ret);
+	return is_new(trace, hash_note(ret, denied->path)) && finish_note(trace, pid, ret);
+}
+
+bool ab_trace_program(struct ab_trace *trace, const char *real, struct ab_note *ret)
+{
+	uint64_t key = hash_text(0xcbf29ce484222325, real);
+
+	for (size_t i = 0; i < trace->nprograms; i++)
+		if (trace->programs[i] == key)
+			return false;
+	if (trace->nprograms == PROGRAMS_MAX || strlen(real) >= sizeof(ret->path))
+		return false;
+	*ret = (struct ab_note){ .kind = AB_NOTE_PROGRAM, .told = 1 };
+	copy_text(ret->path, sizeof(ret->path), real);
+	trace->key = key;
+	return true;
+}
+
+void ab_trace_sent(struct ab_trace *trace, const struct ab_note *note)
+{
+	if (note->kind == AB_NOTE_PROGRAM)
+		trace->programs[trace->nprograms++] = trace->key;
+	else
+		trace->reported[trace->nreported++].key = trace->key;
+}
+
+bool ab_trace_again(struct ab_trace *trace, struct ab_note *ret)
+{
+	while (trace->next < trace->nreported && !trace->reported[trace->next].times)
+		trace->next++;
+	if (trace->next == trace->nreported)
+		return false;
+	*ret = (struct ab_note){ .kind = AB_NOTE_AGAIN,
+				 .told = 1,
+				 .number = (uint32_t)trace->next + 1,
+				 .times = trace->reported[trace->next].times };
+	trace->next++;
+	return true;
+}

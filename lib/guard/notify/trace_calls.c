@@ -1,0 +1,74 @@
+/* Which arguments of a call are names. The list of calls is that of the filter (`seen` in
+ * sandbox/seccomp/target.c) without execve. */
+#include <sys/syscall.h>
+
+#include "guard/notify/trace.h"
+
+#ifndef __NR_fchmodat2 /* Linux 6.6 */
+#define __NR_fchmodat2 452
+#endif
+
+/* clang-format off */
+#define HERE(n, k, p, f) \
+	{ .nr = __NR_##n, .kind = AB_TOUCH_##k, .dir = -1, .path = (p), \
+	  .flags = (f), .to_dir = -1, .to_path = -1 }
+#define AT(n, k, d, p, f) \
+	{ .nr = __NR_##n, .kind = AB_TOUCH_##k, .dir = (d), .path = (p), \
+	  .flags = (f), .to_dir = -1, .to_path = -1 }
+#define LINK(n, k, p) \
+	{ .nr = __NR_##n, .kind = AB_TOUCH_##k, .dir = -1, .path = (p), \
+	  .flags = -1, .to_dir = -1, .to_path = -1, .nofollow = true }
+#define MOVE(n, d, p, td, tp) \
+	{ .nr = __NR_##n, .kind = AB_TOUCH_RENAME, .dir = (d), .path = (p), \
+	  .flags = -1, .to_dir = (td), .to_path = (tp) }
+
+static const struct ab_touch touches[] = {
+	AT(openat, OPEN, 0, 1, 2),
+	AT(openat2, OPEN2, 0, 1, 2),
+	AT(mkdirat, MAKE, 0, 1, -1),
+	AT(mknodat, MAKE, 0, 1, -1),
+	AT(symlinkat, MAKE, 1, 2, -1),
+	AT(linkat, MAKE, 2, 3, -1),
+	AT(unlinkat, REMOVE, 0, 1, -1),
+	MOVE(renameat2, 0, 1, 2, 3),
+	HERE(truncate, CHANGE, 0, -1),
+	AT(fchmodat, CHANGE, 0, 1, -1),
+	AT(fchmodat2, CHANGE, 0, 1, 3),
+	AT(fchownat, CHANGE, 0, 1, 4),
+	AT(utimensat, CHANGE, 0, 1, 3),
+	HERE(setxattr, CHANGE, 0, -1),
+	LINK(lsetxattr, CHANGE, 0),
+	HERE(removexattr, CHANGE, 0, -1),
+	LINK(lremovexattr, CHANGE, 0),
+	HERE(connect, CONNECT, 1, -1),
+	HERE(bind, BIND, 1, -1),
+#ifdef __NR_renameat
+	MOVE(renameat, 0, 1, 2, 3),
+#endif
+#ifdef __NR_open /* not on newer architectures */
+	HERE(open, OPEN, 0, 1),
+	HERE(creat, CREAT, 0, -1),
+	HERE(mkdir, MAKE, 0, -1),
+	HERE(mknod, MAKE, 0, -1),
+	HERE(symlink, MAKE, 1, -1),
+	HERE(link, MAKE, 1, -1),
+	HERE(unlink, REMOVE, 0, -1),
+	HERE(rmdir, REMOVE, 0, -1),
+	MOVE(rename, -1, 0, -1, 1),
+	HERE(chmod, CHANGE, 0, -1),
+	HERE(chown, CHANGE, 0, -1),
+	LINK(lchown, CHANGE, 0),
+	HERE(utime, CHANGE, 0, -1),
+	HERE(utimes, CHANGE, 0, -1),
+	AT(futimesat, CHANGE, 0, 1, -1),
+#endif
+};
+/* clang-format on */
+
+const struct ab_touch *ab_touch_find(int nr)
+{
+	for (size_t i = 0; i < AB_COUNT(touches); i++)
+		if (touches[i].nr == nr)
+			return &touches[i];
+	return NULL;
+}

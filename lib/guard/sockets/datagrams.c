@@ -1,0 +1,554 @@
+#include "guard/sockets/datagrams.h"
+
+#include <linux/seccomp.h>
+#include <netinet/in.h>
+#include <netinet/udp.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+#include "guard/notify/guard_process.h"
+#include "guard/sockets/inet.h"
+#include "guard/sockets/made.h"
+#include "guard/sockets/own_server.h"
+#include "guard/sockets/splice.h"
+
+enum {
+	DATAGRAM_MAX = 65535,
+	PARTS_MAX = 1024,  /* of one message: UIO_MAXIOV */
+	MESSAGES_MAX = 64, /* of one sendmmsg(): the caller goes on with the rest */
+	CONTROL_MAX = 1024,
+};
+
+static struct ab_reply reply_value(int64_t value)
+{
+	return (struct ab_reply){ .kind = AB_REPLY_VALUE, .value = value };
+}
+
+int ab_datagrams_socket(int family, int flags)
+{
+	ab_autoclose int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC | flags, 0);
+	int on = 1;
+
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, "lo", 3) < 0 ||
+	    setsockopt(fd, SOL_UDP, UDP_CORK, &on, sizeof(on)) < 0)
+		return -1;
+	return ab_take_fd(&fd);
+}
+
+/* A socket that only sends: its buffer for receiving is as small as can be. */
+static int open_sender(const struct ab_destination *from, int family, struct ab_destination *ret)
+{
+	ab_autoclose int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct sockaddr_storage at;
+	socklen_t len = ab_inet_write(from, family, &at);
+	int least = 1;
+
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, "lo", 3) < 0 ||
+	    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &least, sizeof(least)) < 0 ||
+	    bind(fd, (struct sockaddr *)&at, len) < 0)
+		return -1;
+	len = sizeof(at);
+	if (getsockname(fd, (struct sockaddr *)&at, &len) < 0 || ab_inet_parse(&at, len, ret) != 0)
+		return -1;
+	return ab_take_fd(&fd);
+}
+
+int ab_datagrams_open(struct ab_datagrams *d, struct ab_made_table *kept,
+		      const struct ab_inet_terms *terms, int proxy)
+{
+	static const struct ab_destination here = { .addr = { 127, 0, 0, 1 } };
+	static const struct ab_destination here6 = { .v6 = true, .addr = { [15] = 1 } };
+
+	*d = (struct ab_datagrams){ .kept = kept, .terms = terms, .proxy = proxy };
+	d->answers = open_sender(&here, AF_INET, &d->at);
+	d->answers6 = open_sender(&here6, AF_INET6, &d->at6); /* there may be no IPv6 */
+	return d->answers < 0 ? -1 : 0;
+}
+
+static bool uses_v6(const struct ab_datagrams *d, const struct ab_made *k)
+{
+	return k->family == AF_INET6 && d->answers6 >= 0 && ab_splice_only_v6(k->fd);
+}
+
+/* Connect the socket itself to where the answers come from: nobody else can send to it then. */
+int ab_datagrams_connect(const struct ab_datagrams *d, struct ab_made *k,
+			 const struct ab_destination *to)
+{
+	struct ab_destination real = uses_v6(d, k) ? d->at6 : d->at, server = *to;
+	struct sockaddr_storage at;
+	socklen_t len;
+	bool own;
+
+	ab_inet_normalize(&server);
+	own = ab_inet_is_loopback(&server) && ab_own_server(d->kept, false, &server);
+	if (ab_inet_judge(d->terms, false, &server, own) == AB_WAY_OWN)
+		real = server;
+	len = ab_inet_write(&real, k->family, &at);
+	if (!len)
+		return EAFNOSUPPORT;
+	if (connect(k->fd, (struct sockaddr *)&at, len) < 0)
+		return errno;
+	k->connected = true;
+	k->peer = server;
+	return 0;
+}
+
+int ab_datagrams_disconnect(struct ab_made *k)
+{
+	const struct sockaddr none = { .sa_family = AF_UNSPEC };
+
+	k->connected = false;
+	return connect(k->fd, &none, sizeof(none)) < 0 ? errno : 0;
+}
+
+/* Its own address; gives it a port if it has none. */
+static int find_local(const struct ab_made *k, struct ab_destination *ret)
+{
+	struct sockaddr_storage at;
+	socklen_t len = sizeof(at);
+
+	if (getsockname(k->fd, (struct sockaddr *)&at, &len) < 0 || ab_inet_parse(&at, len, ret))
+		return -1;
+	if (ret->port)
+		return 0;
+	memset(&at, 0, sizeof(at));
+	at.ss_family = (sa_family_t)k->family;
+	if (bind(k->fd, (struct sockaddr *)&at,
+		 k->family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6)) <
+	    0)
+		return -1;
+	len = sizeof(at);
+	return getsockname(k->fd, (struct sockaddr *)&at, &len) < 0 || ab_inet_parse(&at, len, ret)
+		       ? -1
+		       : 0;
+}
+
+/*
+ * A further socket at the same port. Both must permit that at the moment it is bound; the box's own
+ * socket has its option back afterwards. It is connected to a port where nobody is, so that
+ * it receives nothing: all that arrives is for the box's socket.
+ */
+static int open_twin(const struct ab_made *k, bool v6)
+{
+	ab_autoclose int fd = socket(k->family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct ab_destination nobody = { .v6 = v6, .port = 1 };
+	struct sockaddr_storage at, to;
+	socklen_t len = sizeof(at), to_len, size = sizeof(int);
+	int on = 1, before = 0, r;
+
+	ab_inet_normalize(&nobody);
+	to_len = ab_inet_write(&nobody, k->family, &to);
+	if (fd < 0 || getsockname(k->fd, (struct sockaddr *)&at, &len) < 0 ||
+	    getsockopt(k->fd, SOL_SOCKET, SO_REUSEADDR, &before, &size) < 0 ||
+	    setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, "lo", 3) < 0 ||
+	    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
+	    setsockopt(k->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0)
+		return -1;
+	r = bind(fd, (struct sockaddr *)&at, len);
+	setsockopt(k->fd, SOL_SOCKET, SO_REUSEADDR, &before, sizeof(before));
+	if (r < 0 || connect(fd, (struct sockaddr *)&to, to_len) < 0)
+		return -1;
+	return ab_take_fd(&fd);
+}
+
+static int send_to_own(struct ab_made *k, const struct ab_destination *to, const void *data,
+		       size_t len)
+{
+	struct ab_destination local;
+	struct sockaddr_storage at;
+	socklen_t at_len = ab_inet_write(to, k->family, &at);
+	int *twin;
+
+	if (!at_len)
+		return EAFNOSUPPORT;
+	if (find_local(k, &local) < 0)
+		return EADDRNOTAVAIL;
+	twin = &k->twins[to->v6];
+	if (*twin < 0)
+		*twin = open_twin(k, to->v6);
+	if (*twin < 0)
+		return EADDRINUSE;
+	return sendto(*twin, data, len, MSG_NOSIGNAL | MSG_DONTWAIT, (struct sockaddr *)&at,
+		      at_len) < 0
+		       ? errno
+		       : 0;
+}
+
+static int send_query(const struct ab_datagrams *d, struct ab_made *k,
+		      const struct ab_destination *server, const uint8_t *data, size_t len)
+{
+	struct ab_handed message = { .kind = AB_HANDED_QUERY, .cookie = k->inode };
+	struct ab_destination local;
+
+	if (len < 2 || len > sizeof(message.bytes))
+		return 0; /* nobody answers */
+	if (find_local(k, &local) < 0)
+		return EADDRNOTAVAIL;
+	k->queries[k->asked++ % AB_MADE_QUERIES] =
+		(struct ab_made_query){ (uint16_t)(data[0] << 8 | data[1]), *server };
+	message.len = (uint32_t)len;
+	memcpy(message.bytes, data, len);
+	/* A query that is lost is asked again. */
+	(void)!send(d->proxy, &message, AB_HANDED_LEN(len), MSG_DONTWAIT | MSG_NOSIGNAL);
+	return 0;
+}
+
+/* 0, or an errno. */
+static int send_one(const struct ab_datagrams *d, struct ab_made *k,
+		    const struct ab_destination *given, const uint8_t *data, size_t len)
+{
+	static const struct ab_handed dropped = { .kind = AB_HANDED_DROPPED };
+	struct ab_destination to = given ? *given : k->peer;
+	bool own;
+
+	if (!given && !k->connected)
+		return EDESTADDRREQ;
+	ab_inet_normalize(&to);
+	own = ab_inet_is_loopback(&to) && ab_own_server(d->kept, false, &to);
+	switch (ab_inet_judge(d->terms, false, &to, own)) {
+	case AB_WAY_OWN:
+		return send_to_own(k, &to, data, len);
+	case AB_WAY_NAMES:
+		return send_query(d, k, &to, data, len);
+	case AB_WAY_NO_SERVER:
+		return ECONNREFUSED;
+	case AB_WAY_DOOR:
+	case AB_WAY_HOST_PORT:
+	case AB_WAY_PROXY:
+	case AB_WAY_NO_NETWORK:
+		break;
+	}
+	if (d->proxy >= 0)
+		(void)!send(d->proxy, &dropped, AB_HANDED_LEN(0), MSG_DONTWAIT | MSG_NOSIGNAL);
+	return ENETUNREACH;
+}
+
+/* The address of a message. 0: *ret_given says whether there is one; else an errno. */
+static int read_address(const struct ab_held *call, uint64_t at, uint64_t len,
+			struct ab_destination *ret, bool *ret_given)
+{
+	struct sockaddr_storage bytes;
+	int errnum;
+
+	*ret_given = at && len;
+	if (!*ret_given)
+		return 0;
+	if (len > sizeof(bytes))
+		return EINVAL;
+	errnum = ab_exec_bytes(call->pid, at, &bytes, len);
+	if (!errnum)
+		errnum = ab_inet_parse(&bytes, len, ret);
+	return errnum;
+}
+
+/* The parts of a message, checked; the sum of their lengths, or -errno. */
+static ssize_t read_parts(const struct ab_held *call, const struct msghdr *m, struct iovec **ret)
+{
+	size_t sum = 0;
+	int errnum;
+
+	if (m->msg_iovlen > PARTS_MAX)
+		return -EMSGSIZE;
+	*ret = ab_arena_alloc(call->arena, (m->msg_iovlen + 1) * sizeof(struct iovec));
+	errnum = ab_exec_bytes(call->pid, (uintptr_t)m->msg_iov, *ret,
+			       m->msg_iovlen * sizeof(struct iovec));
+	if (errnum && m->msg_iovlen)
+		return -errnum;
+	for (size_t i = 0; i < m->msg_iovlen; i++) {
+		if ((*ret)[i].iov_len > DATAGRAM_MAX)
+			(*ret)[i].iov_len = DATAGRAM_MAX + 1;
+		sum += (*ret)[i].iov_len;
+	}
+	return (ssize_t)sum;
+}
+
+/* The bytes of a message; their number, or -errno. */
+static ssize_t read_message(const struct ab_held *call, const struct msghdr *m, uint8_t **ret)
+{
+	struct iovec *parts;
+	ssize_t sum = read_parts(call, m, &parts);
+	size_t at = 0;
+
+	if (sum < 0)
+		return sum;
+	if (sum > DATAGRAM_MAX)
+		return -EMSGSIZE;
+	*ret = ab_arena_alloc(call->arena, (size_t)sum + 1);
+	for (size_t i = 0; i < m->msg_iovlen; i++) {
+		int errnum = !parts[i].iov_len
+				     ? 0
+				     : ab_exec_bytes(call->pid, (uintptr_t)parts[i].iov_base,
+						     *ret + at, parts[i].iov_len);
+
+		if (errnum)
+			return -errnum;
+		at += parts[i].iov_len;
+	}
+	return sum;
+}
+
+/* The number of bytes, or -errno. */
+static ssize_t send_message(const struct ab_datagrams *d, struct ab_made *k,
+			    const struct ab_held *call, const struct msghdr *m)
+{
+	struct ab_destination to;
+	uint8_t *data;
+	ssize_t n;
+	bool given;
+	int errnum = read_address(call, (uintptr_t)m->msg_name, m->msg_namelen, &to, &given);
+
+	if (errnum)
+		return -errnum;
+	n = read_message(call, m, &data);
+	if (n < 0)
+		return n;
+	errnum = send_one(d, k, given ? &to : NULL, data, (size_t)n);
+	return errnum ? -errnum : n;
+}
+
+/* Write into the caller's memory: 0 or EFAULT. */
+static int write_back(struct ab_guard *guard, const struct ab_held *call, uint64_t at,
+		      const void *data, size_t len)
+{
+	struct iovec from = { (void *)(uintptr_t)data, len }, to = { (void *)(uintptr_t)at, len };
+
+	/* Else the number may be another process's by now. */
+	if (!ab_guard_waits(guard, call->id))
+		return EFAULT;
+	return !len || process_vm_writev(call->pid, &from, 1, &to, 1, 0) == (ssize_t)len ? 0
+											 : EFAULT;
+}
+
+static struct ab_reply send_many(const struct ab_datagrams *d, struct ab_guard *guard,
+				 const struct ab_held *call, struct ab_made *k)
+{
+	uint64_t at = call->data->args[1];
+	unsigned int n = (unsigned int)call->data->args[2], sent = 0;
+	int errnum = 0;
+
+	while (!errnum && sent < n && sent < MESSAGES_MAX) {
+		struct mmsghdr m;
+		ssize_t len;
+
+		errnum = ab_exec_bytes(call->pid, at, &m, sizeof(m));
+		if (errnum)
+			break;
+		len = send_message(d, k, call, &m.msg_hdr);
+		if (len < 0) {
+			errnum = (int)-len;
+			break;
+		}
+		m.msg_len = (unsigned int)len;
+		errnum = write_back(guard, call, at + offsetof(struct mmsghdr, msg_len), &m.msg_len,
+				    sizeof(m.msg_len));
+		sent += !errnum;
+		at += sizeof(m);
+	}
+	return errnum && !sent ? ab_reply_errno(errnum) : reply_value(sent);
+}
+
+struct ab_reply ab_datagrams_send(const struct ab_datagrams *d, struct ab_guard *guard,
+				  const struct ab_held *call, struct ab_made *k)
+{
+	const uint64_t *args = (const uint64_t *)call->data->args;
+	struct iovec part;
+	struct msghdr m;
+	ssize_t n;
+	int errnum;
+
+	if (call->data->nr == __NR_sendmmsg)
+		return send_many(d, guard, call, k);
+	if (call->data->nr == __NR_sendmsg) {
+		errnum = ab_exec_bytes(call->pid, args[1], &m, sizeof(m));
+		n = errnum ? -errnum : send_message(d, k, call, &m);
+	} else {
+		struct ab_destination to;
+		uint8_t *data;
+		bool given;
+
+		part = (struct iovec){ (void *)(uintptr_t)args[1], args[2] };
+		if (part.iov_len > DATAGRAM_MAX)
+			return ab_reply_errno(EMSGSIZE);
+		data = ab_arena_alloc(call->arena, part.iov_len + 1);
+		errnum = part.iov_len ? ab_exec_bytes(call->pid, args[1], data, part.iov_len) : 0;
+		if (!errnum)
+			errnum = read_address(call, args[4], (uint32_t)args[5], &to, &given);
+		if (!errnum)
+			errnum = send_one(d, k, given ? &to : NULL, data, part.iov_len);
+		n = errnum ? -errnum : (ssize_t)part.iov_len;
+	}
+	return n < 0 ? ab_reply_errno((int)-n) : reply_value(n);
+}
+
+void ab_datagrams_answer(const struct ab_datagrams *d, const struct ab_handed *answer)
+{
+	const struct ab_made *k = ab_made_find(d->kept, answer->cookie);
+	struct ab_destination local;
+	struct sockaddr_storage at;
+	bool v6;
+	socklen_t len;
+
+	if (!k || k->kind != AB_MADE_DATAGRAM || find_local(k, &local) < 0)
+		return;
+	v6 = uses_v6(d, k);
+	/* A socket of IPv6 that takes IPv4 gets it by the address of IPv4. */
+	if (local.v6 && !v6)
+		local = (struct ab_destination){ .port = local.port };
+	ab_inet_normalize(&local);
+	len = ab_inet_write(&local, v6 ? AF_INET6 : AF_INET, &at);
+	if (len)
+		(void)!sendto(v6 ? d->answers6 : d->answers, answer->bytes, answer->len,
+			      MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&at, len);
+}
+
+/* The server that was asked what this answers. */
+static const struct ab_destination *find_server(const struct ab_made *k, const uint8_t *data,
+						size_t len)
+{
+	unsigned int n = k->asked < AB_MADE_QUERIES ? k->asked : AB_MADE_QUERIES;
+	uint16_t id = len < 2 ? 0 : (uint16_t)(data[0] << 8 | data[1]);
+
+	for (unsigned int i = 0; i < n; i++) /* the oldest of those with this id */
+		if (k->queries[(k->asked - n + i) % AB_MADE_QUERIES].id == id)
+			return &k->queries[(k->asked - n + i) % AB_MADE_QUERIES].server;
+	return &k->queries[(k->asked - 1) % AB_MADE_QUERIES].server;
+}
+
+/* Is this the guard, which sends the answers of our resolver? */
+static bool is_answer(const struct ab_datagrams *d, const struct sockaddr_storage *from,
+		      socklen_t len)
+{
+	struct ab_destination at;
+
+	return ab_inet_parse(from, len, &at) == 0 &&
+	       (ab_inet_equal(&at, &d->at) || (d->answers6 >= 0 && ab_inet_equal(&at, &d->at6)));
+}
+
+struct received {
+	uint8_t *data;
+	size_t len;	/* bytes that are there */
+	ssize_t result; /* what the call returns */
+	struct sockaddr_storage from;
+	socklen_t from_len;
+	struct msghdr m; /* control and flags */
+	char control[CONTROL_MAX];
+};
+
+/* Receive as the caller would, without waiting: 0 or an errno. */
+static int receive_copy(const struct ab_datagrams *d, const struct ab_held *call,
+			const struct ab_made *k, size_t room, size_t control, int flags,
+			struct received *ret)
+{
+	struct iovec part;
+
+	ret->data = ab_arena_alloc(call->arena, room + 1);
+	part = (struct iovec){ ret->data, room };
+	ret->m = (struct msghdr){ .msg_name = &ret->from,
+				  .msg_namelen = sizeof(ret->from),
+				  .msg_iov = &part,
+				  .msg_iovlen = 1,
+				  .msg_control = control ? ret->control : NULL,
+				  .msg_controllen = control < CONTROL_MAX ? control : CONTROL_MAX };
+	ret->result =
+		recvmsg(k->fd, &ret->m,
+			MSG_DONTWAIT | (flags & (MSG_PEEK | MSG_TRUNC | MSG_ERRQUEUE | MSG_OOB)));
+	if (ret->result < 0)
+		return errno;
+	ret->len = (size_t)ret->result < room ? (size_t)ret->result : room;
+	ret->from_len = ret->m.msg_namelen;
+	if (is_answer(d, &ret->from, ret->from_len))
+		ret->from_len =
+			ab_inet_write(find_server(k, ret->data, ret->len), k->family, &ret->from);
+	return 0;
+}
+
+/* The socket would wait: the kernel may do that, and gives the sender as it is. */
+static struct ab_reply reply_unreceived(const struct ab_made *k, int flags, int errnum)
+{
+	bool waits = !(flags & MSG_DONTWAIT) && !(fcntl(k->fd, F_GETFL) & O_NONBLOCK);
+
+	return errnum == EAGAIN && waits ? ab_reply_pass() : ab_reply_errno(errnum);
+}
+
+static struct ab_reply receive_from(const struct ab_datagrams *d, struct ab_guard *guard,
+				    const struct ab_held *call, const struct ab_made *k)
+{
+	const uint64_t *args = (const uint64_t *)call->data->args;
+	size_t room = args[2] < DATAGRAM_MAX ? args[2] : DATAGRAM_MAX;
+	struct received *r = ab_arena_alloc(call->arena, sizeof(*r));
+	socklen_t wanted;
+	int errnum = ab_exec_bytes(call->pid, args[5], &wanted, sizeof(wanted));
+
+	if (errnum)
+		return ab_reply_errno(errnum);
+	if ((int)wanted < 0)
+		return ab_reply_errno(EINVAL);
+	errnum = receive_copy(d, call, k, room, 0, (int)args[3], r);
+	if (errnum)
+		return reply_unreceived(k, (int)args[3], errnum);
+	if (wanted > r->from_len)
+		wanted = r->from_len;
+	errnum = write_back(guard, call, args[1], r->data, r->len);
+	if (!errnum)
+		errnum = write_back(guard, call, args[4], &r->from, wanted);
+	if (!errnum)
+		errnum = write_back(guard, call, args[5], &r->from_len, sizeof(r->from_len));
+	return errnum ? ab_reply_errno(errnum) : reply_value(r->result);
+}
+
+static int write_parts(struct ab_guard *guard, const struct ab_held *call,
+		       const struct iovec *parts, size_t n, const struct received *r)
+{
+	size_t at = 0;
+	int errnum = 0;
+
+	for (size_t i = 0; !errnum && i < n && at < r->len; i++) {
+		size_t len = parts[i].iov_len < r->len - at ? parts[i].iov_len : r->len - at;
+
+		errnum = write_back(guard, call, (uintptr_t)parts[i].iov_base, r->data + at, len);
+		at += len;
+	}
+	return errnum;
+}
+
+static struct ab_reply receive_message(const struct ab_datagrams *d, struct ab_guard *guard,
+				       const struct ab_held *call, const struct ab_made *k)
+{
+	const uint64_t *args = (const uint64_t *)call->data->args;
+	struct received *r = ab_arena_alloc(call->arena, sizeof(*r));
+	struct iovec *parts;
+	struct msghdr m;
+	ssize_t room;
+	socklen_t name;
+	int errnum = ab_exec_bytes(call->pid, args[1], &m, sizeof(m));
+
+	room = errnum ? -errnum : read_parts(call, &m, &parts);
+	if (room < 0)
+		return ab_reply_errno((int)-room);
+	errnum = receive_copy(d, call, k, room < DATAGRAM_MAX ? (size_t)room : DATAGRAM_MAX,
+			      m.msg_control ? m.msg_controllen : 0, (int)args[2], r);
+	if (errnum)
+		return reply_unreceived(k, (int)args[2], errnum);
+	name = m.msg_namelen < r->from_len ? m.msg_namelen : r->from_len;
+	errnum = write_parts(guard, call, parts, m.msg_iovlen, r);
+	if (!errnum && m.msg_name)
+		errnum = write_back(guard, call, (uintptr_t)m.msg_name, &r->from, name);
+	if (!errnum && m.msg_control)
+		errnum = write_back(guard, call, (uintptr_t)m.msg_control, r->control,
+				    r->m.msg_controllen);
+	m.msg_namelen = m.msg_name ? r->from_len : 0;
+	m.msg_controllen = r->m.msg_controllen;
+	m.msg_flags = r->m.msg_flags;
+	if (!errnum)
+		errnum = write_back(guard, call, args[1], &m, sizeof(m));
+	return errnum ? ab_reply_errno(errnum) : reply_value(r->result);
+}
+
+struct ab_reply ab_datagrams_receive(const struct ab_datagrams *d, struct ab_guard *guard,
+				     const struct ab_held *call, struct ab_made *k)
+{
+	if (!k->asked)
+		return ab_reply_pass();
+	return call->data->nr == __NR_recvmsg ? receive_message(d, guard, call, k)
+					      : receive_from(d, guard, call, k);
+}

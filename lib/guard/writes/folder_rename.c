@@ -1,0 +1,134 @@
+#include "guard/writes/folder_rename.h"
+
+#include <linux/seccomp.h>
+#include <sys/syscall.h>
+
+#include "guard/notify/exec_resolve.h"
+#include "guard/notify/guard_process.h"
+#include "guard/walls/rename_wire.h"
+#include "guard/writes/held_renames.h"
+#include "sandbox/plan/plan.h"
+
+struct ab_folder_renames {
+	struct ab_held_renames *held;
+	long filters; /* of a process that has not restricted itself */
+};
+
+/* How many filters the process has; -1: unknown. */
+static long count_filters(pid_t pid)
+{
+	static const char word[] = "\nSeccomp_filters:";
+	char text[4096];
+	const char *at;
+
+	if (ab_exec_proc(pid, "status", text, sizeof(text)) <= 0)
+		return -1;
+	at = strstr(text, word);
+	return at ? strtol(at + sizeof(word) - 1, NULL, 10) : -1;
+}
+
+static bool has_layer(const struct ab_plan *plan)
+{
+	for (size_t i = 0; i < plan->len; i++)
+		if (plan->v[i].op == AB_MOUNT_LAYER)
+			return true;
+	return false;
+}
+
+struct ab_folder_renames *ab_folder_renames_open(struct ab_guard *guard,
+						 struct ab_held_renames *held)
+{
+	const struct ab_trace_terms *terms = ab_guard_terms(guard);
+	struct ab_folder_renames *r;
+	long ours = count_filters(getpid());
+
+	if (!held || ours < 0 || !has_layer(terms->plan))
+		return NULL;
+	r = ab_alloc(sizeof(*r));
+	r->held = held;
+	r->filters = ours + terms->filters;
+	return r;
+}
+
+static bool is_in_layer(const struct ab_plan *plan, const char *path)
+{
+	const struct ab_mount *m = path ? ab_plan_find(plan, path) : NULL;
+
+	return m && m->op == AB_MOUNT_LAYER;
+}
+
+/* The folder and the last name of a path, without the slashes at its end. False: it has none. */
+static bool split_name(struct ab_arena *arena, const char *text, const char **ret_folder,
+		       const char **ret_name)
+{
+	size_t len = strlen(text), at;
+
+	while (len && text[len - 1] == '/')
+		len--;
+	for (at = len; at && text[at - 1] != '/'; at--)
+		;
+	if (len - at > NAME_MAX || len == at)
+		return false;
+	*ret_folder = at ? ab_arena_ndup(arena, text, at) : ".";
+	*ret_name = ab_arena_ndup(arena, text + at, len - at);
+	return strcmp(*ret_name, ".") != 0 && strcmp(*ret_name, "..") != 0;
+}
+
+/* The folder that contains the name, as the caller sees it: in a layer. -1: not so. */
+static int find_parent(const struct ab_held *call, const struct ab_plan *plan,
+		       const struct ab_rename_name *name, const char **ret_path,
+		       const char **ret_name)
+{
+	const char *folder;
+	struct ab_found found;
+	int fd = -1;
+
+	if (!split_name(call->arena, name->text, &folder, ret_name) ||
+	    ab_exec_walk(call->arena, call->pid, name->dir, folder, false, &found) < 0)
+		return -1;
+	*ret_path = found.errnum ? NULL : ab_found_path(call->arena, &found);
+	if (is_in_layer(plan, *ret_path) && S_ISDIR(found.st.st_mode))
+		fd = ab_take_fd(&found.fd);
+	ab_found_close(&found);
+	return fd;
+}
+
+static bool is_folder(int parent, const char *name)
+{
+	struct stat st;
+
+	return fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
+}
+
+static bool send_ask(struct ab_folder_renames *r, const struct ab_held *call, const char *from,
+		     const char *to, const char *folder, const int dirs[2])
+{
+	struct ab_move_ask ask = { .id = call->id };
+
+	ask.noreplace = call->data->nr == __NR_renameat2 && (uint32_t)call->data->args[4] != 0;
+	memcpy(ask.from, from, strlen(from));
+	memcpy(ask.to, to, strlen(to));
+	snprintf(ask.path, sizeof(ask.path), "%s/%s", folder, from);
+	return ab_held_renames_ask(r->held, call, &ask, sizeof(ask), dirs, 2);
+}
+
+bool ab_folder_renames_ask(struct ab_folder_renames *r, struct ab_guard *guard,
+			   const struct ab_held *call, const struct ab_rename_name *from,
+			   const char *place, const struct ab_rename_name *to)
+{
+	const struct ab_plan *plan = ab_guard_terms(guard)->plan;
+	const char *from_path, *from_name, *to_path, *to_name;
+	ab_autoclose int parent = -1, target = -1;
+
+	if (!r || (place && !is_in_layer(plan, place)))
+		return false;
+	if (call->data->nr == __NR_renameat2 &&
+	    ((uint32_t)call->data->args[4] & ~(uint32_t)RENAME_NOREPLACE))
+		return false;
+	parent = find_parent(call, plan, from, &from_path, &from_name);
+	if (parent < 0 || !is_folder(parent, from_name) || count_filters(call->pid) != r->filters)
+		return false;
+	target = find_parent(call, plan, to, &to_path, &to_name);
+	return target >= 0 &&
+	       send_ask(r, call, from_name, to_name, from_path, (const int[]){ parent, target });
+}

@@ -1,0 +1,22 @@
+#pragma once
+/*
+ * Renames that the broker carries out (guard/walls/rename_wire.h), because the kernel would refuse
+ * them: the caller waits for the answer. Without one the kernel decides.
+ */
+#include "base/base.h"
+
+struct ab_guard;
+struct ab_held;
+struct ab_held_renames;
+
+/* A name of the call: the text, relative to a descriptor of the caller or AT_FDCWD. */
+struct ab_rename_name {
+	int dir;
+	const char *text;
+};
+
+/* NULL: there is no broker to ask. */
+struct ab_held_renames *ab_held_renames_open(struct ab_guard *guard);
+/* True: the caller still waits, and the broker was asked, so the call is answered later. */
+bool ab_held_renames_ask(struct ab_held_renames *renames, const struct ab_held *call,
+			 const void *ask, size_t len, const int *fds, size_t nfds);

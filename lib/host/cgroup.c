@@ -1,0 +1,223 @@
+#include "host/cgroup.h"
+
+#include <linux/magic.h>
+#include <sys/statfs.h>
+
+/* Version 2 is mounted here, alone or next to version 1. */
+static const char *const mounts[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
+
+static bool is_cgroup2(const char *path)
+{
+	struct statfs fs;
+
+	return statfs(path, &fs) == 0 && fs.f_type == CGROUP2_SUPER_MAGIC;
+}
+
+static char *read_text(const char *dir, const char *name)
+{
+	ab_autofree char *path = ab_path_join(dir, name);
+	ab_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char *text;
+	size_t len;
+
+	if (fd < 0 || ab_read_all(fd, 1 << 16, &text, &len) < 0)
+		return NULL;
+	return text;
+}
+
+static const char *find_mount(void)
+{
+	for (size_t i = 0; i < AB_COUNT(mounts); i++)
+		if (is_cgroup2(mounts[i]))
+			return mounts[i];
+	return NULL;
+}
+
+/* Our own cgroup, as a path in the file system; NULL without version 2. */
+static char *find_own_cgroup(const char *mount)
+{
+	ab_autofree char *text = read_text("/proc/self", "cgroup");
+	char *line = text;
+
+	while (line && strncmp(line, "0::/", 4) != 0)
+		line = (line = strchr(line, '\n')) ? line + 1 : NULL;
+	if (!line)
+		return NULL;
+	line[strcspn(line, "\n")] = '\0';
+	return ab_path_resolve(line + 4, mount, NULL) ?: ab_strdup(mount);
+}
+
+static bool has_word(const char *text, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *p = text; p && (p = strstr(p, word)); p += n)
+		if ((p == text || p[-1] == ' ') && (p[n] == ' ' || p[n] == '\n' || p[n] == '\0'))
+			return true;
+	return false;
+}
+
+/* Can the children of this group be limited? */
+static bool limits_children(const char *dir, bool memory, bool processes)
+{
+	ab_autofree char *on = read_text(dir, "cgroup.subtree_control");
+
+	return (!memory || has_word(on, "memory")) && (!processes || has_word(on, "pids"));
+}
+
+/* The nearest group at or above ours in which we can create and limit children. A group has only
+ * what the one above it gives to its children, so often one look is enough. */
+static char *find_parent(bool memory, bool processes)
+{
+	const char *mount = find_mount();
+	char *dir =
+		mount && limits_children(mount, memory, processes) ? find_own_cgroup(mount) : NULL;
+
+	while (dir) {
+		ab_autofree char *procs = ab_path_join(dir, "cgroup.procs");
+		char *up;
+
+		if (limits_children(dir, memory, processes) && access(dir, W_OK) == 0 &&
+		    access(procs, W_OK) == 0)
+			return dir;
+		up = strcmp(dir, mount) == 0 ? NULL : ab_path_parent(dir);
+		free(dir);
+		dir = up;
+	}
+	return NULL;
+}
+
+static int write_value(const char *dir, const char *name, uint64_t value, struct ab_error *err)
+{
+	ab_autofree char *path = ab_path_join(dir, name);
+	ab_autoclose int fd = open(path, O_WRONLY | O_CLOEXEC);
+	char text[24];
+	int n = snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
+
+	if (fd < 0 || ab_write_all(fd, text, (size_t)n) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "write %s", path);
+	return 0;
+}
+
+static int open_file(const char *dir, const char *name, int *ret_fd, struct ab_error *err)
+{
+	ab_autofree char *path = ab_path_join(dir, name);
+
+	*ret_fd = open(path, O_WRONLY | O_CLOEXEC);
+	return *ret_fd < 0 ? ab_fail(err, AB_ESYSTEM, errno, "open %s", path) : 0;
+}
+
+/* Linux 4.8 and later. */
+static int open_events(const char *dir)
+{
+	ab_autofree char *path = ab_path_join(dir, "pids.events");
+
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+int ab_cgroup_make(const char *id, uint64_t memory, uint64_t processes, struct ab_cgroup *ret,
+		   struct ab_error *err)
+{
+	/* Except for root, the kernel limits the number of processes without a cgroup, and finding
+	 * one takes time. */
+	struct ab_cgroup cg = { .memory = memory > 0,
+				.processes = processes > 0 && geteuid() == 0,
+				.procs = -1,
+				.pids_max = -1,
+				.pids_events = -1,
+				.pids = processes };
+	ab_autofree char *parent = NULL;
+
+	*ret = (struct ab_cgroup){ .procs = -1, .pids_max = -1, .pids_events = -1 };
+	if (!cg.memory && !cg.processes)
+		return 0;
+	parent = find_parent(cg.memory, cg.processes);
+	if (!parent)
+		return 0;
+	cg.path = ab_printf("%s/agentbox-%s", parent, id);
+	if (mkdir(cg.path, 0755) < 0) {
+		free(cg.path);
+		return 0;
+	}
+	if ((memory &&
+	     (write_value(cg.path, "memory.max", memory, err) < 0 ||
+	      /* Otherwise the box would just use swap. */
+	      (write_value(cg.path, "memory.swap.max", 0, err) < 0 && err->errnum != ENOENT))) ||
+	    (cg.processes && (write_value(cg.path, "pids.max", 2, err) < 0 ||
+			      open_file(cg.path, "pids.max", &cg.pids_max, err) < 0)) ||
+	    open_file(cg.path, "cgroup.procs", &cg.procs, err) < 0) {
+		rmdir(cg.path);
+		ab_cgroup_fini(&cg);
+		return ab_step(err, "cgroup");
+	}
+	if (cg.processes)
+		cg.pids_events = open_events(cg.path);
+	*ret = cg;
+	return 0;
+}
+
+static int write_number(int fd, uint64_t value, const char *what, struct ab_error *err)
+{
+	char text[24];
+	int n = snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
+
+	if (ab_write_all(fd, text, (size_t)n) < 0)
+		return ab_fail_step(err, "cgroup", errno, "%s", what);
+	return 0;
+}
+
+int ab_cgroup_enter(struct ab_cgroup *cg, pid_t init, struct ab_error *err)
+{
+	if (!cg->path)
+		return 0;
+	return write_number(cg->procs, (uint64_t)init, "move the box into its cgroup", err);
+}
+
+uint64_t ab_cgroup_refused(const char *events)
+{
+	static const char key[] = "max ";
+	const char *line = events;
+
+	while (line && strncmp(line, key, strlen(key)) != 0)
+		line = (line = strchr(line, '\n')) ? line + 1 : NULL;
+	return line ? strtoull(line + strlen(key), NULL, 10) : 0;
+}
+
+static uint64_t read_refused(const struct ab_cgroup *cg)
+{
+	char text[256];
+	ssize_t n = cg->pids_events < 0 ? 0 : pread(cg->pids_events, text, sizeof(text) - 1, 0);
+
+	text[n > 0 ? n : 0] = '\0';
+	return ab_cgroup_refused(text);
+}
+
+int ab_cgroup_release(struct ab_cgroup *cg, struct ab_error *err)
+{
+	if (!cg->processes)
+		return 0;
+	cg->refused = read_refused(cg);
+	return write_number(cg->pids_max, cg->pids, "set the process limit", err);
+}
+
+void ab_cgroup_look(struct ab_cgroup *cg)
+{
+	if (read_refused(cg) > cg->refused)
+		cg->was_full = true;
+}
+
+void ab_cgroup_fini(struct ab_cgroup *cg)
+{
+	free(cg->path);
+	ab_close_all(&cg->procs, &cg->pids_max, &cg->pids_events);
+	*cg = (struct ab_cgroup){ .procs = -1, .pids_max = -1, .pids_events = -1 };
+}
+
+void ab_cgroup_remove(const char *path, const char *id)
+{
+	ab_autofree char *parent = ab_path_parent(path);
+	ab_autofree char *name = ab_printf("agentbox-%s", id);
+
+	if (strcmp(ab_path_name(path), name) == 0 && is_cgroup2(parent))
+		rmdir(path);
+}

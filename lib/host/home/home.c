@@ -1,0 +1,480 @@
+#include "host/home/home.h"
+
+#include "host/facts.h"
+#include "host/home/home_folders.h"
+#include "policy/model/policy.h"
+#include "policy/values/paths.h"
+#include "sandbox/plan/spec.h"
+#include "sandbox/start/box_wire.h"
+#include "workspace/tree/dir.h"
+
+/* Most folders of tools do not exist: listing a home of this many entries is cheaper than looking up
+ * each. */
+enum { SMALL_HOME = 400 };
+
+static bool is_layered(const struct ab_policy *policy)
+{
+	return policy->fs.home == AB_HOME_LAYERED || policy->fs.home == AB_HOME_KEPT;
+}
+
+/* The real path of a folder, or NULL. */
+static char *find_folder(const char *path)
+{
+	ab_autofree char *real = realpath(path, NULL);
+	struct stat st;
+
+	return real && stat(real, &st) == 0 && S_ISDIR(st.st_mode) ? ab_take(real) : NULL;
+}
+
+/* The writable root that contains the path, or NULL. */
+static const char *find_root(const struct ab_host_facts *host, const char *path)
+{
+	const struct ab_object *root = ab_objects_around(&host->facts.write, path);
+
+	return root ? root->path : NULL;
+}
+
+/* The private folder that covers the path, or NULL. The path may be that folder only if `itself`. */
+static const char *find_private(const struct ab_host_facts *host, const char *path, bool itself)
+{
+	const struct ab_strv *privates = &host->facts.privates;
+
+	for (size_t i = 0; i < privates->len; i++)
+		if (privates->v[i][1] && ab_path_within(path, privates->v[i]) &&
+		    (itself || strcmp(path, privates->v[i]) != 0))
+			return privates->v[i];
+	return NULL;
+}
+
+/* Is it, or a folder above it, shown? */
+static bool is_shown(const struct ab_host_facts *host, const char *path)
+{
+	for (size_t i = 0; i < host->facts.show.len; i++)
+		if (host->facts.show.v[i].as == AB_AS_DIR &&
+		    ab_path_within(path, host->facts.show.v[i].path))
+			return true;
+	return false;
+}
+
+static void add_variables(struct ab_strv *list, const struct ab_home_folder *f)
+{
+	for (size_t i = 0; i < AB_COUNT(f->instead) && f->instead[i]; i++)
+		ab_strv_add(list, f->instead[i]);
+}
+
+/* Names that must not appear, of those that a denied path lacks. */
+static void hide_missing(struct ab_layer_mount *layer, const struct ab_host_facts *host)
+{
+	size_t n = strlen(layer->path);
+
+	for (size_t i = 0; i < host->missing.len; i++) {
+		const char *path = host->missing.v[i];
+
+		if (ab_path_within(path, layer->path) && path[n] && !find_root(host, path))
+			ab_strv_add(&layer->hidden, path + n + 1);
+	}
+}
+
+/* The same for a layer inside another, whose names are known. */
+static void hide_inner(struct ab_layer_mount *layer, const char *outer, const struct ab_strv *names)
+{
+	const char *inside = layer->path + strlen(outer) + 1;
+	size_t n = strlen(inside);
+
+	for (size_t i = 0; i < names->len; i++)
+		if (strncmp(names->v[i], inside, n) == 0 && names->v[i][n] == '/')
+			ab_strv_add(&layer->hidden, names->v[i] + n + 1);
+}
+
+static void add_layer(struct ab_host_facts *host, const char *path, const struct ab_home_folder *f,
+		      const struct ab_layer_mount *outer)
+{
+	struct ab_layer_mount *l;
+
+	if (host->facts.layers.len == AB_LAYERS_MAX || find_root(host, path) ||
+	    ab_layer_mounts_find(&host->facts.layers, path))
+		return;
+	l = ab_layer_mounts_add(&host->facts.layers, path);
+	l->optional = true;
+	l->spare = outer;
+	add_variables(&l->instead, f);
+	if (outer)
+		hide_inner(l, outer->path, &outer->hidden);
+	else
+		hide_missing(l, host);
+}
+
+/* The real path of a folder below the home; NULL: it does not exist, or is not ours. */
+static char *find_below(int dir, const char *home, const char *name)
+{
+	ab_autofree char *path = NULL, *real = NULL;
+	struct stat st;
+
+	/* Most do not exist; those that do are folders without a link on the way. */
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) < 0)
+		return NULL;
+	path = ab_path_join(home, name);
+	if (S_ISDIR(st.st_mode) && !strchr(name, '/'))
+		return ab_take(path);
+	real = find_folder(path);
+	return real && stat(real, &st) == 0 && st.st_uid == geteuid() ? ab_take(real) : NULL;
+}
+
+static bool list_home(const char *home, struct ab_listing *l)
+{
+	ab_autoclose int fd = open(home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd >= 0 && ab_listing_read(l, fd, SMALL_HOME) == 0 && !l->cut;
+}
+
+/* Is the first folder of the path in the list? */
+static bool is_listed(const struct ab_listing *l, const char *path)
+{
+	ab_autofree char *first = ab_strndup(path, strcspn(path, "/"));
+
+	return ab_listing_find(l, first) != NULL;
+}
+
+/*
+ * Folders of tools: spare layers in case that the home gets none. One that a link moves out of the
+ * home needs its own layer in any case. Variables for those that do not exist.
+ */
+static void add_folders(struct ab_host_facts *host, struct ab_layer_mount *whole)
+{
+	const char *home = whole->path;
+	ab_autoclose int dir = open(home, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	ab_autolisting struct ab_listing l = { 0 };
+	bool listed = list_home(home, &l);
+
+	for (size_t i = 0; i < ab_home_folders_len; i++) {
+		const struct ab_home_folder *f = &ab_home_folders[i];
+		ab_autofree char *real = NULL;
+
+		if (!listed || is_listed(&l, f->path))
+			real = find_below(dir, home, f->path);
+		if (!real || strcmp(real, home) == 0)
+			add_variables(&whole->instead, f);
+		else
+			add_layer(host, real, f, ab_path_within(real, home) ? whole : NULL);
+	}
+}
+
+/*
+ * Nothing is mounted in a nested run, and Landlock cannot tell the outer run's layer from a workspace
+ * in it: the home stays read-only, and tools get other folders.
+ */
+static void replace_folders(struct ab_host_facts *host, struct ab_strv *details)
+{
+	for (size_t i = 0; i < ab_home_folders_len; i++)
+		add_variables(&host->variables, &ab_home_folders[i]);
+	if (details)
+		ab_strv_add(details,
+			    "inside a box the home folder is read-only; tools that write to it are "
+			    "pointed to " AB_HOME_REPLACEMENT);
+}
+
+static void add_home_layer(const struct ab_home_setup *setup, struct ab_host_facts *host,
+			   const char *home)
+{
+	ab_autofree char *path = ab_strdup(home);
+	struct ab_layer_mount whole = { .path = path }, *l;
+
+	hide_missing(&whole, host);
+	add_folders(host, &whole);
+	if (host->facts.layers.len == AB_LAYERS_MAX) {
+		ab_strv_fini_all(&whole.hidden, &whole.instead);
+		return;
+	}
+	l = ab_layer_mounts_add(&host->facts.layers, home);
+	l->optional = true;
+	l->hidden = whole.hidden;
+	l->instead = whole.instead;
+	if (setup->upper) {
+		l->upper = ab_strdup(setup->upper);
+		l->work = ab_strdup(setup->work);
+	}
+	l->below = ab_strdup(setup->below);
+}
+
+/*
+ * Only listed paths are visible: the layer must not show more. A temporary one is an empty private
+ * folder, in which the list is shown; a kept one is a layer with nothing below it.
+ */
+static void add_bare_home(const struct ab_home_setup *setup, struct ab_host_facts *host,
+			  const char *home)
+{
+	struct ab_layer_mount *l;
+
+	if (!setup->upper) {
+		if (!ab_strv_has(&host->facts.privates, home))
+			ab_strv_add(&host->facts.privates, home);
+		return;
+	}
+	l = ab_layer_mounts_add(&host->facts.layers, home);
+	l->bare = true;
+	l->upper = ab_strdup(setup->upper);
+	l->work = ab_strdup(setup->work);
+}
+
+static void note_direct(const char *home, const char *root, struct ab_strv *notes)
+{
+	if (strcmp(home, root) == 0)
+		ab_strv_addf(notes, "your home folder is writable itself: there is no layer, and "
+				    "every change in it is real");
+	else
+		ab_strv_addf(notes,
+			     "your home folder is in %s, which is writable: there is no layer, and "
+			     "every change in it is real",
+			     root);
+}
+
+/* Folders of PATH that the box's own /tmp and the like hide. */
+static void note_hidden_path(const struct ab_home_setup *setup, const struct ab_host_facts *host,
+			     struct ab_strv *notes)
+{
+	const char *path = ab_environ_get(setup->env, "PATH");
+	ab_autobuf struct ab_buf b = { 0 };
+	const char *cover = NULL;
+
+	for (size_t n; path && *path && !host->hidden_root; path += n + (path[n] == ':')) {
+		ab_autofree char *dir = NULL, *real = NULL;
+		const char *in;
+
+		n = strcspn(path, ":");
+		dir = ab_strndup(path, n);
+		if (dir[0] != '/' || !find_private(host, dir, true))
+			continue;
+		real = find_folder(dir);
+		in = real ? find_private(host, real, true) : NULL;
+		if (!in || find_root(host, real) || is_shown(host, real) ||
+		    (host->home && ab_path_within(real, host->home)))
+			continue;
+		cover = cover ? cover : in;
+		ab_buf_printf(&b, "%s%s", b.len ? ", " : "", dir);
+	}
+	if (b.len)
+		ab_strv_addf(notes,
+			     "programs in %s (PATH) are not visible: the box has its own %s; to "
+			     "run one, give its full path or move it",
+			     b.data, cover);
+}
+
+/*
+ * A folder in the home that was to be writable and is not, although it exists: its changes would go to
+ * the layer and be lost, where the command believes that they are real.
+ */
+static const char *find_lost_root(const struct ab_policy *policy, const struct ab_host_facts *host,
+				  const char *home)
+{
+	/* Usually each has become one. */
+	if (host->facts.write.len >= policy->fs.write.len)
+		return NULL;
+	for (size_t i = 0; i < policy->fs.write.len; i++) {
+		ab_autofree char *real = realpath(policy->fs.write.v[i], NULL);
+
+		/* A reviewed one has a layer of its own. */
+		if (real && host->survey.reviewed && strcmp(real, host->survey.reviewed) == 0)
+			continue;
+		if (real && ab_path_within(real, home) && !find_root(host, real))
+			return policy->fs.write.v[i];
+	}
+	return NULL;
+}
+
+/*
+ * Files in the home folder that belong to another user or group. In a layer they can be read, but
+ * every change fails with EOVERFLOW: only one user and one group exist in the box.
+ */
+enum { ENTRIES_MAX = 4096 };
+
+struct search {
+	size_t left; /* entries that may be looked at */
+	size_t found;
+	char *first;
+};
+
+static void search_folder(struct search *s, int at, const char *name, const char *path, int levels)
+{
+	ab_autoclose int dir = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	ab_autolisting struct ab_listing l = { 0 };
+
+	if (dir < 0 || ab_listing_read(&l, dir, s->left) < 0 || l.cut)
+		return;
+	s->left -= l.len;
+	for (size_t i = 0; i < l.len; i++) {
+		ab_autofree char *below = ab_path_join(path, l.v[i].name);
+		struct stat st;
+
+		if (fstatat(dir, l.v[i].name, &st, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) < 0)
+			continue;
+		if (st.st_uid != geteuid() || st.st_gid != getegid()) {
+			if (!s->found++)
+				s->first = ab_strdup(below);
+		} else if (S_ISDIR(st.st_mode) && levels > 1) {
+			search_folder(s, dir, l.v[i].name, below, levels - 1);
+		}
+	}
+}
+
+/* A sentence about those in the first two levels, if there are any. */
+static void note_foreign_files(const char *home, struct ab_strv *ret)
+{
+	struct search s = { .left = ENTRIES_MAX };
+	ab_autofree char *shown = NULL;
+
+	search_folder(&s, AT_FDCWD, home, home, 2);
+	if (!s.found)
+		return;
+	shown = ab_escape(s.first);
+	ab_strv_addf(
+		ret,
+		"%zu file%s in your home folder belong%s to another user or group, such as %s: "
+		"the command can read but not change %s (EOVERFLOW)",
+		s.found, s.found == 1 ? "" : "s", s.found == 1 ? "s" : "", shown,
+		s.found == 1 ? "it" : "them");
+	free(s.first);
+}
+
+static void look_at_layered(const struct ab_home_setup *setup, struct ab_host_facts *host,
+			    const char *home, struct ab_strv *notes, struct ab_strv *details)
+{
+	const char *root = find_root(host, home);
+	const char *lost = find_lost_root(setup->policy, host, home);
+
+	if (lost) {
+		ab_strv_addf(notes, "the home folder is read-only, because %s cannot be writable",
+			     lost);
+	} else if (root) {
+		/* In a box the outer run knows what is real. */
+		if (!setup->nested)
+			note_direct(home, root, notes);
+	} else if (!home[1]) {
+		ab_strv_add(details, "HOME is /: there is no layer");
+	} else if (setup->nested) {
+		replace_folders(host, details);
+	} else if (host->hidden_root && !is_shown(host, home)) {
+		add_bare_home(setup, host, home);
+	} else {
+		add_home_layer(setup, host, home);
+		if (setup->verbose)
+			note_foreign_files(home, details);
+	}
+}
+
+void ab_home_look(const struct ab_home_setup *setup, struct ab_host_facts *host,
+		  struct ab_strv *notes, struct ab_strv *details)
+{
+	const struct ab_policy *policy = setup->policy;
+	ab_autofree char *home = policy->home ? find_folder(policy->home) : NULL;
+
+	if (setup->no_mounts)
+		replace_folders(host, NULL);
+	if (home && policy->fs.home != AB_HOME_PRIVATE) {
+		host->home = ab_strdup(home);
+		if (is_layered(policy))
+			look_at_layered(setup, host, home, notes, details);
+		else if (find_private(host, home, false) && !find_root(host, home) &&
+			 !host->hidden_root)
+			ab_objects_add(&host->facts.show, home, AB_AS_DIR);
+	}
+	if (!setup->nested)
+		note_hidden_path(setup, host, notes);
+}
+
+static bool is_made(const struct ab_holds *holds, size_t i)
+{
+	return holds->layers[i] == 0 || holds->layers[i] == AB_LAYER_TEMPORARY;
+}
+
+/* The index of the layer, or -1. */
+static int find_layer(const struct ab_spec *spec, const char *path)
+{
+	const struct ab_layer_mount *l = ab_layer_mounts_find(&spec->layers, path);
+
+	return l ? (int)(l - spec->layers.v) : -1;
+}
+
+static bool has_spare(const struct ab_spec *spec, const struct ab_holds *holds)
+{
+	for (size_t i = 0; i < spec->layers.len; i++)
+		if (spec->layers.v[i].spare && is_made(holds, i))
+			return true;
+	return false;
+}
+
+const char *ab_home_describe(const struct ab_policy *policy, const char *home,
+			     const struct ab_spec *spec, const struct ab_holds *holds)
+{
+	const struct ab_mount *m = home ? ab_plan_find(&spec->plan, home) : NULL;
+	int i = home ? find_layer(spec, home) : -1;
+
+	if (policy->fs.home == AB_HOME_PRIVATE || (m && m->op == AB_MOUNT_PRIVATE))
+		return "private";
+	if (m && (m->op == AB_MOUNT_WRITE || m->op == AB_MOUNT_PIN))
+		return "direct";
+	if (i < 0)
+		return "readonly";
+	if (is_made(holds, (size_t)i))
+		return spec->layers.v[i].upper && !holds->layers[i] ? "kept" : "layered";
+	return has_spare(spec, holds) ? "folders" : "variables";
+}
+
+/* The folders that have a layer of their own, or the variables that replace them. */
+static void list_instead(const struct ab_spec *spec, const struct ab_holds *holds, bool folders,
+			 struct ab_buf *ret)
+{
+	for (size_t i = 0; i < spec->layers.len; i++) {
+		const struct ab_layer_mount *l = &spec->layers.v[i];
+
+		if (folders && l->spare && is_made(holds, i))
+			ab_buf_printf(ret, "%s%s", ret->len ? ", " : "", l->path);
+		for (size_t k = 0; !folders && holds->layers[i] > 0 && k < l->instead.len; k++)
+			ab_buf_printf(ret, "%s%.*s", ret->len ? ", " : "",
+				      (int)strcspn(l->instead.v[k], "="), l->instead.v[k]);
+	}
+}
+
+void ab_home_report(const struct ab_policy *policy, const char *home, const struct ab_spec *spec,
+		    const struct ab_holds *holds, struct ab_strv *ret_details,
+		    struct ab_strv *ret_warnings)
+{
+	ab_autobuf struct ab_buf folders = { 0 }, variables = { 0 };
+	int i = home ? find_layer(spec, home) : -1;
+
+	if (holds->blocked[0]) {
+		ab_autofree char *shown = ab_escape(holds->blocked);
+
+		ab_strv_addf(
+			ret_warnings,
+			"a link or a file in the kept layer is in the way, so nothing is mounted "
+			"on: %s",
+			shown);
+	}
+	if (i >= 0 && holds->layers[i] == AB_LAYER_TEMPORARY)
+		ab_strv_addf(ret_warnings,
+			     "the home layer cannot be kept here (the state folder cannot hold an "
+			     "overlay's upper folder): it is temporary");
+	if (i < 0 || holds->layers[i] <= 0)
+		return;
+	list_instead(spec, holds, true, &folders);
+	list_instead(spec, holds, false, &variables);
+	/* An agent expects that its files are there the next time. */
+	if (policy->fs.home == AB_HOME_KEPT)
+		ab_strv_add(
+			ret_warnings,
+			"the home folder cannot be one layer, because something is mounted below "
+			"it or its file system cannot be below an overlay: the agent can write only "
+			"to folders of its own that exist already, and forgets what it wrote when "
+			"the run ends (-v lists them)");
+	ab_strv_addf(
+		ret_details,
+		"the home folder cannot be layered as a whole (%s): something is mounted below "
+		"it, or its file system cannot be below an overlay",
+		strerror(holds->layers[i]));
+	ab_strv_addf(ret_details, "%s%s",
+		     folders.len ? "layered instead, one by one: " : "the home folder is read-only",
+		     folders.len ? folders.data : "");
+	if (variables.len)
+		ab_strv_addf(ret_details, "set for tools that would write to others: %s",
+			     variables.data);
+}

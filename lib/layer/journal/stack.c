@@ -1,0 +1,94 @@
+#include "layer/journal/stack.h"
+
+#include "layer/walk/look.h"
+#include "workspace/tree/dir.h"
+#include "workspace/tree/remove_tree.h"
+
+#define EARLIER "before-"
+
+static unsigned get_number(const char *name)
+{
+	return (unsigned)strtoul(name + strlen(EARLIER), NULL, 10);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	unsigned x = get_number(*(char *const *)a), y = get_number(*(char *const *)b);
+
+	return x < y ? 1 : x > y ? -1 : 0;
+}
+
+int ab_undo_earlier(int undo, struct ab_strv *ret)
+{
+	ab_autolisting struct ab_listing names = { 0 };
+	ab_autoclose int dir = ab_look_open(undo, ".", O_RDONLY | O_DIRECTORY);
+
+	if (dir < 0 || ab_listing_read(&names, dir, SIZE_MAX) < 0)
+		return -1;
+	for (size_t i = 0; i < names.len; i++)
+		if (strncmp(names.v[i].name, EARLIER, strlen(EARLIER)) == 0)
+			ab_strv_add(ret, names.v[i].name);
+	if (ret->len)
+		qsort(ret->v, ret->len, sizeof(ret->v[0]), by_number);
+	return 0;
+}
+
+int ab_undo_push(int undo)
+{
+	ab_autostrv struct ab_strv earlier = { 0 };
+	ab_autofree char *name = NULL;
+
+	if (ab_undo_earlier(undo, &earlier) < 0)
+		return -1;
+	name = ab_printf(EARLIER "%u", earlier.len ? get_number(earlier.v[0]) + 1 : 1);
+	return ab_rename_new(undo, "last", undo, name) < 0 && errno != ENOENT ? -1 : 0;
+}
+
+/* What is in the layer now may have come back with a later apply. */
+static int mark_later(int undo, const char *name)
+{
+	ab_autofree char *path = ab_printf("%s/later", name);
+	ab_autoclose int fd = openat(undo, path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	return fd < 0 ? -1 : 0;
+}
+
+int ab_undo_pop(int undo)
+{
+	ab_autostrv struct ab_strv earlier = { 0 };
+
+	if (faccessat(undo, "last", F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return 0;
+	if (errno != ENOENT || ab_undo_earlier(undo, &earlier) < 0)
+		return -1;
+	if (!earlier.len)
+		return 0;
+	return mark_later(undo, earlier.v[0]) < 0 ? -1
+						  : ab_rename_new(undo, earlier.v[0], undo, "last");
+}
+
+int ab_undo_trim(int undo, size_t *ret)
+{
+	ab_autostrv struct ab_strv earlier = { 0 };
+
+	*ret = 0;
+	if (ab_undo_earlier(undo, &earlier) < 0)
+		return -1;
+	for (size_t i = earlier.len; i-- > AB_UNDO_MAX - 1; ++*ret)
+		if (ab_remove_object(undo, "gone") < 0 ||
+		    renameat(undo, earlier.v[i], undo, "gone") < 0 ||
+		    ab_remove_object(undo, "gone") < 0)
+			return -1;
+	return 0;
+}
+
+int ab_undo_open_newest(int undo)
+{
+	ab_autostrv struct ab_strv earlier = { 0 };
+	int last = ab_look_open(undo, "last", O_RDONLY | O_DIRECTORY);
+
+	if (last >= 0 || errno != ENOENT || ab_undo_earlier(undo, &earlier) < 0)
+		return last;
+	return earlier.len ? ab_look_open(undo, earlier.v[0], O_RDONLY | O_DIRECTORY)
+			   : ab_errno(ENOENT);
+}

@@ -1,0 +1,33 @@
+#pragma once
+/* The answer of a token URL (RFC 6749, 5). Pure; the answer is hostile. */
+#include "base/base.h"
+
+struct ab_http_reply;
+
+enum {
+	AB_TOKEN_ERROR = 64,
+	AB_TOKEN_EXPIRES_MOST = 366 * 24 * 3600, /* seconds */
+};
+/* Of an error code. */
+#define AB_TOKEN_ERROR_LETTERS "abcdefghijklmnopqrstuvwxyz_"
+
+enum ab_token_outcome {
+	AB_TOKEN_GRANTED, /* access and perhaps refresh */
+	AB_TOKEN_REFUSED, /* see error and status */
+	AB_TOKEN_BAD,	  /* see why */
+};
+
+struct ab_token_reply {
+	enum ab_token_outcome outcome;
+	int status;
+	char *access, *refresh;	    /* printable, without blanks; the second may be NULL */
+	int64_t expires_in;	    /* seconds; 0: the answer does not say */
+	char error[AB_TOKEN_ERROR]; /* "invalid_grant"; "": the answer does not say */
+	const char *why;
+};
+
+/* Not for AB_REPLY_MORE. */
+void ab_token_reply_read(const struct ab_http_reply *http, struct ab_token_reply *ret);
+/* Can it be the value of a secret, and a word? */
+bool ab_token_is_word(const char *text);
+void ab_token_reply_fini(struct ab_token_reply *reply); /* wipes */

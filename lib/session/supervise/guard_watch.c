@@ -1,0 +1,88 @@
+#include "session/supervise/guard_watch.h"
+
+#include <sys/epoll.h>
+
+#include "guard/notify/guard_link.h"
+#include "guard/notify/refused_programs.h"
+#include "session/supervise/failure.h"
+#include "session/supervise/supervisor.h"
+
+enum { NOTES_AT_ONCE = 256 };
+
+/* False: there was none, or the run ends. */
+static bool take_note(struct ab_guard_watch *watch)
+{
+	const struct ab_supervision *what = watch->what;
+	struct ab_error *err = watch->failure->err;
+	struct ab_note note;
+	int r = ab_guard_link_hear(what->children, &note, err);
+
+	if (r < 0 || (r > 0 && ab_refused_programs_take(what->refusals, &note, err) < 0)) {
+		ab_failure_end(watch->failure);
+		return false;
+	}
+	if (r > 0)
+		what->denied(what->arg, &note);
+	return r > 0;
+}
+
+static void judge_ready(struct ab_source *source, uint32_t events)
+{
+	(void)events;
+	take_note(source->owner);
+}
+
+void ab_guard_watch_drain(struct ab_guard_watch *watch)
+{
+	for (int i = 0; watch->notes.active && i < NOTES_AT_ONCE; i++)
+		if (!take_note(watch))
+			return;
+}
+
+/* At the first held call: the broker forks the guard. If that fails, the guard's socket ends. */
+static int call_judge(struct ab_guard_watch *watch)
+{
+	struct ab_guard_link *guard = watch->what->children;
+	struct ab_error *err = watch->failure->err;
+
+	if (ab_loop_watch(watch->loop, &watch->notes, guard->sock, judge_ready, watch, err) < 0)
+		return -1;
+	guard->begun = true;
+	if (ab_broker_start_guard(watch->what->broker, watch->listener.fd, &watch->built) < 0)
+		return ab_fail_step(err, "enforcement", 0, "the broker cannot start the guard");
+	return 0;
+}
+
+static void listener_ready(struct ab_source *source, uint32_t events)
+{
+	struct ab_guard_watch *watch = source->owner;
+
+	if ((events & EPOLLIN) && call_judge(watch) < 0)
+		ab_failure_end(watch->failure);
+	/* The guard has it, or no process is left. */
+	ab_loop_remove(watch->loop, source);
+	close(ab_take_fd(&source->fd));
+}
+
+void ab_guard_watch_begin(struct ab_guard_watch *watch)
+{
+	listener_ready(&watch->listener, EPOLLIN);
+}
+
+int ab_guard_watch_take(struct ab_guard_watch *watch, const struct ab_holds *holds, bool unasked,
+			struct ab_fds *fds)
+{
+	struct ab_error *err = watch->failure->err;
+
+	memcpy(watch->built.layers, holds->layers, sizeof(watch->built.layers));
+	watch->built.filters = holds->filters;
+	if (!watch->what->children || unasked)
+		ab_broker_unheld(watch->what->broker);
+	if (!watch->what->children || watch->has_listener || unasked)
+		return 0;
+	watch->has_listener = true;
+	if (fds->len != 1)
+		return ab_fail(err, AB_ESYSTEM, 0, "the box sent no seccomp listener");
+	return ab_loop_watch(watch->loop, &watch->listener, ab_take_fd(&fds->v[0]), listener_ready,
+			     watch, err);
+}

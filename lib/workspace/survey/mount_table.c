@@ -1,0 +1,108 @@
+#include "workspace/survey/mount_table.h"
+
+/* In place: mountinfo writes blanks and the like as "\040". */
+static void unescape(char *text)
+{
+	char *to = text;
+
+	for (const char *p = text; *p; to++) {
+		if (p[0] == '\\' && p[1] >= '0' && p[1] <= '3' && p[2] >= '0' && p[2] <= '7' &&
+		    p[3] >= '0' && p[3] <= '7') {
+			*to = (char)((p[1] - '0') * 64 + (p[2] - '0') * 8 + (p[3] - '0'));
+			p += 4;
+		} else {
+			*to = *p++;
+		}
+	}
+	*to = '\0';
+}
+
+/* The next word of the line, or NULL. */
+static char *take_word(const char **at)
+{
+	size_t n = strcspn(*at, " \n");
+	char *word = n && (*at)[n] == ' ' ? ab_strndup(*at, n) : NULL;
+
+	*at += n + ((*at)[n] == ' ');
+	return word;
+}
+
+/* "36 35 98:0 /root /path options ..." */
+static bool parse_line(const char *line, struct ab_mount_point *ret)
+{
+	ab_autofree char *id = take_word(&line), *parent = take_word(&line);
+	ab_autofree char *dev = take_word(&line), *root = take_word(&line);
+	ab_autofree char *path = take_word(&line);
+
+	if (!id || !parent || !dev || !root || root[0] != '/' || !path || path[0] != '/')
+		return false;
+	unescape(root);
+	unescape(path);
+	*ret = (struct ab_mount_point){ ab_take(dev), ab_take(root), ab_take(path) };
+	return true;
+}
+
+void ab_mount_table_parse(const char *text, struct ab_mount_table *ret)
+{
+	struct ab_mount_point point;
+
+	*ret = (struct ab_mount_table){ 0 };
+	while (*text) {
+		if (parse_line(text, &point))
+			*ab_append(ret->v, ret->n) = point;
+		text += strcspn(text, "\n");
+		text += *text == '\n';
+	}
+}
+
+void ab_mount_table_fini(struct ab_mount_table *table)
+{
+	for (size_t i = 0; i < table->n; i++)
+		ab_free_all(table->v[i].dev, table->v[i].root, table->v[i].path);
+	free(table->v);
+	*table = (struct ab_mount_table){ 0 };
+}
+
+/* What follows `above` in `path`, which is in it: "" or "/...". */
+static const char *get_rest(const char *path, const char *above)
+{
+	return above[1] ? path + strlen(above) : path[1] ? path : "";
+}
+
+static char *join_rest(const char *above, const char *rest)
+{
+	return above[1] || !*rest ? ab_printf("%s%s", above, rest) : ab_strdup(rest);
+}
+
+/* The deepest one, and of several in one place the last, which covers the others. */
+static const struct ab_mount_point *find_mount(const struct ab_mount_table *t, const char *path)
+{
+	const struct ab_mount_point *found = NULL;
+
+	for (size_t i = 0; i < t->n; i++)
+		if (ab_path_within(path, t->v[i].path) &&
+		    (!found || strlen(t->v[i].path) >= strlen(found->path)))
+			found = &t->v[i];
+	return found;
+}
+
+void ab_mount_table_others(const struct ab_mount_table *table, const char *path, bool folder,
+			   struct ab_strv *ret_own, struct ab_strv *ret_other)
+{
+	const struct ab_mount_point *at = find_mount(table, path);
+	ab_autofree char *inner = at ? join_rest(at->root, get_rest(path, at->path)) : NULL;
+
+	for (size_t i = 0; at && i < table->n; i++) {
+		const struct ab_mount_point *m = &table->v[i];
+
+		if (m == at || strcmp(m->dev, at->dev) != 0)
+			continue;
+		if (ab_path_within(inner, m->root)) {
+			ab_strv_add(ret_own, path);
+			ab_strv_give(ret_other, join_rest(m->path, get_rest(inner, m->root)));
+		} else if (folder && ab_path_within(m->root, inner)) {
+			ab_strv_give(ret_own, join_rest(path, get_rest(m->root, inner)));
+			ab_strv_add(ret_other, m->path);
+		}
+	}
+}

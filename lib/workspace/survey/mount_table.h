@@ -1,0 +1,27 @@
+#pragma once
+/*
+ * Other paths of an object, by mounts: a folder that is mounted a second time shows everything in it
+ * there, too.
+ */
+#include "base/base.h"
+
+struct ab_mount_point {
+	char *dev;  /* "8:1", of the file system */
+	char *root; /* the folder of it that is mounted */
+	char *path; /* where */
+};
+
+struct ab_mount_table {
+	struct ab_mount_point *v;
+	size_t n;
+};
+
+/* Pure: the text of /proc/self/mountinfo. Lines that are no mounts are left out. */
+void ab_mount_table_parse(const char *text, struct ab_mount_table *ret);
+void ab_mount_table_fini(struct ab_mount_table *table);
+/*
+ * Pure: where else `path` (real), or a part of it if it is a folder, would be: *ret_other[i] is what
+ * *ret_own[i] is. Something may be mounted above either, so compare the files.
+ */
+void ab_mount_table_others(const struct ab_mount_table *table, const char *path, bool folder,
+			   struct ab_strv *ret_own, struct ab_strv *ret_other);

@@ -1,0 +1,516 @@
+# Any system call of any process of a command fails, or the process that makes it is killed:
+# test/fault.c does it. The state folder and the workspace are on one mount in memory, or on two. A
+# good end is the state before, the state after, or what the command said; and the next command is right.
+# unsanitized: the fault program is not built, and a sanitizer's calls are not ours
+UNJUDGED=1
+load helpers
+
+errors=(EIO ENOSPC ENOMEM EACCES EMFILE EINTR EPERM)
+
+setup()
+{
+	box_setup
+	umask 022
+	fault=${AGENTBOX%/cmd/*}/test/agentbox-fault
+	[ -x "$fault" ] || skip "the fault program is not built"
+	# Which part of the range is tried.
+	export fault start=$RANDOM seconds=${AB_FAULT_SECONDS:-4}
+	echo "# start=$start"
+}
+
+# in_memory near|far FUNCTION...: call it where the state folder and the workspace are on one mount,
+# or on two.
+in_memory()
+{
+	need userns
+	mkdir "$TEST_DIR/memory"
+	export AGENTBOX_STATE=$TEST_DIR/memory/state WORKSPACE=$TEST_DIR/memory/project TEST_DIR AGENTBOX
+	{
+		declare -f
+		declare -p errors changes walls ROOT JQ
+	} >"$TEST_DIR/functions"
+	run timeout --kill-after=5 580 unshare --user --map-current-user --keep-caps --mount bash -c '
+		mount -t tmpfs -o mode=700 memory "$TEST_DIR/memory" || exit 1
+		mkdir -m 700 "$AGENTBOX_STATE"
+		mkdir "$WORKSPACE"
+		if [ "$1" = far ]; then mount -t tmpfs -o mode=755 memory "$WORKSPACE" || exit 1; fi
+		shift
+		exec setpriv --inh-caps=-all --ambient-caps=-all bash -euc "
+			. \"\$TEST_DIR/functions\"
+			cd \"\$WORKSPACE\"
+			\"\$@\"" bash "$@"' bash "$@" 3>&-
+	echo "$output"
+	[ "$status" -eq 0 ]
+}
+
+fail()
+{
+	printf 'after %s %s (%s): %s\n' "${error:-}" "${k:-}" "$(hit)" "$1"
+	printf '[status %s]\n%s\n' "${status:-}" "${output:-}"
+	[ -z "${next:-}" ] || printf 'next command: %s\n' "$next"
+	exit 1
+}
+
+hit()
+{
+	cat "$TEST_DIR/hit" 2>/dev/null
+}
+
+# ab ARG...: the program; sets $status and $output.
+ab()
+{
+	status=0
+	output=$(timeout --kill-after=5 60 "$AGENTBOX" "$@" </dev/null 2>&1) || status=$?
+}
+
+# faulty ARG...: the same with $error at call $k.
+faulty()
+{
+	status=0
+	output=$(timeout --kill-after=5 60 "$fault" ${after:+-f "$after"} -k "$k" -e "$error" \
+		-o "$TEST_DIR/hit" "$AGENTBOX" "$@" </dev/null 2>&1) || status=$?
+	[ "$status" -ne 124 ] || fail "it hangs"
+}
+
+# calls ARG...: how many there are without a fault.
+calls()
+{
+	"$fault" ${after:+-f "$after"} -o "$TEST_DIR/hit" "$AGENTBOX" "$@" </dev/null >/dev/null 2>&1 || true
+	cut -d' ' -f1 "$TEST_DIR/hit"
+}
+
+# positions TOTAL kills|errors FUNCTION: call it for each position, in steps through the whole range, until
+# the time is up; with $seconds empty for all of them.
+positions()
+{
+	local total=$1 kind=$2 what=$3 i n=0 step=$((${1:-0} * 382 / 1000 | 1)) end
+
+	[ "$total" -gt 20 ]
+	while [ "$(gcd "$total" "$step")" -ne 1 ]; do
+		step=$((step + 2))
+	done
+	end=$((SECONDS + ${seconds:-100000}))
+	for ((i = 0; i < total; i++)); do
+		[ $SECONDS -lt $end ] || break
+		k=$(((start + i * step) % total + 1))
+		error=KILL
+		[ "$kind" = kills ] || error=${errors[(start + i) % ${#errors[@]}]}
+		"$what"
+		n=$((n + 1))
+	done
+	echo "$n of $total positions"
+	[ $n -gt 0 ]
+}
+
+gcd()
+{
+	local a=$1 b=$2
+
+	while [ "$b" -ne 0 ]; do
+		set -- $((a % b))
+		a=$b b=$1
+	done
+	echo "$a"
+}
+
+# ------------------------------------------------------------------ the files
+
+# Types, modes, sizes, times, targets, contents. The time of a folder changes with the names in it.
+tree()
+{
+	find . ! -type d -printf '%p %y %m %s %T@ %l\n' >"$TEST_DIR/tree"
+	find . -type d -printf '%p %y %m\n' >>"$TEST_DIR/tree"
+	find . -path './docs*' -type d -printf '%p %T@\n' >>"$TEST_DIR/tree"
+	find . -type f -exec cksum {} + >>"$TEST_DIR/tree"
+	LC_ALL=C sort "$TEST_DIR/tree"
+}
+
+make_host()
+{
+	local n
+
+	mkdir src old docs docs/deep
+	echo 1 >a
+	echo 1 >src/b
+	echo 1 >src/c
+	echo 1 >old/f
+	ln -s a link
+	for n in 1 2 3 4 5 6 7 8; do
+		echo "$n" >docs/$n
+	done
+	echo deep >docs/deep/f
+	chmod 600 docs/1
+	chmod 755 docs/2
+	chmod 500 docs/deep
+	chmod 2750 docs
+	touch -d @1000000 a docs/3 docs/deep docs
+	before=$(tree)
+}
+
+# make_layer KEY SCRIPT: a set of layers in which SCRIPT was run above the workspace.
+make_layer()
+{
+	local set=$AGENTBOX_STATE/layers/$1 now
+
+	mkdir -p -m 700 "$AGENTBOX_STATE/layers" "$set"
+	mkdir -m 700 "$set/project" "$set/project/work"
+	mkdir -m 755 "$set/project/upper"
+	sleep 0.02
+	now=$(date +%s%N)
+	sleep 0.02
+	(
+		umask 077
+		jq -n --arg key "$1" --arg workspace "$WORKSPACE" --arg home "$HOME" --argjson now "$now" '{
+			version: 1, key: $key, name: $key, profile: "default", workspace: $workspace,
+			home: $home, kernel: "", policy: "", created: $now, started: $now, used: $now,
+			runs: [], returns: [], form: "overlay", project: $now, waiting: -1 }' >"$set/meta.json"
+		: >"$set/lock"
+	)
+	unshare --user --map-root-user --mount sh -ec '
+		mount -t overlay overlay -o userxattr,lowerdir="$1",upperdir="$2/project/upper",workdir="$2/project/work" "$1"
+		cd "$1"
+		umask 022
+		eval "$3"' sh "$WORKSPACE" "$set" "$2"
+}
+
+changes='echo 22 >a; rm -rf docs; mkdir zz zz/y; echo 1 >zz/f; echo 2 >zz/y/g; chmod 700 old
+	rm src/c; echo 2 >src/b; mkdir src/n; echo 3 >src/n/h; ln -sf b link'
+
+nothing_left()
+{
+	[ -z "$(find . -name '.agentbox-*')" ] || fail "left: $(find . -name '.agentbox-*')"
+}
+
+# undo_all: take everything back; the last refusal says that there is nothing more.
+undo_all()
+{
+	local i
+
+	for i in 1 2 3 4; do
+		next=undo
+		ab undo dev
+		[ "$status" -eq 0 ] || break
+	done
+	[[ "$output" == *"no apply to take back"* ]] || fail "undo fails"
+	[ "$(tree)" = "$before" ] || fail "the files are not as they were: $(diff <(echo "$before") <(tree))"
+	nothing_left
+}
+
+apply_all()
+{
+	next=apply
+	ab apply dev --all
+	# What could not be recorded as our own change looks like one of the host.
+	if [[ "${error:-KILL}" != KILL && "$output" == *"the host changed it since"* ]]; then
+		ab apply dev --all --theirs
+	fi
+	[ "$status" -eq 0 ] || fail "the next apply fails"
+	[ "$(tree)" = "$applied" ] || fail "not everything is applied: $(diff <(echo "$applied") <(tree))"
+	nothing_left
+}
+
+prepare()
+{
+	make_host
+	make_layer dev "$changes"
+	ab apply dev --all
+	[ "$status" -eq 0 ] || fail "without a fault"
+	applied=$(tree)
+	next=
+}
+
+# told: a command that failed said so; one that did not has done all of its work.
+told()
+{
+	[ "$error" != KILL ] || return 0
+	if [ "$status" -eq 0 ]; then
+		[ "$(tree)" = "$1" ] || fail "status 0, but: $(diff <(echo "$1") <(tree))"
+	else
+		[[ "$output" == *agentbox:* || "$output" == *left:* ]] || fail "nothing is said"
+	fi
+}
+
+# ------------------------------------------------------------------ apply, undo, discard
+
+try_apply()
+{
+	next=
+	faulty apply dev --all
+	told "$applied"
+	apply_all
+	undo_all
+}
+
+apply_with()
+{
+	prepare
+	undo_all
+	after=1
+	positions "$(calls apply dev --all; ab undo dev)" "$1" try_apply
+}
+
+try_undo()
+{
+	apply_all
+	next=
+	faulty undo dev
+	# The one before needs another undo.
+	[[ "$output" == *earlier* ]] || told "$before"
+	undo_all
+}
+
+undo_with()
+{
+	prepare
+	after=1
+	positions "$(calls undo dev)" "$1" try_undo
+}
+
+# The host stays as it is, and what was not discarded stays in the layer.
+try_discard()
+{
+	local left
+
+	faulty discard dev --yes src a
+	[ "$(tree)" = "$before" ] || fail "the files changed: $(diff <(echo "$before") <(tree))"
+	told "$before"
+	next=discard
+	if [ "$status" -ne 0 ] || [ "$error" = KILL ]; then
+		ab discard dev --yes src a
+		[ "$status" -eq 0 ] || [[ "$output" == *"no change in"* ]] || fail "the next discard fails"
+	fi
+	next=diff
+	ab diff dev --json
+	left=$(jq -r '[.changes[].path] | join(" ")' <<<"$output") || fail "no list"
+	# One of the two may be gone already, and is then no change any more.
+	case $left in
+	'docs link old zz zz/f zz/y zz/y/g' | 'a docs link old zz zz/f zz/y zz/y/g' | 'docs link old src/b src/c src/n src/n/h zz zz/f zz/y zz/y/g') ;;
+	*) fail "left in the layer: $left" ;;
+	esac
+	chmod -R u+rwx "$AGENTBOX_STATE/layers/dev"
+	rm -rf "$AGENTBOX_STATE/layers/dev"
+	make_layer dev "$changes"
+}
+
+discard_with()
+{
+	make_host
+	make_layer dev "$changes"
+	after=1
+	positions "$(calls discard dev --yes src a)" "$1" try_discard
+}
+
+# bats test_tags=slow
+@test "faults: an apply killed at any call, on one mount" {
+	in_memory near apply_with kills
+}
+
+@test "faults: an apply killed at any call, across mounts" {
+	in_memory far apply_with kills
+}
+
+# bats test_tags=slow
+@test "faults: a call of an apply that fails, on one mount" {
+	in_memory near apply_with errors
+}
+
+# bats test_tags=slow
+@test "faults: a call of an apply that fails, across mounts" {
+	in_memory far apply_with errors
+}
+
+# bats test_tags=slow
+@test "faults: an undo killed at any call, on one mount" {
+	in_memory near undo_with kills
+}
+
+# bats test_tags=slow
+@test "faults: an undo killed at any call, across mounts" {
+	in_memory far undo_with kills
+}
+
+# bats test_tags=slow
+@test "faults: a call of an undo that fails, on one mount" {
+	in_memory near undo_with errors
+}
+
+@test "faults: a call of an undo that fails, across mounts" {
+	in_memory far undo_with errors
+}
+
+# bats test_tags=slow
+@test "faults: a discard killed at any call" {
+	in_memory near discard_with kills
+}
+
+# bats test_tags=slow
+@test "faults: a call of a discard that fails, across mounts" {
+	in_memory far discard_with errors
+}
+
+# ------------------------------------------------------------------ boxes
+
+# A command that tries the walls and then works.
+walls='touch ../../../outside 2>/dev/null && echo HOLE: outside
+	cat "$HOME/.ssh/id_ed25519" 2>/dev/null && echo HOLE: key
+	(echo x >.git/hooks/pre-commit) 2>/dev/null && [ "$1" = plain ] && echo HOLE: hook
+	echo 22 >a; rm -r docs; echo n >new; echo done'
+
+sound()
+{
+	[[ "$output" != *HOLE* ]] || fail "a wall is open"
+	[ "$error" = KILL ] || [ "$status" -ne 125 ] || [[ "$output" == *agentbox:* ]] || fail "nothing is said"
+	# A call of the command itself may have failed, and it has many.
+	[ "$error" = KILL ] || [ "$status" -ne 0 ] || [[ "$output" == *done* || "$output" == *"access"* ]] ||
+		[ ! -e docs ] || [ "$(cat a)" = 22 ] || fail "status 0 and no command"
+}
+
+try_review()
+{
+	next=
+	faulty run --review --name t -- sh -c "$walls" sh review
+	sound
+	[ "$(tree)" = "$before" ] || fail "the host changed: $(diff <(echo "$before") <(tree))"
+	next='run that reads the layer'
+	ab run --review --name t -- cat early
+	[[ "$status $output" == "0 early"* ]] || fail "the layer has lost something"
+}
+
+review_with()
+{
+	make_host
+	git init -q .
+	before=$(tree)
+	ab run --review --name t -- sh -c 'echo early >early'
+	[ "$status" -eq 0 ] || fail "without a fault"
+	positions "$(calls run --review --name t -- sh -c "$walls" sh review)" "$1" try_review
+}
+
+try_run()
+{
+	next=
+	faulty run -- sh -c "$walls" sh plain
+	sound
+	[ ! -d docs ] || chmod -R u+w docs
+	rm -rf docs new
+	mkdir docs
+	next='plain run'
+	ab run -- sh -c 'echo well'
+	[[ "$status $output" == "0 well"* ]] || fail "the next run fails"
+}
+
+run_with()
+{
+	make_host
+	git init -q .
+	positions "$(calls run -- sh -c "$walls" sh plain)" "$1" try_run
+}
+
+# Something is in the place: it goes to quarantine, and the other one comes out of it.
+try_restore()
+{
+	local id
+
+	rm -rf "$AGENTBOX_STATE/runs" .envrc
+	ab run --yes -- sh -c 'echo from the box >x; mv x way/.envrc; until [ ! -e .envrc ]; do sleep 0.01; done'
+	id=$(ls "$AGENTBOX_STATE/runs")
+	echo "of the user" >.envrc
+	next=
+	faulty quarantine restore --yes --force "$id-q1"
+	[[ "$(cat .envrc)" == "from the box" || "$(cat .envrc)" == "of the user" ]] || fail "half a file"
+	# 127: the start of a static program.
+	[ "$error" = KILL ] || [ "$status" -eq 0 ] || [ "$status" -eq 127 ] || [[ "$output" == *agentbox:* ]] ||
+		fail "nothing is said"
+	[ "$error" = KILL ] || [ "$status" -ne 0 ] || [ "$(cat .envrc)" = "from the box" ] || fail "not restored"
+	for text in "of the user" "from the box"; do
+		grep -qrxF "$text" .envrc "$AGENTBOX_STATE/runs" || fail "lost: $text"
+	done
+	next='quarantine list'
+	ab quarantine list
+	[ "$status" -eq 0 ] || fail "no list"
+	rm -f .agentbox-restore-*
+}
+
+restore_with()
+{
+	local id
+
+	ln -s . way
+	ab run --yes -- sh -c 'echo from the box >x; mv x way/.envrc; until [ ! -e .envrc ]; do sleep 0.01; done'
+	id=$(ls "$AGENTBOX_STATE/runs")
+	echo "of the user" >.envrc
+	after=0
+	positions "$(calls quarantine restore --yes --force "$id-q1")" "$1" try_restore
+}
+
+# The requests of a client are in a file; serve ends with it.
+try_serve()
+{
+	local result
+
+	next=
+	status=0
+	output=$(timeout --kill-after=5 60 "$fault" -k "$k" -e "$error" -o "$TEST_DIR/hit" \
+		python3 "$TEST_DIR/client.py" 2>&1) || status=$?
+	[ "$status" -ne 124 ] || fail "it hangs"
+	[[ "$output" != *HOLE* ]] || fail "a wall is open"
+	[ ! -d docs ] || chmod -R u+w docs
+	rm -rf docs new
+	mkdir docs
+	next=serve
+	result=$(timeout 60 python3 "$TEST_DIR/client.py" 2>&1) || true
+	[[ "$result" == *"exit 0"*done* ]] || fail "the next one fails: $result"
+	[ ! -d docs ] || chmod -R u+w docs
+	rm -rf docs new
+	mkdir docs
+}
+
+serve_with()
+{
+	make_host
+	git init -q .
+	cat >"$TEST_DIR/client.py" <<-PYTHON
+		import sys
+		sys.path.insert(0, "$ROOT/test")
+		from serve_client import Client
+		c = Client("$AGENTBOX")
+		r = c.result(c.run(argv=["sh", "-c", """$walls""", "sh", "plain"], cwd="$WORKSPACE"))
+		print("exit", r["exit"], r["stdout"])
+		c.close()
+	PYTHON
+	"$fault" -o "$TEST_DIR/hit" python3 "$TEST_DIR/client.py" >/dev/null 2>&1
+	positions "$(cut -d' ' -f1 "$TEST_DIR/hit")" "$1" try_serve
+}
+
+# bats test_tags=slow
+@test "faults: a restore from quarantine killed at any call, on one mount" {
+	in_memory near restore_with kills
+}
+
+@test "faults: a restore from quarantine killed at any call, across mounts" {
+	in_memory far restore_with kills
+}
+
+# bats test_tags=slow
+@test "faults: a call of a restore from quarantine that fails, across mounts" {
+	in_memory far restore_with errors
+}
+
+# bats test_tags=slow
+@test "faults: a call of a reviewed run that fails, across mounts" {
+	in_memory far review_with errors
+}
+
+# bats test_tags=slow
+@test "faults: a reviewed run killed at any call, on one mount" {
+	in_memory near review_with kills
+}
+
+@test "faults: a call of a run that fails" {
+	in_memory near run_with errors
+}
+
+# bats test_tags=slow
+@test "faults: a call of serve that fails" {
+	in_memory near serve_with errors
+}

@@ -1,0 +1,235 @@
+# The search at the end of a run: repositories that the run made are examined wherever they are, and
+# what could not be searched is named.
+# shared-proc: the search and the calls that it rests on must be the same there
+# no-namespaces: the same
+UNJUDGED=1
+load helpers
+load attack/attack
+
+setup_file()
+{
+	attack_build files
+}
+
+teardown_file()
+{
+	attack_clean
+}
+
+setup()
+{
+	box_setup
+	# The attacker's program; it must never run outside.
+	printf '#!/bin/sh\ntouch "%s/PWNED"\n' "$HOME" >"$HOME/evil"
+	chmod +x "$HOME/evil"
+	# The watch comes late: what is tested here is the search at the end.
+	printf 'plant() {
+		mkdir -p "$1" && git init -q "$1/bad" && git init -q "$1/good" || return
+		for r in bad good; do
+			git -C "$1/$r" commit -q --allow-empty -m one
+			git -C "$1/$r" config core.ignorecase true
+		done
+		git -C "$1/bad" config core.fsmonitor %s
+	}\n' "$HOME/evil" >plant.sh
+}
+
+teardown()
+{
+	stop_peers
+	box_teardown
+}
+
+# box SCRIPT: with plant DIR, which makes DIR/bad with a program of the box and DIR/good without.
+box()
+{
+	agentbox run --yes -- sh -c '. ./plant.sh; '"$1"
+	[ "$status" -eq 0 ]
+}
+
+# harmless DIR...: git outside runs nothing of the box there, and both repositories still work.
+harmless()
+{
+	local dir r
+
+	for dir; do
+		for r in "$dir/bad" "$dir/good"; do
+			git -C "$r" status >/dev/null
+			[ "$(git -C "$r" rev-list --count HEAD)" = 1 ]
+			[ "$(git -C "$r" config core.ignorecase)" = true ]
+		done
+		! git -C "$dir/bad" config core.fsmonitor || false
+	done
+	git add -A 2>/dev/null
+	git status >/dev/null
+	[ ! -e "$HOME/PWNED" ]
+}
+
+# Old folders of generated files, more than the search looks at.
+many_generated()
+{
+	local i
+
+	mkdir -p node_modules/p0/a/b/c node_modules/p{1..120}/d
+	for i in {1..120}; do
+		(cd "node_modules/p$i" && touch {1..100})
+	done
+}
+
+DEEP=src/main/java/com/acme/app/service/impl/old
+
+@test "search: a repository nine folders deep is examined" {
+	make_repo
+	mkdir -p "$DEEP" 1/2/3/4/5/6/7/8/9/10/11/12
+	make_repo "$DEEP/own"
+	git -C "$DEEP/own" config core.pager mine
+	box "plant $DEEP; plant 1/2/3/4/5/6/7/8/9/10/11/12; plant 1/2/3/4/5/6/7/8/9/10/11/12/a/b/c"
+	[[ "$output" == *"$DEEP/bad/.git/config (core.fsmonitor); they were removed"* ]]
+	[[ "$output" != *good/.git* && "$output" != *own/.git* && "$output" != *"could not be searched"* ]]
+	harmless "$DEEP" 1/2/3/4/5/6/7/8/9/10/11/12 1/2/3/4/5/6/7/8/9/10/11/12/a/b/c
+	[ "$(git -C "$DEEP/own" config core.pager)" = mine ]
+}
+
+@test "search: folders of generated files are searched too" {
+	make_repo
+	mkdir -p node_modules/old target/x/y a/.cache .venv/lib/python
+	box 'plant node_modules/old; plant target/x/y; plant target/new/z; plant a/.cache; plant .venv/lib/python'
+	[[ "$output" == *"node_modules/old/bad/.git/config (core.fsmonitor)"* ]]
+	harmless node_modules/old target/x/y target/new/z a/.cache .venv/lib/python
+}
+
+@test "search: a repository that is moved is examined where it is" {
+	make_repo
+	many_generated
+	mkdir -p "$DEEP" node_modules/p0/in
+	box "plant t/1; plant node_modules/out; plant up/2; plant x/3; mkdir x/old
+		mv t/1 node_modules/p0/a/in
+		mv node_modules/out $DEEP/out
+		mv up node_modules/p0/a/b/up
+		mv x/3/bad node_modules/p0/in/bad; mv x/3/good node_modules/p0/in/good"
+	harmless node_modules/p0/a/in "$DEEP/out" node_modules/p0/a/b/up/2 node_modules/p0/in
+	[[ "$output" != *"could not be searched"* ]]
+}
+
+@test "search: a repository that takes the place of an old folder is examined" {
+	make_repo
+	many_generated
+	mkdir -p node_modules/p0/swap/bad node_modules/p0/swap/good
+	box 'cd node_modules/p0; . ../../plant.sh; plant t
+		for r in bad good; do
+			"$ATTACK/files" exchange "t/$r" "swap/$r" | grep ok ||
+				{ rmdir "swap/$r" && mv "t/$r" swap; }
+		done'
+	harmless node_modules/p0/swap
+}
+
+@test "search: among more generated files than it looks at, it knows where a repository was made" {
+	make_repo
+	many_generated
+	box 'plant node_modules/p0/a/b/c
+		cd node_modules/p0/a; mkdir -p ../x/y; . ../../../plant.sh; plant ../x/./y/; ln -s ../x link; plant link/z
+		git init -q --bare b/bare; git -C b/bare config core.fsmonitor ~/evil'
+	[[ "$output" == *"node_modules/p0/a/b/c/bad/.git/config (core.fsmonitor)"* ]]
+	[[ "$output" != *"could not be searched"* ]]
+	harmless node_modules/p0/a/b/c node_modules/p0/x/y node_modules/p0/x/z
+	! git -C node_modules/p0/a/b/bare config core.fsmonitor || false
+	# A repository that is made of an old folder, part by part.
+	mkdir -p node_modules/p0/parts/{objects,refs}
+	box 'cd node_modules/p0/parts; printf "[core]\n\tfsmonitor = ~/evil\n" >config; echo ref: refs/heads/main >HEAD'
+	! git -C node_modules/p0/parts config core.fsmonitor || false
+}
+
+@test "search: so many folders that not all are remembered: then it says what it did not search" {
+	make_repo
+	many_generated
+	local long
+	long=$(printf 'x%.0s' {1..200})
+	box "seq 6000 | sed 's,.*,more/$long/&,' >list
+		mkdir -p more/$long
+		xargs mkdir <list; sed 's,$,/refs,' list | xargs mkdir
+		plant node_modules/p0/a/b/c/$long; plant more/last"
+	[[ "$output" == *"could not be searched completely for what the run created: $WORKSPACE/node_modules/"* ]]
+	local run=${output##*agentbox quarantine scan }
+	run=${run:0:5}
+	! git -C more/last/bad config core.fsmonitor || false
+	agentbox quarantine scan "$run"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"$long/bad/.git/config (core.fsmonitor)"* ]]
+	[[ "$output" != *good/.git* && "$output" != *"could not be searched"* ]]
+	harmless "node_modules/p0/a/b/c/$long" more/last
+	agentbox quarantine scan --json "$run"
+	[ "$status" -eq 0 ]
+	jq -e --arg run "$run" '. == {run_id: $run, findings: [], complete: true}' <<<"$output"
+}
+
+@test "search: a folder that the run has closed is named, and searched when it can be" {
+	only_user
+	make_repo
+	box 'plant shut/a; chmod 000 shut/a'
+	[[ "$output" == *"1 folder could not be searched completely for what the run created: $WORKSPACE/shut/a; to search all of it: agentbox quarantine scan "* ]]
+	local run=${output##*agentbox quarantine scan }
+	agentbox quarantine scan "${run:0:5}"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"$WORKSPACE/shut/a"* ]]
+	chmod 755 shut/a
+	agentbox quarantine scan "${run:0:5}"
+	[ "$status" -eq 0 ]
+	harmless shut/a
+	# The twin: the user's own closed folder is none of the run's affair.
+	mkdir own
+	chmod 000 own
+	agentbox run -- touch file
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+	chmod 755 own
+}
+
+@test "search: a run that is active, or does not exist, is not scanned" {
+	mkfifo go
+	"$AGENTBOX" run --name one -- sh -c 'echo up >up; read line <go' 3>&- &
+	PEERS+=($!)
+	wait_for 90 test -e up
+	agentbox quarantine scan one
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"is active"* && "$output" == *"agentbox stop"* ]]
+	echo go >go
+	wait "${PEERS[-1]}"
+	agentbox quarantine scan one
+	[ "$status" -eq 0 ]
+	[ "$output" = "nothing was found" ]
+	agentbox quarantine scan nope
+	[ "$status" -eq 1 ]
+}
+
+@test "search: the broker and the next start make it as well when others were killed" {
+	local supervisor broker
+	make_repo
+	many_generated
+	mkdir -p "$DEEP"
+	mkfifo go
+	for end in broker start; do
+		rm -rf up "$DEEP"/* node_modules/p0/a/b/c/*
+		"$AGENTBOX" run --yes -- sh -c ". ./plant.sh; plant $DEEP; plant node_modules/p0/a/b/c; plant node_modules/new$end; echo up >up; read line <go" \
+			>"$TEST_DIR/out" 2>&1 3>&- &
+		supervisor=$!
+		PEERS+=($supervisor)
+		wait_for 90 test -e up
+		broker=$(grep -l '^agentbox-broker' $(sed 's|[^ ]*|/proc/&/comm|g' "/proc/$supervisor/task/$supervisor/children") 2>/dev/null | cut -d/ -f3)
+		[ -n "$broker" ]
+		if [ "$end" = broker ]; then
+			kill -KILL "$supervisor"
+			wait_for 90 eval '[ -z "$(ls "$AGENTBOX_STATE/live")" ]'
+			harmless node_modules/p0/a/b/c
+		else
+			kill -KILL "$supervisor" "$broker"
+			wait_for 90 eval '[ -z "$(processes_left)" ]'
+			agentbox run -- true
+			# What the guard knew is lost: it is named.
+			[[ "$output" == *"could not be searched completely"*"$WORKSPACE/node_modules/"*"agentbox quarantine scan "* ]]
+			local run=${output##*agentbox quarantine scan }
+			agentbox quarantine scan "${run:0:5}"
+			[ "$status" -eq 0 ]
+			harmless node_modules/p0/a/b/c
+		fi
+		harmless "$DEEP" "node_modules/new$end"
+	done
+}

@@ -1,0 +1,183 @@
+/* A real broker that reads secrets again. */
+#include "secrets/renew.h"
+
+#include <poll.h>
+#include <time.h>
+
+#include "broker_help.h"
+#include "secrets/sources.h"
+
+#define OLD "tv-old-Zq81mmWx0L"
+#define NEW "tv-new-Pq72kkB3aa"
+
+/* The next news: "i: value" or "i! error"; "none" after `ms`. */
+static char *hear_news(struct ab_broker *broker, int ms)
+{
+	struct pollfd fd = { .fd = ab_broker_fd(broker), .events = POLLIN };
+	struct ab_broker_news news;
+	struct ab_error err = { 0 };
+	char *told;
+
+	if (poll(&fd, 1, ms) <= 0)
+		return ab_strdup("none");
+	if (ab_broker_hear(broker, &news, &err) < 0)
+		return ab_printf("dead: %s", err.text);
+	told = news.text ? ab_printf("%zu: %.*s", news.number, (int)news.len, news.text)
+			 : ab_printf("%zu! %s", news.number, news.error.text);
+	ab_broker_forget(&news);
+	return told;
+}
+
+static void is_news(struct ab_broker *broker, const char *want, const char *name)
+{
+	ab_autofree char *got = hear_news(broker, 60000);
+
+	is_str(got, want, name);
+}
+
+static void make_command(struct ab_secret *secret, const char *name, const char *script)
+{
+	ab_autofree char *text = ab_printf("T=%s; %s", top, script);
+
+	*secret = (struct ab_secret){ .name = name, .origin = "test", .from = AB_FROM_COMMAND };
+	ab_strv_add(&secret->command, "sh");
+	ab_strv_add(&secret->command, "-c");
+	ab_strv_add(&secret->command, text);
+}
+
+static bool is_gone(pid_t pid)
+{
+	struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
+
+	for (int i = 0; i < 6000; i++) {
+		if (kill(pid, 0) < 0)
+			return true;
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
+static void check_secrets(void)
+{
+	enum { FILE_ONE, COUNTED, FAILING, SLOW, VARIABLE, LAST, BRIEF, DATED, LATER, COUNT };
+	struct ab_secret v[COUNT];
+	struct ab_secrets secrets = { .v = v, .len = COUNT };
+	ab_autofree char *file = at("key"), *silence = NULL;
+	uint64_t stamps[COUNT] = { 0 };
+	int64_t expires[COUNT] = { 0 };
+	struct ab_broker *broker = NULL;
+	struct ab_error err = { 0 };
+	ab_autofree char *pids = at("pid");
+	struct stand s;
+	pid_t slow = 0;
+	FILE *f;
+
+	set_up(&s, "secrt");
+	sh("echo " OLD " >$T/key");
+	v[FILE_ONE] = (struct ab_secret){
+		.name = "F", .origin = "test", .from = AB_FROM_FILE, .file = file
+	};
+	make_command(&v[COUNTED], "C", "echo x >>$T/count; echo " NEW);
+	make_command(&v[FAILING], "B", "echo no " NEW " >&2; echo " NEW "; exit 1");
+	make_command(&v[SLOW], "S",
+		     "echo $$ >$T/pid.new; "
+		     "mv $T/pid.new $T/pid; sleep 60; echo " NEW);
+	v[VARIABLE] = (struct ab_secret){ .name = "V", .origin = "test", .env = "PATH" };
+	make_command(&v[LAST], "L", "echo " NEW);
+	make_command(&v[BRIEF], "E",
+		     "until [ -e $T/expired ]; do sleep 0.05; "
+		     "done; echo " NEW);
+	v[BRIEF].expires_ms = 1;
+	make_command(&v[DATED], "D",
+		     "until [ -e $T/dated ]; do sleep 0.05; "
+		     "done; echo " NEW);
+	expires[DATED] = (int64_t)time(NULL) + 1;
+	make_command(&v[LATER], "N", "echo " OLD);
+	expires[LATER] = (int64_t)time(NULL) + 3600;
+	stamps[FILE_ONE] = ab_source_stamp(&v[FILE_ONE]);
+	s.duty.secrets = &secrets;
+	s.duty.environ = environ;
+	s.duty.stamps = stamps;
+	s.duty.expires = expires;
+	if (ab_broker_start(&s.duty, &broker, &err) < 0)
+		abort();
+	ab_broker_secret(broker, SLOW);
+	ab_broker_secret(broker, COUNTED);
+	is_news(broker, "1: " NEW, "a command is run again beside a slow one");
+	ab_broker_secret(broker, FAILING);
+	is_news(broker,
+		"2! secret B: sh exited with status 1: no "
+		"*****************",
+		"one that fails says why, and not the value");
+	ab_broker_secret(broker, COUNTED);
+	ab_broker_secret(broker, VARIABLE);
+	ab_broker_secret(broker, COUNT + 7);
+	ab_broker_secret(broker, LAST);
+	is_news(broker, "5: " NEW, "what is too soon or no source is passed by");
+	ok(sh("test $(wc -l <$T/count) = 1") == 0, "it was not run again");
+	sh("echo " NEW " >$T/key");
+	is_news(broker, "0: " NEW, "a file that changes is read unasked");
+	silence = hear_news(broker, 300);
+	is_str(silence, "none", "once");
+	sh("touch $T/expired");
+	is_news(broker, "6: " NEW, "what has expired is read again unasked");
+	sh("touch $T/dated");
+	is_news(broker, "7: " NEW,
+		"so is what said that it would, and nothing that is still valid");
+	ok(comes("pid", true) && (f = fopen(pids, "re")) != NULL && fscanf(f, "%d", &slow) == 1 &&
+		   fclose(f) == 0 && kill(slow, 0) == 0,
+	   "the slow one goes on");
+	ab_broker_end(broker);
+	ok(is_gone(slow), "and ends with the broker");
+	for (size_t i = 0; i < COUNT; i++)
+		ab_strv_fini(&v[i].command);
+	ab_run_retire(&s.run);
+	tear_down(&s);
+}
+
+/* Hosts answer 401 as often as the box likes. */
+static void check_rejections(void)
+{
+	enum { FRESH, SAME, COUNT };
+	struct ab_secret v[COUNT];
+	struct ab_secrets secrets = { .v = v, .len = COUNT };
+	uint64_t stamps[COUNT] = { 0 };
+	struct ab_broker *broker = NULL;
+	struct ab_error err = { 0 };
+	int read[COUNT] = { 0 };
+	struct stand s;
+
+	set_up(&s, "rejct");
+	make_command(&v[FRESH], "F", "echo x >>$T/fresh; echo " NEW "-$(wc -l <$T/fresh)");
+	make_command(&v[SAME], "S", "echo " OLD);
+	s.duty.secrets = &secrets;
+	s.duty.environ = environ;
+	s.duty.stamps = stamps;
+	if (ab_broker_start(&s.duty, &broker, &err) < 0)
+		abort();
+	for (int i = 0; i < 600 && read[SAME] < 3; i++) {
+		ab_autofree char *news = NULL;
+
+		ab_broker_secret(broker, FRESH);
+		ab_broker_secret(broker, SAME);
+		news = hear_news(broker, 100);
+		read[FRESH] += news[0] == '0';
+		read[SAME] += news[0] == '1';
+	}
+	ok(read[SAME] == 3, "a value that stays the same is read again every few seconds");
+	ok(read[FRESH] == 2, "one that is new each time is read less and less often");
+	ab_broker_end(broker);
+	for (size_t i = 0; i < COUNT; i++)
+		ab_strv_fini(&v[i].command);
+	ab_run_retire(&s.run);
+	tear_down(&s);
+}
+
+int main(void)
+{
+	start();
+	check_secrets();
+	check_rejections();
+	finish();
+	return done();
+}
