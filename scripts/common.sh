@@ -186,7 +186,8 @@ build_release()
 
 # The other compiler, for its warnings too. Reports need line numbers, but no
 # variables. The checks of every pointer (is it null, aligned, of an object so large)
-# end the program without a report: to report takes a quarter of the build. Nearly every object waits for the generators, which are sanitized too:
+# end the program without a report: to report takes a quarter of the build; to optimize
+# would take half of it. Nearly every object waits for the generators, which are sanitized too:
 # looking for leaks would take each of them some seconds. Where it is installed, gold
 # links in half the time. AB_UNITS names the unit tests that are built; without it, all are.
 build_asan()
@@ -199,7 +200,7 @@ build_asan()
 	done
 	! command -v ld.gold >/dev/null || linker=-fuse-ld=gold
 	ASAN_OPTIONS=detect_leaks=0 CC=clang build_in build-asan -Dwerror=true -Dfuzz=true \
-		--buildtype=plain -Doptimization=1 \
+		--buildtype=plain -Doptimization=0 \
 		-Dc_args="-gline-tables-only -fsanitize-trap=null,alignment,object-size" \
 		-Dc_link_args="$linker" -Db_sanitize=address,undefined -Db_lundef=false
 }

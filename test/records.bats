@@ -291,7 +291,7 @@ named()
 
 @test "audit: when the supervisor is killed the copy says so as well" {
 	"$AGENTBOX" run --audit ../log -- sleep 300 3>&- &
-	wait_for 90 grep -q assurance ../log
+	wait_for 90 grep -qs '"kind":"assurance"' ../log
 	kill -KILL "$(head -n 1 ../log | jq .pid)"
 	wait_for 90 grep -q 'supervisor was killed' ../log
 	[ "$(kinds ../log)" = "start assurance end" ]

@@ -51,7 +51,7 @@ changed()
 
 @test "verify: a killed run is finished by who comes next, and whole then" {
 	"$AGENTBOX" run --name long -- sleep 300 3>&- &
-	wait_for 60 eval 'grep -q assurance "$AGENTBOX_STATE"/live/*/audit.jsonl'
+	wait_for 60 eval 'grep -q kind.:.assurance "$AGENTBOX_STATE"/live/*/audit.jsonl'
 	agentbox log --verify
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"whole so far; the run is active"* ]]

@@ -325,26 +325,37 @@ static size_t longest_rest(const char *got, const char *in, const char *text, si
 	return most;
 }
 
-/* In lines of every width from two digits on, with every beginning. */
+/* Lines of these widths; text cut into pieces of every length up to the first, then of every so many
+ * more. The sanitizers need ten times as long for one. */
+#ifdef AB_SANITIZED
+static const size_t widths[] = { 2, 5, 60, 76 };
+enum { EVERY_LENGTH = 8, MORE = 41 };
+#else
+static const size_t widths[] = { 2, 3, 4, 5, 6, 7, 8, 25, 42, 59, 60, 76 };
+enum { EVERY_LENGTH = 40, MORE = 7 };
+#endif
+
+/* In lines, with every beginning. */
 static void check_wrapped(struct ab_scrub *scrub, const char *value, int form,
 			  const char *line_break)
 {
 	ab_autofree char *text = encode_form(value, form);
 	size_t left = 0, wrong = 0, other = 0;
 
-	for (size_t columns = 2; columns < 80; columns += columns < 8 ? 1 : 17)
-		for (size_t shift = 0; shift < columns && shift < 6; shift++) {
+	for (size_t w = 0; w < AB_COUNT(widths); w++)
+		for (size_t shift = 0; shift < widths[w] && shift < 6; shift++) {
 			ab_autobuf struct ab_buf b = { 0 };
 			ab_autofree char *all = NULL;
 
 			ab_buf_puts(&b, "<<");
-			wrap(&b, text, columns, shift, line_break);
+			wrap(&b, text, widths[w], shift, line_break);
 			ab_buf_puts(&b, ">>");
 			all = whole(scrub, b.data);
 			/* A placeholder begins as the value does: "sk-one-". */
 			left += longest_rest(all, b.data, text, strlen(line_break)) > 15;
 			other += strncmp(all, "<<", 2) != 0 || strcmp(all + b.len - 2, ">>") != 0;
-			for (size_t step = 1; step <= b.len; step += step < 40 ? 1 : 7) {
+			for (size_t step = 1; step <= b.len;
+			     step += step < EVERY_LENGTH ? 1 : MORE) {
 				ab_autofree char *cut = pieces(scrub, b.data, step);
 
 				wrong += strcmp(cut, all) != 0;
