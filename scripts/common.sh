@@ -192,7 +192,7 @@ build_release()
 # links in half the time. AB_UNITS names the unit tests that are built; without it, all are.
 build_asan()
 {
-	local linker='' targets=all name
+	local linker='' targets=fuzzed name
 
 	[ -n "${AB_UNITS+set}" ] || targets="all meson-test-prereq"
 	for name in ${AB_UNITS:-}; do

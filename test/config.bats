@@ -81,11 +81,11 @@ accepted()
 }
 
 @test "config show: without any file every value comes from the default profile" {
-	is '."network.mode"' '{"value":"filtered","from":"profile default"}'
-	is '."filesystem.write"' "[{\"value\":\"$WORKSPACE\",\"from\":\"profile default\"}]"
+	is '."network.mode"' '{"from":"profile default","value":"filtered"}'
+	is '."filesystem.write"' "[{\"from\":\"profile default\",\"value\":\"$WORKSPACE\"}]"
 	is '.profile.value' '"default"'
 	is '.workspace' "\"$WORKSPACE\""
-	is '."limits.processes"' '{"value":4096,"from":"profile default"}'
+	is '."limits.processes"' '{"from":"profile default","value":4096}'
 }
 
 @test "config show: the table has each value beside its origin" {
@@ -110,10 +110,10 @@ accepted()
 @test "config show: a later layer is stronger: profile, user, environment, flag" {
 	user '{ "extends": "ci", "network": { "mode": "filtered" } }'
 	is '.profile.value' '"ci"'
-	is '."network.mode"' '{"value":"filtered","from":"~/.config/agentbox/config.json:1"}'
+	is '."network.mode"' '{"from":"~/.config/agentbox/config.json:1","value":"filtered"}'
 	export AGENTBOX_NET=allowed
-	is '."network.mode"' '{"value":"allowed","from":"AGENTBOX_NET"}'
-	is '."network.mode"' '{"value":"blocked","from":"--net"}' --net blocked
+	is '."network.mode"' '{"from":"AGENTBOX_NET","value":"allowed"}'
+	is '."network.mode"' '{"from":"--net","value":"blocked"}' --net blocked
 }
 
 @test "config show: the profile is the one that was named last" {
@@ -121,8 +121,8 @@ accepted()
 	user '{ "extends": "ci" }'
 	is '.profile.value' '"ci"'
 	export AGENTBOX_PROFILE=read-only
-	is '.profile' '{"value":"read-only","from":"AGENTBOX_PROFILE"}'
-	is '.profile' '{"value":"development","from":"--profile"}' --profile development
+	is '.profile' '{"from":"AGENTBOX_PROFILE","value":"read-only"}'
+	is '.profile' '{"from":"--profile","value":"development"}' --profile development
 	is '."network.mode".value' '"allowed"' --profile development
 }
 
@@ -192,8 +192,8 @@ accepted()
 	printf '{}' >empty.json
 	is '."network.mode".value' '"blocked"'
 	export AGENTBOX_CONFIG=$PWD/other.json
-	is '."network.mode"' '{"value":"allowed","from":"other.json:1"}'
-	is '."network.mode"' '{"value":"filtered","from":"profile default"}' --config empty.json
+	is '."network.mode"' '{"from":"other.json:1","value":"allowed"}'
+	is '."network.mode"' '{"from":"profile default","value":"filtered"}' --config empty.json
 }
 
 @test "config show: XDG_CONFIG_HOME is where the user file is" {
@@ -281,7 +281,7 @@ accepted()
 	user '{ "filesystem": { "denyWrite": ["!.agentbox.json", "!/etc/agentbox"], "denyRead": ["!'"$AGENTBOX_STATE"'"] } }'
 	is '[."filesystem.denyWrite"[] | select(.from == "always").value]' \
 		"[\"/etc/agentbox\",\"$HOME/.config/agentbox\",\"$WORKSPACE/.agentbox.json\"]"
-	is '."filesystem.denyRead"[-1]' "{\"value\":\"$AGENTBOX_STATE\",\"from\":\"always\"}"
+	is '."filesystem.denyRead"[-1]' "{\"from\":\"always\",\"value\":\"$AGENTBOX_STATE\"}"
 }
 
 @test "config check: every mistake is named with file, line, column, key and remedy" {
@@ -485,7 +485,7 @@ accepted()
 }
 
 @test "upstream: none, the caller's, or a URL whose password is shown nowhere" {
-	is '."network.upstream"' '{"value":"none","from":"profile default"}'
+	is '."network.upstream"' '{"from":"profile default","value":"none"}'
 	is '."network.upstream".value' '"env"' --upstream env
 	is '."network.upstream".value' '"http://proxy.example:3128"' --upstream HTTP://Proxy.example:3128/
 	user '{ "network": { "upstream": "http://me:hunter2@proxy.example:3128" } }'
@@ -658,8 +658,8 @@ accepted()
 }
 
 @test "config: --secret is enough for a known service" {
-	is '."secrets"[0]' '{"value":{"OPENAI_API_KEY":{"from":"env","env":"OPENAI_API_KEY","hosts":["api.openai.com:443"],"as":["bearer"]}},"from":"--secret"}' --secret OPENAI_API_KEY
-	is '."network.allow"' '[{"value":"api.openai.com:443","from":"OPENAI_API_KEY in --secret"}]' --secret OPENAI_API_KEY
+	is '."secrets"[0]' '{"from":"--secret","value":{"OPENAI_API_KEY":{"as":["bearer"],"env":"OPENAI_API_KEY","from":"env","hosts":["api.openai.com:443"]}}}' --secret OPENAI_API_KEY
+	is '."network.allow"' '[{"from":"OPENAI_API_KEY in --secret","value":"api.openai.com:443"}]' --secret OPENAI_API_KEY
 	is '."secrets"' '[]'
 	agentbox config show --secret OPENAI_API_KEY --secret FOO@x.example.org,*.y.example.org:8443
 	[ "$status" -eq 0 ]
@@ -691,7 +691,7 @@ accepted()
 
 @test "config: secrets of a file, and what is wrong with them" {
 	user '{ "secrets": { "FOO": { "from": "file", "file": "~/k.json", "key": "a.b", "hosts": ["x.example.org"], "as": "basic" } } }'
-	is '."secrets"[0].value.FOO' '{"from":"file","file":"'"$HOME"'/k.json","key":"a.b","hosts":["x.example.org:443"],"as":["basic"]}'
+	is '."secrets"[0].value.FOO' '{"as":["basic"],"file":"'"$HOME"'/k.json","from":"file","hosts":["x.example.org:443"],"key":"a.b"}'
 	is '."secrets"[0].value.FOO.hosts' '["y.example.org:443"]' --secret FOO@y.example.org
 	is '."secrets" | length' 1 --secret FOO
 	refused x.json '{ "secrets": {\n"FOO": {} } }' '2:1: secrets.FOO.hosts: is missing, and this name is not a known service key; use one like [[]"api.example.com"]'
@@ -713,7 +713,7 @@ accepted()
 	is '.with' '[]'
 	is '."network.allow"|map(.value)' '[]'
 	user '{ "with": "auto" }'
-	is '.with' '[{"value":"node","from":"auto in ~/.config/agentbox/config.json:1"}]'
+	is '.with' '[{"from":"auto in ~/.config/agentbox/config.json:1","value":"node"}]'
 	is '."network.allow"[0].from' '"@npm in ~/.config/agentbox/config.json:1"'
 	is '.with|map(.value)' '["node","go","rust"]' --with go,rust
 	user '{}'
@@ -882,7 +882,7 @@ managed()
 	jq -es 'map(select(.kind == "start"))[0].managed | length == 3' <(cat "$AGENTBOX_STATE"/runs/*/*.jsonl)
 	# They are marked, and the rest is as free as ever.
 	managed "$text" config show --json
-	[ "$(jq -c '."limits.timeout"' <<<"$output")" = '{"value":"1h","from":"/etc/agentbox/config.json:2 (managed)"}' ]
+	[ "$(jq -c '."limits.timeout"' <<<"$output")" = '{"from":"/etc/agentbox/config.json:2 (managed)","value":"1h"}' ]
 	[ "$(jq -c '."limits.files".value' <<<"$output")" = 200 ]
 	managed "$text" config check /etc/agentbox/config.json
 	[ "$status" -eq 0 ]

@@ -28,7 +28,7 @@ in_memory()
 	export AGENTBOX_STATE=$TEST_DIR/memory/state WORKSPACE=$TEST_DIR/memory/project TEST_DIR AGENTBOX
 	{
 		declare -f
-		declare -p errors changes walls ROOT JQ
+		declare -p errors changes walls ROOT
 	} >"$TEST_DIR/functions"
 	run timeout --kill-after=5 "$bound" unshare --user --map-current-user --keep-caps --mount bash -c '
 		mount -t tmpfs -o mode=700 memory "$TEST_DIR/memory" || exit 1

@@ -25,13 +25,12 @@ PROGRAM=$AGENTBOX
 [ -z "${AB_ENGINE:-}" ] || PROGRAM=$ROOT/build/cmd/agentbox
 
 # jq 1.6 -e succeeds on empty input: require some output. gojq starts in a tenth of the
-# time of jq 1.6, but sorts the members of objects, which show with -c.
-JQ=$(command -v gojq || echo jq)
+# time of jq 1.6, and sorts the members of objects.
 jq()
 {
-	local out status=0 program=$JQ
+	local out status=0 program=gojq
 
-	[[ ! "$*" =~ ^-[a-z]*c|keys_unsorted ]] || program=jq
+	[[ ! "$*" =~ keys_unsorted ]] || program=jq
 	if [[ ! "$1" =~ ^-[a-z]*e ]]; then
 		command "$program" "$@"
 		return

@@ -95,7 +95,7 @@ clean_project()
 @test "learn: a profile without a network gets a filtered one, and the policy too" {
 	agentbox_split learn --yes --profile workspace-write --save p -- curl -fsS http://allowed.test/
 	[ "$status" -eq 0 ]
-	[ "$(jq -c . <<<"$output")" = '{"extends":"workspace-write","network":{"mode":"filtered","allow":["allowed.test"]}}' ]
+	[ "$(jq -c . <<<"$output")" = '{"extends":"workspace-write","network":{"allow":["allowed.test"],"mode":"filtered"}}' ]
 	agentbox run --profile p -- curl -fsS http://allowed.test/
 	[ "$status" -eq 0 ]
 	agentbox run --profile p -- curl -fsS http://other.test/
@@ -111,7 +111,7 @@ clean_project()
 	mkdir -p "$HOME/.cache/tool" "$HOME/.ssh"
 	agentbox_split learn --yes --save p -c 'echo x >~/.cache/tool/x; echo x >~/.bashrc; echo x >~/.ssh/x; echo x >here; exit 0'
 	[ "$status" -eq 0 ]
-	[ "$(jq -c . <<<"$output")" = '{"extends":"default","filesystem":{"write":["~/.cache/tool"],"reason":{"~/.cache/tool":"outside the workspace"}}}' ]
+	[ "$(jq -c . <<<"$output")" = '{"extends":"default","filesystem":{"reason":{"~/.cache/tool":"outside the workspace"},"write":["~/.cache/tool"]}}' ]
 	[[ "$stderr" == *"$HOME/.bashrc"* ]]
 	[[ "$stderr" == *"$HOME/.ssh/x"* ]]
 	agentbox run --profile p -c 'echo x >~/.cache/tool/x && echo y >here'

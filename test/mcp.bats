@@ -143,7 +143,7 @@ err" ]
 	agentbox mcp wrap --yes opencode.json
 	[ "$(jq -c '.mcp.x.command[1:]' opencode.json)" = '["run","--","a","b"]' ]
 	agentbox mcp wrap --yes --undo opencode.json
-	[ "$(jq -c . opencode.json)" = '{"mcp":{"x":{"type":"local","command":["a","b"]}}}' ]
+	[ "$(jq -c . opencode.json)" = '{"mcp":{"x":{"command":["a","b"],"type":"local"}}}' ]
 	echo '{}' >empty.json
 	agentbox mcp wrap empty.json
 	[ "$status" -eq 1 ]

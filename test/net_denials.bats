@@ -1,7 +1,7 @@
 # Each target that must be denied, through each listener of the proxy, beside one
 # that is allowed. One line of output is one target: the HTTP answers to a request
 # and to CONNECT, the SOCKS reply, and what a program without a proxy sees.
-# shared-proc: connections must not get around the proxy
+# shared-proc-in-turn: connections must not get around the proxy
 UNJUDGED=1
 load helpers
 load internet

@@ -1,4 +1,4 @@
-# no-namespaces: connections reach the proxy in another way there
+# no-namespaces-in-turn: connections reach the proxy in another way there
 # HTTP requests: what is passed on, what is removed, and what is denied before a
 # byte of it reaches a server.
 UNJUDGED=1

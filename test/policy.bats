@@ -44,7 +44,7 @@ answer()
 	: >"$HOME/.config/agentbox/profiles/notes.txt"
 	: >"$HOME/.config/agentbox/profiles/.hidden.json"
 	answer '[.[].name] | .[12:]' '["mine"]' profile list
-	answer '."network.mode"' '{"value":"filtered","from":"profile default"}' profile show default
+	answer '."network.mode"' '{"from":"profile default","value":"filtered"}' profile show default
 }
 
 @test "profile list: a name from the disk is escaped" {
@@ -58,7 +58,7 @@ answer()
 @test "profile show: the profile alone, without any other layer" {
 	mkdir -p "$HOME/.config/agentbox"
 	printf '{ "network": { "mode": "allowed" } }' >"$HOME/.config/agentbox/config.json"
-	AGENTBOX_NET=allowed answer '."network.mode"' '{"value":"blocked","from":"profile ci"}' profile show ci
+	AGENTBOX_NET=allowed answer '."network.mode"' '{"from":"profile ci","value":"blocked"}' profile show ci
 	answer '."filesystem.write"' '[]' profile show read-only
 	answer '."filesystem.write" | length' 1 profile show workspace-write
 }
@@ -90,7 +90,7 @@ answer()
 
 @test "profile show: a file is shown like a profile" {
 	printf '{ "extends": "ci", "limits": { "timeout": "5m" } }' >x.json
-	answer '."limits.timeout"' '{"value":"5m","from":"x.json:1"}' profile show ./x.json
+	answer '."limits.timeout"' '{"from":"x.json:1","value":"5m"}' profile show ./x.json
 	answer '."limits.timeout".value' '"5m"' profile show x.json
 }
 

@@ -479,7 +479,7 @@ ended()
 	agentbox allow @npm --project
 	mkdir "$HOME/data"
 	agentbox allow "$HOME/data" --project
-	[ "$(jq -c . .agentbox.json)" = '{"network":{"allow":["a.test","@npm"]},"filesystem":{"write":["~/data"]}}' ]
+	[ "$(jq -c . .agentbox.json)" = '{"filesystem":{"write":["~/data"]},"network":{"allow":["a.test","@npm"]}}' ]
 	cmp before "$own"
 	agentbox_split config show --json
 	[ -z "$stderr" ]

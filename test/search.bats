@@ -1,7 +1,7 @@
 # The search at the end of a run: repositories that the run made are examined wherever they are, and
 # what could not be searched is named.
-# shared-proc: the search and the calls that it rests on must be the same there
-# no-namespaces: the same
+# shared-proc-in-turn: the search and the calls that it rests on must be the same there
+# no-namespaces-in-turn: the same
 UNJUDGED=1
 load helpers
 load attack/attack

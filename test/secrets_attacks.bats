@@ -1,5 +1,5 @@
-# shared-proc: the value must not come in
-# no-namespaces: nor there
+# shared-proc-in-turn: the value must not come in
+# no-namespaces-in-turn: nor there
 # Attacks of a hostile client or server on the value of a secret. Each has its
 # allowed twin.
 UNJUDGED=1

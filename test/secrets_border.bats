@@ -1,4 +1,4 @@
-# no-namespaces: the value must not get out
+# no-namespaces-in-turn: the value must not get out
 # Ways around the search for a secret's value, and around its tripwire.
 UNJUDGED=1
 load helpers

@@ -205,7 +205,7 @@ field()
 	OPENAI_API_KEY=$VALUE agentbox_split secrets check --json OPENAI_API_KEY
 	[ "$status" -eq 0 ]
 	untold
-	[ "$(jq -c . <<<"$output")" = '{"secrets":[{"name":"OPENAI_API_KEY","result":"ok","problem":null,"remedy":null}],"ok":true}' ]
+	[ "$(jq -c . <<<"$output")" = '{"ok":true,"secrets":[{"name":"OPENAI_API_KEY","problem":null,"remedy":null,"result":"ok"}]}' ]
 }
 
 @test "secrets check: a variable that was asked for and is not set" {

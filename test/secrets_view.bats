@@ -1,4 +1,4 @@
-# shared-proc: certificates are shown differently
+# shared-proc-in-turn: certificates are shown differently
 # Certificates that a box with a secret trusts: the host's bundles and keystores
 # plus one certificate, and variables that name them. The host does not change.
 # root-in-turn: files of root are trusted by other rules of ownership

@@ -87,7 +87,7 @@ not_widened()
 
 @test "an untrusted project file may ask for a review, but not end or automate one" {
 	project '{ "filesystem": { "review": true } }'
-	is '."filesystem.review"' '{"value":true,"from":".agentbox.json:1"}'
+	is '."filesystem.review"' '{"from":".agentbox.json:1","value":true}'
 	agentbox run -- sh -c 'echo x >new'
 	[ "$status" -eq 0 ]
 	[ ! -e new ]
@@ -165,10 +165,10 @@ not_widened()
 
 @test "flags beat everything, an untrusted file included" {
 	project '{ "network": { "mode": "blocked" } }'
-	is '."network.mode"' '{"value":"allowed","from":"--net"}' --net allowed
+	is '."network.mode"' '{"from":"--net","value":"allowed"}' --net allowed
 	project "$wide"
 	agentbox trust --yes
-	is '."network.mode"' '{"value":"blocked","from":"--net"}' --net blocked
+	is '."network.mode"' '{"from":"--net","value":"blocked"}' --net blocked
 }
 
 @test "trust: shows what the file says and what it would allow" {
@@ -286,7 +286,7 @@ not_widened()
 	project '{ "extends": "development" }'
 	is '.profile.value' '"default"'
 	agentbox trust --yes
-	is '.profile' '{"value":"development","from":".agentbox.json:1"}'
+	is '.profile' '{"from":".agentbox.json:1","value":"development"}'
 	is '."network.mode".value' '"allowed"'
 }
 
