@@ -99,11 +99,13 @@ for line in open(sys.argv[1]):
 	[ -z "${AB_ENGINE:-}" ] || skip "ci wants the full engine"
 	agentbox run --profile ci --memory 1G -- touch made
 	if [ "$status" -ne 0 ]; then # no cgroup
-		[ "$status" -eq 125 ] && [ ! -e made ]
+		[ "$status" -eq 125 ]
+		[ ! -e made ]
 		[[ "$output" == *"missing guarantees: limits"*"--processes none --memory none; "*"--fallback warn"* ]]
 	fi
 	agentbox run --profile ci --processes none --memory none -- touch made
-	[ "$status" -eq 0 ] && [ -e made ]
+	[ "$status" -eq 0 ]
+	[ -e made ]
 }
 
 @test "assurance: the proof leaves the host as it was" {

@@ -979,7 +979,8 @@ changed()
 @test "config show: a summary, what the files add, and one part of it" {
 	user '{ "limits": { "memory": "4G" }, "network": { "allow": ["a.example"] } }'
 	agentbox config show
-	[ "$status" -eq 0 ] && [ "${#lines[@]}" -le 16 ]
+	[ "$status" -eq 0 ]
+	[ "${#lines[@]}" -le 16 ]
 	[[ "$output" =~ network\ +filtered\;\ allowed:\ a.example\; ]]
 	[[ "$output" =~ limits.memory\ +4G\ +~/.config/agentbox/config.json:1 ]]
 	[[ "$output" != *limits.timeout* ]]
@@ -989,7 +990,8 @@ changed()
 	[ "${#lines[@]}" -eq 1 ]
 	is 'keys' '["network.allow","workspace"]' network.allow
 	agentbox config show netwrok
-	[ "$status" -eq 2 ] && [[ "$output" == *"did you mean network?"* ]]
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"did you mean network?"* ]]
 	agentbox config get network.allow --allow b.example
 	[ "$output" = $'a.example\nb.example' ]
 	agentbox config get env.set --json --env A=1
@@ -1031,13 +1033,16 @@ changed()
 		[ "$(cat "$file")" = "$before" ]
 	done
 	agentbox config set limits.processes 5
-	[ "$status" -eq 0 ] && [[ "$output" == *"no changes"* ]]
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"no changes"* ]]
 	user '{ "network": { "allow": ["a.example" /* why */] } }'
 	agentbox config set network.allow b.example
-	[ "$status" -eq 1 ] && [[ "$output" == *"comments inside"*"config edit"* ]]
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"comments inside"*"config edit"* ]]
 	chmod o+w "$file"
 	agentbox config set limits.timeout 1s
-	[ "$status" -eq 1 ] && [[ "$output" == *"writable by others"* ]]
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"writable by others"* ]]
 }
 
 @test "config: allow, deny and their undo keep comments, too" {
@@ -1060,19 +1065,22 @@ changed()
 
 @test "config set --project: trust stays with what a person wrote, and with nothing else" {
 	agentbox config set --project limits.timeout 1h
-	[ "$status" -eq 0 ] && [[ "$output" != *trust* ]]
+	[ "$status" -eq 0 ]
+	[[ "$output" != *trust* ]]
 	is '."limits.timeout".from' '".agentbox.json:3"'
 	changed '."network.allow" | map(.value)' '["a.example"]' set --project network.allow a.example
 	agentbox config set limits.timeout 2h
 	[[ "$output" == *"it has no effect here: limits.timeout is set by .agentbox.json:"* ]]
 	project '{ "network": { "allow": ["evil.example"] } }'
 	agentbox config set --project limits.timeout 3h
-	[ "$status" -eq 0 ] && [[ "$output" == *"is not trusted"* ]]
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"is not trusted"* ]]
 	is '."network.allow"' '[]'
 	rm .agentbox.json
 	ln -s "$HOME/.config/agentbox/config.json" .agentbox.json
 	agentbox config set --project network.allow evil.example
-	[ "$status" -eq 1 ] && [[ "$output" == *"symbolic link"* ]]
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"symbolic link"* ]]
 }
 
 @test "config edit: saves what is right, asks again, and never half" {
@@ -1098,17 +1106,23 @@ END
 	# Nothing is left.
 	[ "$(ls -A "$HOME/.config/agentbox")" = config.json ]
 	VISUAL=true agentbox config edit
-	[ "$status" -eq 0 ] && [[ "$output" == *"no changes"* ]]
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"no changes"* ]]
 	VISUAL=false agentbox config edit
-	[ "$status" -eq 1 ] && [[ "$output" == *"nothing was saved"* ]]
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"nothing was saved"* ]]
 	# A broken file can be repaired.
 	user '{ "network": '
-	run sh -c "VISUAL='printf {} >' '$AGENTBOX' config edit"
-	[ "$status" -eq 0 ] && [ "$(cat "$file")" = '{}' ]
+	printf '#!/bin/sh\necho "{}" >"$1"\n' >"$HOME/repair"
+	chmod +x "$HOME/repair"
+	VISUAL=$HOME/repair agentbox config edit
+	[ "$status" -eq 0 ]
+	[ "$(cat "$file")" = '{}' ]
 	# No box chooses the editor.
 	printf '#!/bin/sh\n: >"$HOME/ran"\n' >ed && chmod +x ed
 	VISUAL=$PWD/ed agentbox config edit
-	[ "$status" -eq 1 ] && [ ! -e "$HOME/ran" ]
+	[ "$status" -eq 2 ]
+	[ ! -e "$HOME/ran" ]
 	PATH=$PWD:$PATH VISUAL=ed agentbox config edit
 	[ ! -e "$HOME/ran" ]
 }

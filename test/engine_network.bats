@@ -212,5 +212,6 @@ print(u.urlopen(q).status)"
 	since_mark origin | jq -r .head | grep -qF "Bearer $OPENAI_API_KEY"
 	# The folder of the files goes with the box.
 	dir=$(sed -n 's/^CURL_CA_BUNDLE=//p' <<<"$output")
-	[ -n "$dir" ] && [ ! -e "$dir" ]
+	[ -n "$dir" ]
+	[ ! -e "$dir" ]
 }

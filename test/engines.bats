@@ -150,11 +150,13 @@ assurance()
 	local engine
 	for engine in shared-proc no-namespaces; do
 		agentbox run --profile ci --engine "$engine" -- touch made
-		[ "$status" -eq 125 ] && [ ! -e made ]
+		[ "$status" -eq 125 ]
+		[ ! -e made ]
 		[[ "$output" == *"missing guarantees: "*pid-view* ]]
 	done
 	agentbox run --profile ci -v --engine full -- touch made
-	[ "$status" -eq 0 ] && [ -e made ]
+	[ "$status" -eq 0 ]
+	[ -e made ]
 	[[ "$output" == *pid-view*ipc-fence-late*limits* ]]
 	# Others do without.
 	agentbox run --profile workspace-write --engine shared-proc -- true
@@ -171,7 +173,8 @@ assurance()
 	[[ "$output" == *"not in force: pid-view"* ]]
 	agentbox run --engine full --require pid-view -- touch made
 	[ "$status" -eq 0 ]
-	[ -e made ] && [ -e warned ]
+	[ -e made ]
+	[ -e warned ]
 }
 
 @test "engines: an untrusted project may ask for a stronger one only" {
@@ -447,7 +450,8 @@ hosts
 content" ]
 	[[ "${lines[0]}" == "wrote in /tmp/agentbox."* ]]
 	[ ! -e "${lines[0]#wrote in }" ]
-	[ -e made ] && [ ! -e ../outside ]
+	[ -e made ]
+	[ ! -e ../outside ]
 	[ "$(stat -c %a ../file)" = 604 ]
 	# Denied writes are told as elsewhere.
 	[[ "$stderr" == *"write $(realpath ..)/outside"* ]]
@@ -635,7 +639,8 @@ no no" ]
 		[ ! -e made ]
 	done
 	agentbox run --engine no-namespaces --require protected-names --fallback warn -- touch made
-	[ "$status" -eq 0 ] && [ -e made ]
+	[ "$status" -eq 0 ]
+	[ -e made ]
 	# A box in it can only tighten.
 	agentbox run --engine no-namespaces -- "$AGENTBOX" run --read-only -- sh -c 'touch bad; echo inner'
 	[[ "$output" == *inner* ]]
@@ -653,7 +658,8 @@ no no" ]
 	AGENTBOX=$AGENTBOX run timeout 100 unshare -Ur sh start.sh
 	[ "$status" -ne 77 ] || skip "/proc/sys/user is read-only here"
 	[[ "$output" == *"engine no-namespaces: "*"sysctl user.max_user_namespaces=15000"*"status 125" ]]
-	[ -e made ] && [ ! -e ../outside ]
+	[ -e made ]
+	[ ! -e ../outside ]
 }
 
 @test "engines: a filter like Docker's gets no-namespaces, and the option that opens it" {

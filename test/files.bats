@@ -402,7 +402,8 @@ plain"* && "$output" != *"another name"* ]]
 	echo hunter2word >"$HOME/.netrc"
 	ln "$HOME/.netrc" "$elsewhere/name"
 	agentbox run -- touch made
-	[ "$status" -eq 125 ] && [ ! -e made ]
+	[ "$status" -eq 125 ]
+	[ ! -e made ]
 	[[ "$output" == *"missing guarantees: "*"read-deny (readable under another name: $HOME/.netrc)"* ]]
 	[ "$(grep -c "^agentbox: $HOME/.netrc can be read under another name" <<<"$output")" -eq 1 ]
 	[[ "$output" == *"find / -xdev -samefile $HOME/.netrc;"*"add them with --deny-read;"* ]]
@@ -635,7 +636,8 @@ plain"* && "$output" != *"another name"* ]]
 	[ "$status" -eq 0 ]
 	# What an engine cannot tell apart, it does not list.
 	if claims pid-view; then
-		[ "${lines[0]}" -ge 2 ] && [ "${lines[0]}" -lt 8 ]
+		[ "${lines[0]}" -ge 2 ]
+		[ "${lines[0]}" -lt 8 ]
 	else
 		[ "${lines[0]}" -eq 0 ]
 	fi

@@ -189,18 +189,22 @@ stopped" ]
 	EDITOR=vim PAGER=less GH_EDITOR=vim run "$AGENTBOX" run -- gh env
 	[ "$(grep -cE '^(EDITOR=false|GH_EDITOR=false|PAGER=cat)$' <<<"$output")" -eq 3 ]
 	run "$AGENTBOX" run -- gh write "$PWD/new"
-	[ "$status" -ne 0 ] && [ ! -e new ]
+	[ "$status" -ne 0 ]
+	[ ! -e new ]
 	tools '"allow": ["write *"], "filesystem": { "write": ["."] }'
 	run "$AGENTBOX" run -- gh write "$PWD/new"
-	[ "$status" -eq 0 ] && [ -e new ]
+	[ "$status" -eq 0 ]
+	[ -e new ]
 	# Outside of any box only if the settings say so in as many words.
 	run "$AGENTBOX" run -- gh write "$HOME/outside"
-	[ "$status" -ne 0 ] && [ ! -e "$HOME/outside" ]
+	[ "$status" -ne 0 ]
+	[ ! -e "$HOME/outside" ]
 	tools '"allow": ["write *", "env"], "unconfined": true'
 	EDITOR=vim run "$AGENTBOX" run -- gh env
 	[ "$(grep EDITOR= <<<"$output" | sort | tr '\n' ' ')" = "EDITOR=false GH_EDITOR=false GIT_EDITOR=false GIT_SEQUENCE_EDITOR=false " ]
 	run "$AGENTBOX" run -- gh write "$HOME/outside"
-	[ "$status" -eq 0 ] && [ -e "$HOME/outside" ]
+	[ "$status" -eq 0 ]
+	[ -e "$HOME/outside" ]
 	run "$AGENTBOX" log
 	[[ "$output" == *"outside of any box"* ]]
 }

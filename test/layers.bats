@@ -174,7 +174,9 @@ at_home()
 	[ -z "$(ls -A "$AGENTBOX_STATE/layers" | grep private)" ]
 	finish one
 	[[ "$(cat "$TEST_DIR/one.out")" == "kept"*"No such file"* ]]
-	[ ! -e ~/x ] && [ ! -e ~/y ] && [ -e ~/dir/hidden ]
+	[ ! -e ~/x ]
+	[ ! -e ~/y ]
+	[ -e ~/dir/hidden ]
 }
 
 @test "profile: the runs of an agent share one layer, in all workspaces, and two at once are fine" {
@@ -465,7 +467,7 @@ at_home()
 		! is_retired || break
 	done
 	is_retired
-	! is_removed
+	! is_removed || false
 	# A run that lasts removes the rest.
 	agentbox run -- sh -c 'until [ -e go ]; do sleep 0.05; done' &
 	wait_for 90 is_removed
@@ -546,8 +548,10 @@ line/$(printf "\033[2J")"
 		-- sh -c 'cat ~/ordinary; echo x >~/outside/made; echo x >~/.config/made; echo x >/etc/made; echo x >~/.cargo/made; ls ~/outside'
 	[[ "$output" == *ordinary* ]]
 	[ "$(host_snapshot "$HOME/outside")" = "$before" ]
-	[ ! -e /etc/made ] && [ ! -e /made ]
-	[ -d ~/.config/gh ] && [ ! -L ~/.config ]
+	[ ! -e /etc/made ]
+	[ ! -e /made ]
+	[ -d ~/.config/gh ]
+	[ ! -L ~/.config ]
 	[ ! -e ~/.config/gh/hosts.yml ]
 	[ -z "$(ls -A ~/.config/gh)" ]
 }
@@ -585,7 +589,8 @@ line/$(printf "\033[2J")"
 		agentbox run --name dev --workspace "$HOME/$w" -- touch "$HOME/$w/made"
 		[ "$status" -eq 125 ]
 		[[ "$output" == *"mount on $HOME/$w"*"agentbox layers rm"* ]]
-		[ ! -e ~/$w/made ] && [ ! -e /made ]
+		[ ! -e ~/$w/made ]
+		[ ! -e /made ]
 	done
 	[ "$(cat ~/second/file)" = host ]
 	# A denied file that the host has by now, below what is a file in the layer.

@@ -269,7 +269,8 @@ clean_project()
 	# Comments would be lost.
 	echo '{ "network": {} } // mine' >"$HOME/.config/agentbox/profiles/c.json"
 	agentbox learn --yes --save c -- true
-	[ "$status" -ne 0 ] && [[ "$output" == *"has comments, which would be lost"* ]]
+	[ "$status" -ne 0 ]
+	[[ "$output" == *"has comments, which would be lost"* ]]
 	[ "$(cat "$HOME/.config/agentbox/profiles/c.json")" = '{ "network": {} } // mine' ]
 	# One that is not JSON stays as it is.
 	echo '{ "network": ' >"$HOME/.config/agentbox/profiles/q.json"

@@ -227,7 +227,9 @@ listed()
 	# The plan is that of a run.
 	echo 'cat ~/.ssh/id_x || echo x >.envrc || echo x >~/data/x' >s.sh
 	agentbox run -- sh s.sh
-	[ "$status" -eq 0 ] && [ -e "$HOME/data/x" ] && [ ! -s .envrc ]
+	[ "$status" -eq 0 ]
+	[ -e "$HOME/data/x" ]
+	[ ! -s .envrc ]
 }
 
 @test "run --dry-run and policy explain: lent ssh keys and containers have a row, if there are any" {
@@ -267,14 +269,16 @@ listed()
 	agentbox run -- rm -rf /
 	[ "$status" -eq 126 ]
 	agentbox run --dry-run -- git push
-	[ "$status" -eq 0 ] && [[ "$output" == *"escalated (rule git-publish)"*"you would be asked first"* ]]
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"escalated (rule git-publish)"*"you would be asked first"* ]]
 	answer '[.outcome, .status]' '["refused",126]' policy explain -c 'rm -rf /'
 	agentbox run --dry-run --yes -- git push
 	[[ "$output" == *"without a question"* ]]
 	agentbox run --dry-run --net nowhere -- true
 	[ "$status" -eq 125 ]
 	agentbox run --json -- true
-	[ "$status" -eq 125 ] && [[ "$output" == *"--json needs --dry-run"* ]]
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"--json needs --dry-run"* ]]
 	agentbox run --dry-run --keep -- true
 	[ "$status" -eq 125 ]
 }
@@ -295,9 +299,11 @@ listed()
 	] }
 	END
 	agentbox policy test t.json
-	[ "$status" -eq 0 ] && [ "${lines[-1]}" = "8 tests, 0 failed" ]
+	[ "$status" -eq 0 ]
+	[ "${lines[-1]}" = "8 tests, 0 failed" ]
 	agentbox policy test --profile ci t.json
-	[ "$status" -eq 1 ] && [ "${lines[-1]}" = "8 tests, 2 failed" ]
+	[ "$status" -eq 1 ]
+	[ "${lines[-1]}" = "8 tests, 2 failed" ]
 	[[ "$output" == *"FAIL  reach github.com: deny, expected allow (line 2)"*"the network is blocked"* ]]
 	agentbox_split policy test --json --profile ci t.json
 	[ "$status" -eq 1 ]
@@ -307,7 +313,8 @@ listed()
 		'{ "tests": [{ "reach": "x.y", "expect": "maybe" }] }' '{ "tests": [{ "reech": "x", "expect": "ask" }] }'; do
 		echo "$text" >w.json
 		agentbox policy test w.json
-		[ "$status" -eq 1 ] && [[ "${lines[0]}" == "agentbox: w.json:"[12]":"* ]]
+		[ "$status" -eq 1 ]
+		[[ "${lines[0]}" == "agentbox: w.json:"[12]":"* ]]
 	done
 	agentbox policy test nowhere.json
 	[ "$status" -eq 2 ]

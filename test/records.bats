@@ -303,7 +303,8 @@ named()
 	agentbox run -- "$AGENTBOX" run --audit log -- touch ran
 	[ "$status" -eq 125 ]
 	[[ "$output" == *"outer run"* ]]
-	[ ! -e ran ] && [ ! -e log ]
+	[ ! -e ran ]
+	[ ! -e log ]
 }
 
 @test "audit: the box does not see the record in the state folder" {

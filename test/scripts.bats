@@ -142,6 +142,38 @@ counts()
 		END { exit !bad }' "$ROOT"/test/*.bats
 }
 
+# ignored FILE...: conditions in tests whose failure bash ignores: "! CMD", but on the last line, and all
+# but the last of "[ A ] && [ B ]".
+ignored()
+{
+	awk '
+		FNR == 1 { close_test() }
+		/^@test / { inside = 1; quoted = 0; held = ""; next }
+		/^}/ { held = ""; close_test(); next }
+		!inside { next }
+		held != "" { print held; held = "" }
+		!quoted && !/\|\|/ && /^\t+\[.*\] && \[.*\]$/ { print FILENAME ": " $0 }
+		!quoted && !/\|\|/ && /^\t+! / { held = FILENAME ": " $0 }
+		{ quoted = (quoted + gsub(/\047/, "")) % 2 }
+		function close_test() { inside = 0 }' "$@"
+}
+
+@test "scripts: no condition in a test is one whose failure bash ignores" {
+	local wrong
+
+	ignored "$ROOT"/test/*.bats
+	[ -z "$(ignored "$ROOT"/test/*.bats)" ]
+	for wrong in '! true' '[ -e a ] && [ -e b ]' '[ "$x" = 1 ] && [[ "$y" == *z* ]]'; do
+		printf '@test "x" {\n\t%s\n\ttrue\n}\n' "$wrong" >wrong.bats
+		[ "$(ignored wrong.bats | wc -l)" -eq 1 ]
+	done
+	# The twins.
+	for wrong in '! true || false' '[ -e a ] && [ -e b ] || false' 'run ! true' "sh -c '" '[[ a && b ]]'; do
+		printf '@test "x" {\n\t%s\n\t! true\n}\n' "$wrong" >right.bats
+		[ -z "$(ignored right.bats)" ]
+	done
+}
+
 @test "scripts: a test for root only is run as root every time" {
 	local -a others
 

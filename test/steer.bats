@@ -254,9 +254,11 @@ servant_end()
 	# Said of what a run does not take over, and of nothing else.
 	settings '{ "network": { "allow": ["v4.test"] } }'
 	beside config set network.deny z.test
-	[ "$status" -eq 0 ] && [[ "$output" != *"next run"* ]]
+	[ "$status" -eq 0 ]
+	[[ "$output" != *"next run"* ]]
 	beside config set limits.timeout 1h
-	[ "$status" -eq 0 ] && [[ "$output" == *"limits.timeout applies from the next run on: active runs keep what they started with" ]]
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"limits.timeout applies from the next run on: active runs keep what they started with" ]]
 	# Nor is it passed over in silence when the run reads its settings.
 	settings '{ "network": { "allow": ["v4.test"] }, "limits": { "timeout": "1h" }, "filesystem": { "denyRead": ["~/plans"] } }'
 	for again in 1 2; do
@@ -271,7 +273,8 @@ servant_end()
 	[ "$output" = "$id: no changes" ]
 	servant_end
 	beside config set limits.timeout 2h
-	[ "$status" -eq 0 ] && [[ "$output" != *"next run"* ]]
+	[ "$status" -eq 0 ]
+	[[ "$output" != *"next run"* ]]
 	beside config reload
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"no active runs"* ]]

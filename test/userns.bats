@@ -134,7 +134,9 @@ t = threading.Thread(target=subprocess.run, args=(["true"],)); t.start(); t.join
 	many-networks: ENOSPC
 	END
 	absent .envrc "$HOME/outside/made"
-	[ -e plain ] && [ -e other ] && [ -e third ]
+	[ -e plain ]
+	[ -e other ]
+	[ -e third ]
 	# Without the option not even the first step succeeds.
 	agentbox_split run -- "$ATTACK/userns" enter
 	[ "$output" = "enter: EPERM" ]

@@ -346,14 +346,16 @@ policy()
 	policy '.answers[0].access' '"allow"' other.test
 	: >other.test
 	agentbox why other.test
-	[ "$status" -eq 0 ] && [[ "$output" == *"$PWD/other.test"*"about the host of that name: agentbox why other.test." ]]
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"$PWD/other.test"*"about the host of that name: agentbox why other.test." ]]
 	policy '[.about, .notes]' '["path",["about the host of that name: agentbox why other.test."]]' other.test
 	policy .about '"host"' other.test.
 	policy .about '"path"' ./other.test
 	agentbox why '*.test'
 	[ "$status" -eq 2 ]
 	agentbox why nosuchrun
-	[ "$status" -eq 1 ] && [[ "$output" == *"no run named nosuchrun"*"agentbox why -- nosuchrun"* ]]
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"no run named nosuchrun"*"agentbox why -- nosuchrun"* ]]
 }
 
 @test "why: paths and commands are answered from the settings, as a run treats them" {
