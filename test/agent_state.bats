@@ -261,25 +261,27 @@ has_continued()
 	local dir=$HOME/.claude/projects
 
 	mkdir -p "$dir/old" "$HOME/.claude/todos"
-	echo said | tee "$dir/old/1.jsonl" >"$dir/old/quiet.jsonl"
+	echo said | tee "$dir/old/1.jsonl" "$dir/old/read.jsonl" >"$dir/old/quiet.jsonl"
 	chmod 750 "$dir"
 	chmod 2775 "$dir/old"
-	chmod 600 "$dir/old/1.jsonl"
+	chmod 600 "$dir/old/1.jsonl" "$dir/old/read.jsonl"
 	chmod 666 "$dir/old/quiet.jsonl"
 	sleep 0.1
 	boxed claude 'umask 0; cd ~/.claude/projects; cp /bin/true old/tool; chmod 6755 old/tool; mkdir -m 1777 new
-		echo more >>old/1.jsonl; chmod 4622 old/1.jsonl; chmod 777 . ../todos
+		echo more >>old/1.jsonl; chmod 4622 old/1.jsonl; chmod 646 old/read.jsonl; chmod 777 . ../todos
 		python3 -c "import os; os.setxattr(\"new\", \"system.posix_acl_default\", bytes.fromhex(
 			\"02000000\" + \"01000700ffffffff\" + \"04000700ffffffff\" + \"20000700ffffffff\"))"; :'
 	[ "$status" -eq 0 ]
-	[[ "$output" == *"the run changed the permissions of"*"in shared folders"*"put back"* ]]
 	[ "$(stat -c %a "$dir")" = 750 ]
 	[ "$(stat -c %a "$HOME/.claude/todos")" = 755 ]
 	[ "$(stat -c %a "$dir/old/tool")" = 755 ]
 	[ "$(stat -c %a "$dir/old/1.jsonl")" = 600 ]
+	# A right to read stays, one to write does not.
+	[ "$(stat -c %a "$dir/old/read.jsonl")" = 644 ]
 	[ "$(stat -c %a "$dir/new")" = 755 ]
 	! python3 -c 'import os, sys; os.getxattr(sys.argv[1], "system.posix_acl_default")' "$dir/new" || false
 	[ "$(stat -c %a "$dir/old")" = 2775 ]
+	[[ "$output" == *"the run changed the permissions of"*"in shared folders"*"put back"* ]]
 	# What the box did not change stays, and so does all that it may.
 	[ "$(stat -c %a "$dir/old/quiet.jsonl")" = 666 ]
 	[ "$(cat "$dir/old/1.jsonl")" = $'said\nmore' ]

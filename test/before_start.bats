@@ -4,14 +4,28 @@
 # root-in-turn: no permission of a file stops root, so only the walls can
 
 load helpers
+load attack/attack
 
 # Before it writes, a program does one of these.
 MOMENTS=(: 'sleep 0.02' 'sleep 0.3')
 TIMES=10
 
+setup_file()
+{
+	attack_build quick
+}
+
+teardown_file()
+{
+	attack_clean
+}
+
 setup()
 {
 	box_setup
+	# On a busy machine everything is so slow that the host has been looked at again anyway.
+	HURRY=
+	! chrt -f 1 true 2>/dev/null || HURRY="chrt -f 1"
 	mkdir -p "$HOME/bin" "$HOME/.config/agentbox"
 	printf '#!/bin/sh\necho "ran: git $*"\n' >"$HOME/bin/git"
 	chmod +x "$HOME/bin/git"
@@ -70,16 +84,35 @@ starts()
 		before "$moment"
 		for ((n = 0; n < times; n++)); do
 			forget
-			run setsid -w timeout --kill-after=5 60 "$AGENTBOX" "$@" </dev/null 3>&-
+			run setsid -w timeout --kill-after=5 60 $HURRY "$AGENTBOX" "$@" </dev/null 3>&-
 			printf '$ %s: agentbox %s\n%s\n[status %s]\n' "$moment" "$*" "$output" "$status"
 			walls_are_up
 		done
 	done
 }
 
+# bats test_tags=root
 @test "before a start: what a secret's command writes is looked at" {
 	before() { secret "$1; . $TEST_DIR/write"; }
 	starts $TIMES run --yes --secret KEY -- sh -c "$LOOK"
+}
+
+# A shell takes longer.
+# bats test_tags=root
+@test "before a start: what a secret's command writes within a millisecond is looked at" {
+	local n file=$HOME/.config/pip/pip.conf
+	jq -n --arg quick "$ATTACK/quick" --arg file "$file" \
+		'{ secrets: { KEY: { from: "command", command: [$quick, $file], hosts: ["h.test"] } } }' \
+		>"$HOME/.config/agentbox/config.json"
+	mkdir -p "${file%/*}"
+	for ((n = 0; n < 40; n++)); do
+		rm -f "$file"
+		run timeout 60 $HURRY "$AGENTBOX" run --secret KEY -- cat "$file" 3>&-
+		echo "$output"
+		[ "$status" -eq 0 ]
+		[[ "$output" == *"index-url = https://mirror.test/simple"* && "$output" != *hunter2* ]]
+		grep -q hunter2word "$file"
+	done
 }
 
 @test "before a start: the same in a run that is reviewed" {

@@ -166,11 +166,11 @@ END
 		echo end' sh "$DEEP"
 	[ "$status" -eq 0 ]
 	no_hole
-	[[ "$output" == *"name/.git/config (remote.pushdefault)"* ]]
 	for r in name dangling url pushurl file insteadof vcs relative suffix; do
 		! timeout 20 git -C $r -c http.proxy=http://127.0.0.1:9 -c push.default=current push -q </dev/null || false
 		absent "$HOME/owned"
 	done
+	[[ "$output" == *"name/.git/config (remote.pushdefault)"* ]]
 }
 
 @test "git settings: a work tree outside of what the run may write goes, a submodule's stays" {
