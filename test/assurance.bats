@@ -67,6 +67,10 @@ for line in open(sys.argv[1]):
 	[[ "$line" != *net-fence* ]]
 	[[ "$line" != *dns-fence* ]]
 	[[ "$line" == *write-fence* ]]
+	agentbox run -v --net allowed -- true
+	[[ "$output" == *"guarantees given up: net-fence (--net), dns-fence (--net)"* ]]
+	agentbox run -v -- true
+	[[ "$output" == *"in force: "*" net-fence dns-fence "* && "$output" != *"given up"* ]]
 }
 
 @test "assurance: an unknown property is refused and known ones are named" {

@@ -944,6 +944,35 @@ managed()
 	[[ "$stderr" != *"$HOME/data is writable"* ]]
 }
 
+@test "managed settings: check and hook obey them, and a box that stays keeps those of its start" {
+	local text='{ "managed": { "commands": { "override": { "safe-read": "forbidden" } } } }'
+	user '{ "commands": { "override": { "safe-read": "allow" } } }'
+	managed "$text" check ls
+	[ "$status" -eq 4 ]
+	[[ "$output" == forbidden* && "$output" == *safe-read* ]]
+	managed '{}' check ls
+	[ "$status" -eq 0 ]
+	cat >"$TEST_DIR/event" <<-END
+	{ "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": { "command": "ls" }, "cwd": "$WORKSPACE" }
+	END
+	managed "$text" hook claude-code <"$TEST_DIR/event"
+	[ "$(jq -r .hookSpecificOutput.permissionDecision <<<"$output")" = deny ]
+	managed '{}' hook claude-code <"$TEST_DIR/event"
+	[ "$(jq -r .hookSpecificOutput.permissionDecision <<<"$output")" = allow ]
+	rm "$HOME/.config/agentbox/config.json"
+	echo secret >"$HOME/hidden"
+	program=$AGENTBOX AGENTBOX=sh managed '{ "managed": { "filesystem": { "denyRead": ["~/hidden"] } } }' -c '
+		"$program" run -q --keep --name dev -- true
+		echo "{}" >/etc/agentbox/config.json
+		"$program" run --in dev -- cat ~/hidden || echo closed
+		"$program" run -- cat ~/hidden
+		echo "{ \"managed\": { \"filesystem\": { \"denyRead\": [\"~/hidden\"] } } }" >/etc/agentbox/config.json
+		"$program" run -- cat ~/hidden || echo closed
+		"$program" stop --grace 0s dev'
+	[ "$status" -eq 0 ]
+	[[ "$output" == $'closed\nsecret\nclosed'* ]]
+}
+
 @test "managed settings: no other file has the section, and the file must be root's" {
 	user '{ "managed": { "limits": { "timeout": "none" } } }'
 	agentbox config show

@@ -584,6 +584,64 @@ shown()
 	"$ROOT/test/documents.py" forms page.md
 }
 
+@test "SECURITY.md: each sentence has a test that holds it" {
+	python3 "$ROOT/test/claims.py" "$ROOT"
+}
+
+@test "SECURITY.md: a sentence without a test is found, and a test that does not exist" {
+	local security=$PWD/SECURITY.md list=$PWD/claims.txt
+
+	# wrong WORD TEXT...: what is said about the two files
+	wrong()
+	{
+		run python3 "$ROOT/test/claims.py" "$ROOT" "$security" "$list"
+		[ "$status" -eq 1 ]
+		[ "$(wc -l <<<"$output")" -eq 1 ]
+		[[ "$output" == *"$1"*"$2"* ]]
+	}
+	cat >SECURITY.md <<-'END'
+	## Guarantees
+
+	- `one`: no file is changed,
+	  by nobody. Nor is it read. It is so.
+
+	## What is outside
+
+	- **Two.** It is not promised. A box may
+	  do it.
+	END
+	cat >"$list" <<-END
+	\`one\`: no file is changed, by
+	  docs.bats: help: there is something to compare with
+	Nor is it
+	  unit base_text_sha256: no such check
+	It is so.
+	  none: it says nothing new
+	**Two.** It is not
+	  source lib/base/base.h: #pragma once
+	END
+	wrong "does not exist" "no such check"
+	sed -i '/no such check/d' "$list"
+	wrong "nothing holds" "Nor is it"
+	sed -i '/^Nor is it/d' "$list"
+	wrong "no test is named for" "Nor is it read."
+	sed -i 's/Nor is it read. //' SECURITY.md
+	# The twin.
+	python3 "$ROOT/test/claims.py" "$ROOT" "$security" "$list"
+	sed -i 's/changed,/replaced,/' SECURITY.md
+	run python3 "$ROOT/test/claims.py" "$ROOT" "$security" "$list"
+	[[ "$output" == *"0 sentences begin so"*"no test is named for"* ]]
+	sed -i 's/replaced,/changed,/' SECURITY.md
+	sed -i 's/there is something/there is nothing/' "$list"
+	wrong "does not exist" "docs.bats"
+	sed -i 's/there is nothing/there is something/; s/#pragma once/#pragma twice/' "$list"
+	wrong "is not there" "#pragma twice"
+	sed -i 's/#pragma twice/#pragma once/; s/none: .*/none: no/' "$list"
+	wrong "is no reason" "none: no"
+	sed -i 's/none: no/words/' "$list"
+	wrong "neither a test nor a reason" "words"
+}
+
 @test "README.md: its examples do what they show" {
 	shown README.md
 }

@@ -461,6 +461,40 @@ reach()
 	[ "$output" = "shm: ENOENT" ]
 }
 
+@test "a message queue of the host is not there" {
+	local name=/agentbox-test-$$-$RANDOM
+	cat >queue.py <<-'END'
+	import ctypes, errno, sys
+	rt = ctypes.CDLL("librt.so.1", use_errno=True)
+	def opened(name, flags):
+	    queue = rt.mq_open(name.encode(), flags, 0o600, None)
+	    return "ok" if queue >= 0 else errno.errorcode[ctypes.get_errno()]
+	print("host's:", opened(sys.argv[1], 2))
+	print("own:", opened(sys.argv[1] + "-own", 0o102), opened(sys.argv[1] + "-own", 2))
+	rt.mq_unlink((sys.argv[1] + "-own").encode())
+	END
+	queue()
+	{
+		python3 -c 'import ctypes, sys
+rt = ctypes.CDLL("librt.so.1", use_errno=True)
+sys.exit((rt.mq_open(sys.argv[2].encode(), 0o102, 0o600, None) if sys.argv[1] == "make" else
+          rt.mq_unlink(sys.argv[2].encode())) < 0)' "$@"
+	}
+	queue make "$name"
+	# It is there for everybody else.
+	run python3 queue.py "$name"
+	[ "$output" = $'host\'s: ok\nown: ok ok' ]
+	agentbox run -- python3 queue.py "$name"
+	queue remove "$name"
+	[ "$status" -eq 0 ]
+	# Some kernels refuse to open the box's own as well (Landlock knows no rule for them).
+	if without_namespaces; then
+		[[ "$output" != *ok* ]]
+	else
+		[[ "$output" == $'host\'s: ENOENT\nown: '* ]]
+	fi
+}
+
 # ----------------------------------------------------------------- processes
 
 @test "processes of the host are neither seen nor reached" {

@@ -621,6 +621,30 @@ plain"* && "$output" != *"another name"* ]]
 	[[ "$output" == *$'x\nthrough\ntty\nshm\nptmx'* ]]
 }
 
+@test "a FIFO of the host can be read, and not written" {
+	local reader
+	mkfifo "$TEST_DIR/fifo"
+	cat >use.py <<-'END'
+	import os, sys
+	try:
+	    os.close(os.open(sys.argv[1], os.O_WRONLY | os.O_NONBLOCK))
+	    print("HOLE")
+	except OSError as e:
+	    print(e.strerror)
+	END
+	# Somebody reads it, so that another program can write to it.
+	exec {reader}<>"$TEST_DIR/fifo"
+	[ "$(python3 use.py "$TEST_DIR/fifo")" = HOLE ]
+	agentbox run -- sh -c 'python3 use.py "$0"; ls -l "$0" >/dev/null && echo seen' "$TEST_DIR/fifo"
+	no_hole
+	[ "${lines[0]}" = "Permission denied" ]
+	[[ "$output" == *seen* ]]
+	echo word >&"$reader"
+	agentbox run -- head -n 1 "$TEST_DIR/fifo"
+	exec {reader}>&-
+	[ "$output" = word ]
+}
+
 @test "terminals can be made inside" {
 	need program:script
 	agentbox run -- script -qec 'tty; stty size >/dev/null && echo sized' /dev/null </dev/null

@@ -175,10 +175,11 @@ for p in "own.sock", os.path.expanduser("~/docker.sock"): socket.socket(socket.A
 	[ ! -e "$HOME/PWNED" ]
 	# The same program where no box can write.
 	mkdir "$TEST_DIR/bin"
-	printf '#!/bin/sh\ncat >"%s/asked"; echo "{\\"answer\\":\\"no\\"}"\n' "$TEST_DIR" >"$TEST_DIR/bin/appr"
+	printf '#!/bin/sh\ncat >"%s/asked"; pwd >"%s/where"; echo "{\\"answer\\":\\"no\\"}"\n' "$TEST_DIR" "$TEST_DIR" >"$TEST_DIR/bin/appr"
 	chmod +x "$TEST_DIR/bin/appr"
 	PATH=$PATH:$TEST_DIR/bin agentbox run --unknown ask --approver appr -- curl -s -o /dev/null http://x.test/
 	jq -e '.host == "x.test"' "$TEST_DIR/asked"
+	[ "$(cat "$TEST_DIR/where")" = / ]
 }
 
 @test "what a box puts into a folder of PATH is not run outside" {
@@ -186,7 +187,7 @@ for p in "own.sock", os.path.expanduser("~/docker.sock"): socket.socket(socket.A
 	ln -s "$WORKSPACE/.venv/bin" "$HOME/venv"
 	printf '#!/bin/sh\ntouch "%s/PWNED"\n' "$HOME" >evil
 	chmod +x evil
-	printf '#!/bin/sh\necho "$PATH $PYTHONPATH" >"%s/noted"\n' "$TEST_DIR" >"$TEST_DIR/bin/noter"
+	printf '#!/bin/sh\necho "$PWD $PATH $PYTHONPATH" >"%s/noted"\n' "$TEST_DIR" >"$TEST_DIR/bin/noter"
 	chmod +x "$TEST_DIR/bin/noter"
 	PYTHONPATH=$WORKSPACE PATH=.:.venv/bin:$WORKSPACE/.venv/bin:$HOME/venv:$PATH:$TEST_DIR/bin \
 		agentbox run --unknown deny --on-violation noter -- \
@@ -194,7 +195,7 @@ for p in "own.sock", os.path.expanduser("~/docker.sock"): socket.socket(socket.A
 	wait_for 90 test -s "$TEST_DIR/noted"
 	[ ! -e "$HOME/PWNED" ]
 	run cat "$TEST_DIR/noted"
-	[[ "$output" != *"$WORKSPACE"* && "$output" != *venv* && "$output" != .:* && "$output" != *:.:* ]]
+	[[ "$output" == "/ "* && "$output" != *"$WORKSPACE"* && "$output" != *venv* && "$output" != .:* && "$output" != *:.:* ]]
 	# One that is only there is refused before anything runs.
 	cp evil .venv/bin/onlythere
 	PATH=$WORKSPACE/.venv/bin:$PATH agentbox run --on-violation onlythere -- true

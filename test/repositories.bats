@@ -297,3 +297,18 @@ NAMES=".husky/pre-commit .githooks/pre-commit .hg/hgrc .jj/repo/config.toml .sl/
 	[ "$status" -eq 0 ]
 	[ -z "$output" ]
 }
+
+@test "generated files beyond the search are told with -v" {
+	local i
+	make_repo
+	agentbox run -v -- true
+	[[ "$output" != *"generated files"* && "$output" == *force:*protected-names* ]]
+	for i in {1..120}; do
+		mkdir -p "node_modules/p$i/d" && (cd "node_modules/p$i" && touch {1..100})
+	done
+	agentbox run -v -- true
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"of generated files"* && "$output" == *force:*protected-names* ]]
+	agentbox run -- true
+	[ -z "$output" ]
+}

@@ -77,6 +77,46 @@ with_secret()
 	[ "$output" != "$first" ]
 }
 
+@test "view: the key of the authority is in no file" {
+	local file
+	# holds_key FILE: does it have the private key of one of our certificates, in any form?
+	cat >"$TEST_DIR/holds_key" <<-'END'
+	#!/bin/sh
+	for form in PEM DER; do
+		openssl pkey -inform $form -in "$1" -passin pass: -pubout 2>/dev/null
+	done | grep -vE '^-----' | tr -d '\n' | grep -qF "$(cat "$TEST_DIR/public")"
+	END
+	chmod +x "$TEST_DIR/holds_key"
+	export TEST_DIR
+	public()
+	{
+		openssl x509 -in "$1" -noout -pubkey | grep -vE '^-----' | tr -d '\n' >"$TEST_DIR/public"
+	}
+	# The twin: a key that lies there is found.
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=own \
+		-keyout "$TEST_DIR/own.key" -out "$TEST_DIR/own.pem" 2>/dev/null
+	public "$TEST_DIR/own.pem"
+	"$TEST_DIR/holds_key" "$TEST_DIR/own.key"
+	touch "$TEST_DIR/before"
+	launch run --secret OPENAI_API_KEY -- sh -c 'cat $DENO_CERT >ca.pem
+		find /dev/agentbox-certs /tmp /run /dev/shm -type f -size -2048k -exec cp --backup=numbered -t . {} + 2>/dev/null
+		echo up >up; while [ ! -e stop ]; do sleep 0.05; done' >"$TEST_DIR/out" 2>&1 3>&- &
+	wait_for 90 test -e up
+	public ca.pem
+	[ -s "$TEST_DIR/public" ]
+	# Other tests leave many files in the folders for all.
+	find /tmp /var/tmp /dev/shm /run -maxdepth 2 -xdev -user "$(id -u)" -type f -size -32k \
+		-newer "$TEST_DIR/before" 2>/dev/null >"$TEST_DIR/files" || true
+	find "$TEST_DIR" -type f -size -2048k -newer "$TEST_DIR/before" >>"$TEST_DIR/files"
+	grep -q ca.pem "$TEST_DIR/files"
+	touch stop
+	wait $!
+	find "$AGENTBOX_STATE" -type f >>"$TEST_DIR/files"
+	while read -r file; do
+		! "$TEST_DIR/holds_key" "$file" || { echo "$file"; false; }
+	done <"$TEST_DIR/files"
+}
+
 @test "view: one's own bundle stays, without the key that lies beside it" {
 	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=corp \
 		-keyout "$HOME/corp.pem" -out cert.pem 2>/dev/null

@@ -104,6 +104,62 @@ holds_late()
 	[ "$(heard)" -eq 0 ]
 }
 
+@test "a socket of another network namespace is out of reach" {
+	need userns
+	late()
+	{
+		true
+	}
+	# It is there at the start, and no list of this namespace has its name.
+	PEER_LOG=$TEST_DIR/far.log
+	unshare --user --map-current-user --net "$ATTACK/peer" stream "$HOME/far" "$PEER_LOG" </dev/null 3>&- &
+	PEERS+=($!)
+	wait_for 90 test -s "$PEER_LOG"
+	! grep -qF "$HOME/far" /proc/net/unix || false
+	in_late_box -- '"$1" stream "$2"; "$1" own ./own' "$HOME/far"
+	expect <<-END
+	stream: EACCES
+	own: ok
+	END
+	[ "$(heard)" -eq 0 ]
+	# It does answer to others.
+	"$ATTACK/sockets" stream "$HOME/far"
+	wait_for 90 eval '[ "$(heard)" -eq 1 ]'
+}
+
+@test "the fence is not claimed where the box has the host's network" {
+	have_landlock 9 && skip "the kernel makes the connections"
+	agentbox run -v --net allowed -- true
+	[ "$status" -eq 0 ]
+	[[ "$output" != *force:*ipc-fence-late* && "$output" == *force:*ipc-fence* ]]
+	agentbox run --net allowed --require ipc-fence-late -- touch made
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"missing guarantees: ipc-fence-late"* ]]
+	[ ! -e made ]
+	holds_late
+}
+
+@test "a server in the box sees who connects, and no process" {
+	have_landlock 9 && skip "the kernel makes the connections"
+	need program:python3
+	cat >seen.py <<-'END'
+	import os, socket, struct
+	server = socket.socket(socket.AF_UNIX)
+	server.bind("own")
+	server.listen()
+	client = socket.socket(socket.AF_UNIX)
+	client.connect("own")
+	pid, uid, gid = struct.unpack("iII", server.accept()[0].getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+	print(pid, uid == os.getuid(), gid == os.getgid())
+	END
+	# The twin: without a box the process is known.
+	run python3 seen.py
+	[[ "$output" =~ ^[1-9][0-9]*" True True"$ ]]
+	rm own
+	agentbox run -- python3 seen.py
+	[ "$output" = "0 True True" ]
+}
+
 @test "a later socket is reached by no link, and by none of the names in /proc" {
 	late()
 	{

@@ -150,6 +150,68 @@ has_commands()
 	[ "$output" = $'CapEff:\t0000000000000000\nNoNewPrivs:\t1\nSeccomp:\t2' ]
 }
 
+# init_of NAME: the pid of the first process of that box
+init_of()
+{
+	pgrep -P "$(supervisor_of "$1")" -x agentbox-init
+}
+
+# bats test_tags=root
+@test "in: a command whose guarantee cannot be proved does not start" {
+	only_root
+	need userns
+	need program:strace
+	local tracer pid
+	local -a pids
+	keep dev
+	# The leader that waits will start the command; the proof cannot find out its capabilities.
+	mapfile -t pids < <(init_of dev; pgrep -P "$(init_of dev)")
+	[ "${#pids[@]}" -ge 2 ]
+	strace -qqq -f -o "$TEST_DIR/trace" -e trace=capget -e inject=capget:error=EPERM \
+		$(printf -- '-p %s ' "${pids[@]}") 3>&- &
+	tracer=$!
+	for pid in "${pids[@]}"; do
+		wait_for 90 grep -qx "TracerPid:.$tracer" "/proc/$pid/status"
+	done
+	agentbox run --in dev -- touch made
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"user-ns"* ]]
+	[ ! -e made ]
+	grep -q INJECTED "$TEST_DIR/trace"
+	kill "$tracer"
+	wait "$tracer" || true
+	agentbox run --in dev -- touch made
+	[ "$status" -eq 0 ]
+	[ -e made ]
+}
+
+# bats test_tags=root
+@test "keep: init of a box that stays is behind the commands' filter" {
+	only_root
+	need userns
+	local init fd
+	# walls PID: its capabilities, and how many filters it has
+	walls()
+	{
+		grep -E '^(CapEff|CapPrm|NoNewPrivs|Seccomp_filters):' "/proc/$1/status" | tr -d '\t' | paste -sd' '
+	}
+	keep dev
+	init=$(init_of dev)
+	agentbox run --in dev -- sh -c "$(declare -f walls); walls self"
+	echo "init: $(walls "$init")"
+	[[ "$output" == "CapPrm:0000000000000000 CapEff:0000000000000000 NoNewPrivs:1 Seccomp_filters:"[1-9]* ]]
+	[[ "$(walls "$init")" == "CapPrm:0000000000000000 CapEff:0000000000000000 NoNewPrivs:1 Seccomp_filters:"[1-9]* ]]
+	# What it holds: sockets, the null device, and no file or folder of anybody.
+	for fd in "/proc/$init/fd"/*; do
+		[[ "$(readlink "$fd")" =~ ^(socket:|/dev/null$|anon_inode:|pipe:) ]] || { readlink "$fd"; false; }
+	done
+	[ "$(readlink "/proc/$init/fd"/* | grep -c ^socket:)" -ge 1 ]
+	agentbox stop --grace 0s dev
+	keep traced --trace-denials
+	walls "$(init_of traced)"
+	[[ "$(walls "$(init_of traced)")" == "CapPrm:0000000000000000 CapEff:0000000000000000 "*"Seccomp_filters:0" ]]
+}
+
 # bats test_tags=root
 @test "in: the judge decides about each command, and protected names are refused" {
 	need userns
