@@ -10,17 +10,6 @@
 
 #include "netns/messages_counters.h" /* generated */
 
-/* Attributes of netfilter and rtnetlink have the same format, and the kernel has
- * macros for the latter. */
-static const struct rtattr *find_attribute(const struct rtattr *a, int len, unsigned int type,
-					   size_t least)
-{
-	for (; RTA_OK(a, len); a = RTA_NEXT(a, len))
-		if ((a->rta_type & NLA_TYPE_MASK) == type && RTA_PAYLOAD(a) >= least)
-			return a;
-	return NULL;
-}
-
 static bool has_name(const struct rtattr *a, const char *name)
 {
 	size_t n = strlen(name) + 1;
@@ -40,10 +29,10 @@ static int add_counter(const struct nlmsghdr *head, void *counters_read)
 		return 0;
 	attrs = (const void *)((const char *)NLMSG_DATA(head) + skip);
 	len -= skip;
-	name = find_attribute(attrs, len, NFTA_OBJ_NAME, 1);
-	data = find_attribute(attrs, len, NFTA_OBJ_DATA, 0);
-	packets = data ? find_attribute(RTA_DATA(data), (int)RTA_PAYLOAD(data),
-					NFTA_COUNTER_PACKETS, sizeof(n))
+	name = ab_netlink_attribute(attrs, len, NFTA_OBJ_NAME, 1);
+	data = ab_netlink_attribute(attrs, len, NFTA_OBJ_DATA, 0);
+	packets = data ? ab_netlink_attribute(RTA_DATA(data), (int)RTA_PAYLOAD(data),
+					      NFTA_COUNTER_PACKETS, sizeof(n))
 		       : NULL;
 	if (!name || !packets)
 		return 0;

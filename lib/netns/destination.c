@@ -7,46 +7,66 @@
 #define SO_ORIGINAL_DST 80
 #define IP6T_SO_ORIGINAL_DST 80
 
-union address {
-	struct sockaddr any;
-	struct sockaddr_in v4;
-	struct sockaddr_in6 v6;
-};
-
-static int decode_address(const union address *a, struct ab_destination *ret)
+int ab_destination_parse(const void *bytes, size_t len, struct ab_destination *ret)
 {
 	struct ab_destination d = { 0 };
+	struct sockaddr_in6 v6;
+	struct sockaddr_in v4;
+	sa_family_t family;
 
-	if (a->any.sa_family == AF_INET) {
-		memcpy(d.addr, &a->v4.sin_addr, 4);
-		d.port = ntohs(a->v4.sin_port);
-	} else if (a->any.sa_family == AF_INET6) {
-		d.v6 = !IN6_IS_ADDR_V4MAPPED(&a->v6.sin6_addr);
+	if (len < sizeof(family))
+		return EINVAL;
+	memcpy(&family, bytes, sizeof(family));
+	if (family == AF_INET) {
+		if (len < sizeof(v4))
+			return EINVAL;
+		memcpy(&v4, bytes, sizeof(v4));
+		memcpy(d.addr, &v4.sin_addr, 4);
+		d.port = ntohs(v4.sin_port);
+	} else if (family == AF_INET6) {
+		/* The kernel takes an address without its scope, too. */
+		if (len < offsetof(struct sockaddr_in6, sin6_scope_id))
+			return EINVAL;
+		memcpy(&v6, bytes, offsetof(struct sockaddr_in6, sin6_scope_id));
+		d.v6 = !IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr);
 		if (d.v6)
-			memcpy(d.addr, &a->v6.sin6_addr, 16);
+			memcpy(d.addr, &v6.sin6_addr, 16);
 		else
-			memcpy(d.addr, a->v6.sin6_addr.s6_addr + 12, 4);
-		d.port = ntohs(a->v6.sin6_port);
+			memcpy(d.addr, v6.sin6_addr.s6_addr + 12, 4);
+		d.port = ntohs(v6.sin6_port);
 	} else {
-		return ab_errno(EAFNOSUPPORT);
+		return EAFNOSUPPORT;
 	}
 	*ret = d;
 	return 0;
 }
 
+int ab_destination_own(int fd, struct ab_destination *ret)
+{
+	struct sockaddr_storage at;
+	socklen_t len = sizeof(at);
+	int errnum;
+
+	if (getsockname(fd, (struct sockaddr *)&at, &len) < 0)
+		return -1;
+	errnum = ab_destination_parse(&at, len, ret);
+	return errnum ? ab_errno(errnum) : 0;
+}
+
 int ab_original_destination(int fd, enum ab_capture capture, struct ab_destination *ret)
 {
-	union address here, meant;
-	socklen_t len = sizeof(here);
+	struct sockaddr_storage at;
+	socklen_t len = sizeof(at);
+	int errnum;
 
-	/* Without a redirect, our own address is the destination. */
-	if (getsockname(fd, &here.any, &len) < 0 || decode_address(&here, ret) < 0)
+	if (ab_destination_own(fd, ret) < 0)
 		return -1;
+	/* Without a redirect, our own address is the destination. */
 	if (capture != AB_CAPTURE_REDIRECT)
 		return 0;
-	len = sizeof(meant);
-	if ((ret->v6 ? getsockopt(fd, SOL_IPV6, IP6T_SO_ORIGINAL_DST, &meant, &len)
-		     : getsockopt(fd, SOL_IP, SO_ORIGINAL_DST, &meant, &len)) < 0)
+	if ((ret->v6 ? getsockopt(fd, SOL_IPV6, IP6T_SO_ORIGINAL_DST, &at, &len)
+		     : getsockopt(fd, SOL_IP, SO_ORIGINAL_DST, &at, &len)) < 0)
 		return -1;
-	return decode_address(&meant, ret);
+	errnum = ab_destination_parse(&at, len, ret);
+	return errnum ? ab_errno(errnum) : 0;
 }

@@ -11,6 +11,13 @@ struct ab_destination {
 	uint16_t port;
 };
 
+/* A socket address of the kernel or of the box; an IPv4-mapped one becomes IPv4. 0, or the errno that
+ * the kernel would answer with: EINVAL, EAFNOSUPPORT. Pure. */
+int ab_destination_parse(const void *bytes, size_t len, struct ab_destination *ret);
+
+/* The address of a socket itself. -1 with errno. */
+int ab_destination_own(int fd, struct ab_destination *ret);
+
 /*
  * For a connection accepted from an AB_LISTENER_TRANSPARENT socket. -1 with errno if
  * the kernel does not know: deny it. A loopback address means that the box

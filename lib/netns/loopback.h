@@ -1,8 +1,11 @@
 #pragma once
 /*
- * The loopback device of a network namespace.
+ * A new network namespace, and its loopback device.
  */
 #include "base/base.h"
+
+/* Move the calling process into one. Needs CAP_SYS_ADMIN. */
+int ab_netns_enter_new(struct ab_error *err);
 
 /* Bring `lo` up. One ioctl takes half the time of a netlink exchange. Requires
  * CAP_NET_ADMIN. */

@@ -1,5 +1,6 @@
 #include "netns/netlink.h"
 
+#include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
 int ab_netlink_open(int protocol)
@@ -32,6 +33,15 @@ void ab_netlink_drain(int fd)
 
 	while (recv(fd, &byte, sizeof(byte), 0) >= 0 || errno == ENOBUFS)
 		;
+}
+
+const struct rtattr *ab_netlink_attribute(const struct rtattr *a, int len, unsigned int type,
+					  size_t least)
+{
+	for (; RTA_OK(a, len); a = RTA_NEXT(a, len))
+		if ((a->rta_type & NLA_TYPE_MASK) == type && RTA_PAYLOAD(a) >= least)
+			return a;
+	return NULL;
 }
 
 int ab_netlink_error(const struct nlmsghdr *head)

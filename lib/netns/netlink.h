@@ -9,6 +9,7 @@
 #include "base/base.h"
 
 struct nlmsghdr;
+struct rtattr;
 
 /* -1 with errno. */
 int ab_netlink_open(int protocol);
@@ -27,6 +28,11 @@ int ab_netlink_error(const struct nlmsghdr *head);
 /* Read one reply and return its errno, 0 for success, EPROTO if it is invalid.
  * ret_seq: the message that it answers. */
 int ab_netlink_answer(int fd, uint32_t *ret_seq);
+
+/* The first attribute of this type with at least so many bytes, or NULL. Attributes of netfilter and
+ * rtnetlink have the same format, and the kernel has macros for the latter. */
+const struct rtattr *ab_netlink_attribute(const struct rtattr *first, int len, unsigned int type,
+					  size_t least);
 
 /* The kernel's macros that iterate over messages compare signed with unsigned
  * lengths; these two do not. */

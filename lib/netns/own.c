@@ -37,7 +37,7 @@ static int add_address(struct ab_own *own, const void *addr, size_t len)
 static int parse_address(const struct nlmsghdr *head, void *own)
 {
 	const struct ifaddrmsg *info = NLMSG_DATA(head);
-	const struct rtattr *found = NULL, *a;
+	const struct rtattr *found = NULL;
 	size_t size;
 	int len; /* signed, because the macros count below zero */
 
@@ -45,10 +45,10 @@ static int parse_address(const struct nlmsghdr *head, void *own)
 		return 0;
 	size = info->ifa_family == AF_INET ? 4 : info->ifa_family == AF_INET6 ? 16 : 0;
 	len = (int)IFA_PAYLOAD(head);
-	for (a = IFA_RTA(info); size && RTA_OK(a, len); a = RTA_NEXT(a, len))
-		if (RTA_PAYLOAD(a) >= size &&
-		    (a->rta_type == IFA_LOCAL || (a->rta_type == IFA_ADDRESS && !found)))
-			found = a;
+	if (size)
+		found = ab_netlink_attribute(IFA_RTA(info), len, IFA_LOCAL, size);
+	if (size && !found)
+		found = ab_netlink_attribute(IFA_RTA(info), len, IFA_ADDRESS, size);
 	return found ? add_address(own, RTA_DATA(found), size) : 0;
 }
 

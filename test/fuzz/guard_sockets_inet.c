@@ -17,9 +17,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct sockaddr_storage at;
 	socklen_t len;
 
-	if (ab_inet_parse(data, size, &d) == 0) {
+	if (ab_destination_parse(data, size, &d) == 0) {
 		len = ab_inet_write(&d, AF_INET6, &at);
-		if (ab_inet_parse(&at, len, &again) != 0 || !ab_inet_equal(&d, &again))
+		if (ab_destination_parse(&at, len, &again) != 0 || !ab_inet_equal(&d, &again))
 			abort();
 		if (ab_inet_judge(&terms, true, &d, false) == AB_WAY_OWN)
 			abort();

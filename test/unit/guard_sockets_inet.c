@@ -39,7 +39,7 @@ static void test_parse(void)
 
 		want = at(cases[i].text, 443);
 		len = ab_inet_write(&want, cases[i].family, &bytes);
-		ok(ab_inet_parse(&bytes, len, &d) == 0 && ab_inet_equal(&d, &want), "%s",
+		ok(ab_destination_parse(&bytes, len, &d) == 0 && ab_inet_equal(&d, &want), "%s",
 		   cases[i].text);
 		want = at(cases[i].expected, 443);
 		ok(ab_inet_equal(&d, &want), "%s as it is", cases[i].expected);
@@ -47,7 +47,7 @@ static void test_parse(void)
 	want = at("2001:db8::1", 1);
 	ok(ab_inet_write(&want, AF_INET, &bytes) == 0, "no IPv6 for a socket of IPv4");
 	bytes.ss_family = AF_UNIX;
-	ok(ab_inet_parse(&bytes, sizeof(bytes), &d) == EAFNOSUPPORT, "another family");
+	ok(ab_destination_parse(&bytes, sizeof(bytes), &d) == EAFNOSUPPORT, "another family");
 }
 
 /* Every length, right before memory that cannot be read. */
@@ -61,7 +61,7 @@ static void test_cut(void)
 		for (size_t len = 0; len <= sizeof(struct sockaddr_in6); len++) {
 			struct sockaddr_in6 v6 = { .sin6_family = (sa_family_t)families[f] };
 			size_t least = families[f] == AF_INET ? sizeof(struct sockaddr_in) : 24;
-			int r = ab_inet_parse(guarded(&v6, len), len, &d);
+			int r = ab_destination_parse(guarded(&v6, len), len, &d);
 			int expected = len < 2	     ? EINVAL
 				       : f > 1	     ? EAFNOSUPPORT
 				       : len < least ? EINVAL

@@ -47,10 +47,7 @@ static int open_sender(const struct ab_destination *from, int family, struct ab_
 	    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &least, sizeof(least)) < 0 ||
 	    bind(fd, (struct sockaddr *)&at, len) < 0)
 		return -1;
-	len = sizeof(at);
-	if (getsockname(fd, (struct sockaddr *)&at, &len) < 0 || ab_inet_parse(&at, len, ret) != 0)
-		return -1;
-	return ab_take_fd(&fd);
+	return ab_destination_own(fd, ret) < 0 ? -1 : ab_take_fd(&fd);
 }
 
 int ab_datagrams_open(struct ab_datagrams *d, struct ab_made_table *kept,
@@ -104,23 +101,17 @@ int ab_datagrams_disconnect(struct ab_made *k)
 /* Its own address; gives it a port if it has none. */
 static int find_local(const struct ab_made *k, struct ab_destination *ret)
 {
-	struct sockaddr_storage at;
-	socklen_t len = sizeof(at);
+	struct sockaddr_storage at = { .ss_family = (sa_family_t)k->family };
+	socklen_t len =
+		k->family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
 
-	if (getsockname(k->fd, (struct sockaddr *)&at, &len) < 0 || ab_inet_parse(&at, len, ret))
+	if (ab_destination_own(k->fd, ret) < 0)
 		return -1;
 	if (ret->port)
 		return 0;
-	memset(&at, 0, sizeof(at));
-	at.ss_family = (sa_family_t)k->family;
-	if (bind(k->fd, (struct sockaddr *)&at,
-		 k->family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6)) <
-	    0)
+	if (bind(k->fd, (struct sockaddr *)&at, len) < 0)
 		return -1;
-	len = sizeof(at);
-	return getsockname(k->fd, (struct sockaddr *)&at, &len) < 0 || ab_inet_parse(&at, len, ret)
-		       ? -1
-		       : 0;
+	return ab_destination_own(k->fd, ret);
 }
 
 /*
@@ -237,7 +228,7 @@ static int read_address(const struct ab_held *call, uint64_t at, uint64_t len,
 		return EINVAL;
 	errnum = ab_exec_bytes(call->pid, at, &bytes, len);
 	if (!errnum)
-		errnum = ab_inet_parse(&bytes, len, ret);
+		errnum = ab_destination_parse(&bytes, len, ret);
 	return errnum;
 }
 
@@ -420,7 +411,7 @@ static bool is_answer(const struct ab_datagrams *d, const struct sockaddr_storag
 {
 	struct ab_destination at;
 
-	return ab_inet_parse(from, len, &at) == 0 &&
+	return ab_destination_parse(from, len, &at) == 0 &&
 	       (ab_inet_equal(&at, &d->at) || (d->answers6 >= 0 && ab_inet_equal(&at, &d->at6)));
 }
 

@@ -8,40 +8,6 @@
 static const uint8_t any[16], loop6[16] = { [15] = 1 };
 static const uint8_t loop4[4] = { 127, 0, 0, 1 };
 
-int ab_inet_parse(const void *bytes, size_t len, struct ab_destination *ret)
-{
-	struct ab_destination d = { 0 };
-	struct sockaddr_in6 v6;
-	struct sockaddr_in v4;
-	sa_family_t family;
-
-	if (len < sizeof(family))
-		return EINVAL;
-	memcpy(&family, bytes, sizeof(family));
-	if (family == AF_INET) {
-		if (len < sizeof(v4))
-			return EINVAL;
-		memcpy(&v4, bytes, sizeof(v4));
-		memcpy(d.addr, &v4.sin_addr, 4);
-		d.port = ntohs(v4.sin_port);
-	} else if (family == AF_INET6) {
-		/* The kernel takes an address without its scope, too. */
-		if (len < offsetof(struct sockaddr_in6, sin6_scope_id))
-			return EINVAL;
-		memcpy(&v6, bytes, offsetof(struct sockaddr_in6, sin6_scope_id));
-		d.v6 = !IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr);
-		if (d.v6)
-			memcpy(d.addr, &v6.sin6_addr, 16);
-		else
-			memcpy(d.addr, v6.sin6_addr.s6_addr + 12, 4);
-		d.port = ntohs(v6.sin6_port);
-	} else {
-		return EAFNOSUPPORT;
-	}
-	*ret = d;
-	return 0;
-}
-
 socklen_t ab_inet_write(const struct ab_destination *at, int family, struct sockaddr_storage *ret)
 {
 	struct sockaddr_in v4 = { .sin_family = AF_INET, .sin_port = htons(at->port) };

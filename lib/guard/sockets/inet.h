@@ -9,8 +9,6 @@
 
 struct ab_socket_owner_socket;
 
-/* 0, or the errno that the kernel would answer with: EINVAL, EAFNOSUPPORT. */
-int ab_inet_parse(const void *bytes, size_t len, struct ab_destination *ret);
 /* As a socket of this family takes it; an IPv6 one gets IPv4 as a mapped address. Returns the
  * length; 0: the family has no such address. */
 socklen_t ab_inet_write(const struct ab_destination *at, int family, struct sockaddr_storage *ret);

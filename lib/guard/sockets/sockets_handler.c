@@ -298,7 +298,7 @@ static struct ab_reply connect_inet(struct desk *d, const struct ab_held *call, 
 		return ab_reply_errno(ab_datagrams_disconnect(k));
 	if (bytes->ss_family == AF_UNSPEC)
 		return ab_reply_errno(0); /* it is not connected */
-	errnum = ab_inet_parse(bytes, len, &to);
+	errnum = ab_destination_parse(bytes, len, &to);
 	if (errnum)
 		return ab_reply_errno(errnum);
 	if (bytes->ss_family == AF_INET6 && k->family == AF_INET)

@@ -20,10 +20,7 @@ static int open_listener(const struct ab_destination *wanted, int family,
 
 	if (fd < 0 || bind(fd, (struct sockaddr *)&at, len) < 0 || listen(fd, SOMAXCONN) < 0)
 		return -1;
-	len = sizeof(at);
-	if (getsockname(fd, (struct sockaddr *)&at, &len) < 0 || ab_inet_parse(&at, len, ret) != 0)
-		return -1;
-	return ab_take_fd(&fd);
+	return ab_destination_own(fd, ret) < 0 ? -1 : ab_take_fd(&fd);
 }
 
 int ab_splice_open(struct ab_splice *s, int proxy)
@@ -42,16 +39,14 @@ int ab_splice_open(struct ab_splice *s, int proxy)
 bool ab_splice_only_v6(int fd)
 {
 	struct ab_destination at;
-	struct sockaddr_storage name;
-	socklen_t len = sizeof(name), size = sizeof(int);
+	socklen_t size = sizeof(int);
 	int only = 0;
 
 	getsockopt(fd, SOL_IPV6, IPV6_V6ONLY, &only, &size);
 	if (only)
 		return true;
 	/* Bound to an address of IPv6? */
-	return getsockname(fd, (struct sockaddr *)&name, &len) == 0 &&
-	       ab_inet_parse(&name, len, &at) == 0 && at.v6 &&
+	return ab_destination_own(fd, &at) == 0 && at.v6 &&
 	       memcmp(at.addr, (uint8_t[16]){ 0 }, 16) != 0;
 }
 
@@ -76,10 +71,9 @@ static int accept_own(int listener, int fd)
 {
 	struct ab_destination own, peer;
 	struct sockaddr_storage name;
-	socklen_t len = sizeof(name);
+	socklen_t len;
 
-	if (getsockname(fd, (struct sockaddr *)&name, &len) < 0 ||
-	    ab_inet_parse(&name, len, &own) != 0)
+	if (ab_destination_own(fd, &own) < 0)
 		return -1;
 	for (int i = 0; i < STRANGERS; i++) {
 		int taken;
@@ -91,7 +85,7 @@ static int accept_own(int listener, int fd)
 				SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (taken < 0 && (errno == EAGAIN || errno == EMFILE || errno == ENFILE))
 			return -1;
-		if (taken >= 0 && ab_inet_parse(&name, len, &peer) == 0 &&
+		if (taken >= 0 && ab_destination_parse(&name, len, &peer) == 0 &&
 		    ab_inet_equal(&own, &peer))
 			return taken;
 		ab_closep(&taken);

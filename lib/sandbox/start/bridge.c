@@ -1,7 +1,6 @@
 #include "sandbox/start/bridge.h"
 
 #include "netns/loopback.h"
-#include "netns/namespace.h"
 #include "sandbox/start/launch.h"
 
 enum { SSH_PORT = 22 };
