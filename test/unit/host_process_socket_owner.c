@@ -58,6 +58,8 @@ static void check_sockets(void)
 		"   1: 0100007F:1F90" REST "12345 1 0000000000000000 20 4 30 10 -1";
 	static const char mapped[] = "   1: 0000000000000000FFFF00000100007F:1F90" REST6 "77 1";
 	static const char six[] = "   1: 00000000000000000000000001000000:1F90" REST6 "78 1";
+	static const char any[] = "   1: 00000000:1F90" REST "79 1";
+	static const char any6[] = "   1: 00000000000000000000000000000000:1F90" REST6 "80 1";
 	struct ab_peer peer = { .addr = { 127, 0, 0, 1 }, .port = 8080 };
 	struct ab_peer peer6 = { .v6 = true, .addr = { [15] = 1 }, .port = 8080 };
 	struct ab_peer peer46 = { .v6 = true,
@@ -86,6 +88,19 @@ static void check_sockets(void)
 	ok(ab_socket_owner_parse_socket(six, strlen(six), &s) && s.inode == 78 &&
 		   ab_socket_owner_is_end(&s, &peer6) && !ab_socket_owner_is_end(&s, &peer),
 	   "and IPv6");
+	peer.udp = peer6.udp = peer46.udp = true;
+	ok(ab_socket_owner_is_end(&s, &peer6) && !ab_socket_owner_is_end(&s, &peer),
+	   "a datagram too is from the address of its socket");
+	ok(ab_socket_owner_parse_socket(any, strlen(any), &s) &&
+		   ab_socket_owner_is_end(&s, &peer) && ab_socket_owner_is_end(&s, &peer46) &&
+		   !ab_socket_owner_is_end(&s, &peer6),
+	   "or from a socket without one");
+	ok(ab_socket_owner_parse_socket(any6, strlen(any6), &s) &&
+		   ab_socket_owner_is_end(&s, &peer) && ab_socket_owner_is_end(&s, &peer6),
+	   "which of IPv6 is for both");
+	peer.udp = peer6.udp = false;
+	ok(!ab_socket_owner_is_end(&s, &peer) && !ab_socket_owner_is_end(&s, &peer6),
+	   "a connection is not");
 	for (size_t n = 0; n < strlen(plain); n++)
 		cut += ab_socket_owner_parse_socket(guarded(plain, n), n, &s);
 	ok(cut > 0 && cut < 60, "cut anywhere it reads no byte too many");

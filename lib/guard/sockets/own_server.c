@@ -17,8 +17,9 @@ struct search {
 
 /* False: the rest need not be read. The kernel lists sockets that listen before all others, which
  * may be thousands. */
-static bool look_at_inet(struct search *s, const char *line, size_t len)
+static bool look_at_inet(void *search, const char *line, size_t len)
 {
+	struct search *s = search;
 	struct ab_socket_owner_socket socket;
 	bool own;
 
@@ -35,8 +36,9 @@ static bool look_at_inet(struct search *s, const char *line, size_t len)
 	return true;
 }
 
-static bool look_at_unix(struct search *s, const char *line, size_t len)
+static bool look_at_unix(void *search, const char *line, size_t len)
 {
+	struct search *s = search;
 	uint64_t inode = ab_inet_unix_listener(line, len, s->name, s->name_len);
 	bool own = inode && ab_made_is_listener(s->kept, inode);
 
@@ -47,29 +49,11 @@ static bool look_at_unix(struct search *s, const char *line, size_t len)
 
 /* A list that cannot be read has another server, unless it does not exist (no IPv6). */
 static void look_through(struct search *s, const char *path,
-			 bool (*look)(struct search *s, const char *line, size_t len))
+			 bool (*look)(void *search, const char *line, size_t len))
 {
 	ab_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
-	char text[8192];
-	size_t have = 0;
-	ssize_t n;
 
-	if (fd < 0) {
-		s->others += errno != ENOENT;
-		return;
-	}
-	while ((n = read(fd, text + have, sizeof(text) - have)) > 0) {
-		const char *at = text, *end;
-
-		have += (size_t)n;
-		for (; (end = memchr(at, '\n', have)) != NULL; at = end + 1) {
-			if (!look(s, at, (size_t)(end - at)))
-				return;
-			have -= (size_t)(end - at) + 1;
-		}
-		memmove(text, at, have);
-	}
-	s->others += n < 0 || have; /* or a line without an end */
+	s->others += fd < 0 ? errno != ENOENT : ab_socket_owner_lines(fd, look, s) < 0;
 }
 
 bool ab_own_server(struct ab_made_table *kept, bool stream, const struct ab_destination *to)

@@ -8,7 +8,6 @@
 #include "sandbox/start/box_wire.h"
 
 enum {
-	TABLE_MAX = 16 << 20,
 	STATUS_MAX = 16 << 10,
 	EXE_MAX = 3072,
 	/* The whole answer fits into a packet, whatever is escaped in it. */
@@ -19,7 +18,9 @@ struct search {
 	struct ab_box_processes box;
 	const struct ab_peer *peer; /* NULL: the listener of `port` */
 	uint16_t port;
-	uint64_t inode;
+	uint64_t inode; /* 0: not found */
+	bool several;	/* datagram sockets may be the wanted one */
+	bool late;	/* not everything was read */
 };
 
 pid_t ab_socket_owner_pid(int pidfd)
@@ -49,39 +50,48 @@ static bool is_wanted(const struct search *s, const struct ab_socket_owner_socke
 	return socket->listens && socket->inode && socket->port == s->port;
 }
 
-/* The inode of the wanted socket; 0: there is none in this table. */
-static uint64_t find_inode(struct search *s, const char *table)
+int ab_socket_owner_lines(int fd, bool (*take)(void *arg, const char *line, size_t len), void *arg)
 {
-	ab_autoclose int dir = ab_box_processes_hold(&s->box, s->box.init), fd = -1;
 	char text[16384];
-	size_t have = 0, all = 0;
+	size_t have = 0;
 	ssize_t n;
 
-	fd = dir < 0 ? -1 : openat(dir, table, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	while (all < TABLE_MAX && !ab_box_processes_late(&s->box) &&
-	       (n = read(fd, text + have, sizeof(text) - have)) > 0) {
-		const char *line = text, *end;
-		size_t left = have + (size_t)n;
+	while ((n = read(fd, text + have, sizeof(text) - have)) > 0) {
+		const char *at = text, *end;
 
-		all += (size_t)n;
-		for (; (end = memchr(line, '\n', left)); line = end + 1) {
-			struct ab_socket_owner_socket socket;
-			size_t len = (size_t)(end - line);
-
-			if (ab_socket_owner_parse_socket(line, len, &socket) &&
-			    is_wanted(s, &socket))
-				return socket.inode;
-			left -= len + 1;
+		have += (size_t)n;
+		for (; (end = memchr(at, '\n', have)) != NULL; at = end + 1) {
+			if (!take(arg, at, (size_t)(end - at)))
+				return 0;
+			have -= (size_t)(end - at) + 1;
 		}
-		/* The kernel writes no line of this length. */
-		if (left == sizeof(text))
-			return 0;
-		memmove(text, line, left);
-		have = left;
+		memmove(text, at, have);
 	}
-	return 0;
+	return n < 0 || have ? -1 : 0; /* or a line without an end */
+}
+
+/* False: the rest need not be read. */
+static bool look_at(void *search, const char *line, size_t len)
+{
+	struct search *s = search;
+	struct ab_socket_owner_socket socket;
+
+	s->late |= ab_box_processes_late(&s->box);
+	if (!ab_socket_owner_parse_socket(line, len, &socket) || !is_wanted(s, &socket))
+		return !s->late;
+	s->several |= s->inode && s->inode != socket.inode;
+	s->inode = socket.inode;
+	return s->peer && s->peer->udp;
+}
+
+/* The inode of the wanted socket, if it is in this table. */
+static void find_inode(struct search *s, const char *table)
+{
+	ab_autoclose int dir = ab_box_processes_hold(&s->box, s->box.init);
+	ab_autoclose int fd = dir < 0 ? -1 : openat(dir, table, O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0)
+		s->late |= ab_socket_owner_lines(fd, look_at, s) < 0;
 }
 
 static bool has_socket(const struct search *s, pid_t pid)
@@ -198,11 +208,14 @@ static pid_t write_process(const struct search *s, pid_t pid, bool first, struct
 
 static pid_t find_owner(struct search *s)
 {
-	static const char *const tables[] = { "net/tcp", "net/tcp6" };
+	static const char *const tables[][2] = { { "net/tcp", "net/tcp6" },
+						 { "net/udp", "net/udp6" } };
+	bool udp = s->peer && s->peer->udp;
 
-	for (size_t i = 0; i < AB_COUNT(tables) && !s->inode; i++)
-		s->inode = find_inode(s, tables[i]);
-	return s->inode ? find_process(s) : 0;
+	find_inode(s, tables[udp][0]);
+	if (udp || !s->inode)
+		find_inode(s, tables[udp][1]);
+	return s->inode && !s->several && !(udp && s->late) ? find_process(s) : 0;
 }
 
 /* Fills s->box up to it. */

@@ -19,17 +19,21 @@ enum {
 	AB_OWNER_ARGV = 4096, /* bytes of all words */
 };
 
-/* [{"pid":3,"exe":"/usr/bin/curl","argv":["curl","-s"]}, ...] into b: the process, its parent, and
+/* A datagram names a port, at which several sockets may be: if it is not clear which, none is found.
+ *
+ * [{"pid":3,"exe":"/usr/bin/curl","argv":["curl","-s"]}, ...] into b: the process, its parent, and
  * so on up to the box's init (given by its pid on the host), without it. [] if it is not found. */
 void ab_socket_owner(pid_t init, const struct ab_peer *peer, struct ab_buf *b);
 /* The same for the process that listens on this port, without its parents. */
 void ab_socket_owner_listener(pid_t init, uint16_t port, struct ab_buf *b);
 /* The process of a pidfd; 0: it is gone. */
 pid_t ab_socket_owner_pid(int pidfd);
+/* Each line of a table of /proc/net until `take` returns false. -1: it could not be read to its end. */
+int ab_socket_owner_lines(int fd, bool (*take)(void *arg, const char *line, size_t len), void *arg);
 
 /* The rest is pure. */
 
-/* One line of /proc/net/tcp or tcp6. An IPv4-mapped IPv6 address becomes IPv4. */
+/* One line of /proc/net/tcp, tcp6, udp or udp6. An IPv4-mapped IPv6 address becomes IPv4. */
 struct ab_socket_owner_socket {
 	bool v6;
 	uint8_t addr[16];

@@ -116,12 +116,17 @@ bool ab_socket_owner_parse_socket(const char *line, size_t len, struct ab_socket
 
 bool ab_socket_owner_is_end(const struct ab_socket_owner_socket *socket, const struct ab_peer *peer)
 {
+	static const uint8_t any[16];
 	struct ab_socket_owner_socket want = { .v6 = peer->v6 };
+	bool same;
 
 	memcpy(want.addr, peer->addr, peer->v6 ? 16 : 4);
 	unmap_ipv4(&want);
-	return !socket->listens && socket->inode && socket->port == peer->port &&
-	       socket->v6 == want.v6 && memcmp(socket->addr, want.addr, sizeof(want.addr)) == 0;
+	same = socket->v6 == want.v6 && memcmp(socket->addr, want.addr, sizeof(any)) == 0;
+	/* A datagram socket may have no address of its own; one of IPv6 can send to IPv4 then. */
+	if (peer->udp && memcmp(socket->addr, any, sizeof(any)) == 0)
+		same = socket->v6 || !want.v6;
+	return !socket->listens && socket->inode && socket->port == peer->port && same;
 }
 
 /* The number `which` after "key:" at the start of a line, or the last one if it has fewer. */

@@ -25,6 +25,7 @@ enum { AB_PUBLISHED_LATE = 16 }; /* listeners that can be added to a live run */
 /* The client's end of a connection, in the box's network namespace. */
 struct ab_peer {
 	pid_t pid; /* on the host, if it is a Unix socket; else 0 */
+	bool udp;
 	bool v6;
 	uint8_t addr[16];
 	uint16_t port;
@@ -43,7 +44,7 @@ enum ab_host_question_why {
 	AB_QUESTION_IDENTIFY, /* already denied: only identify the process */
 };
 struct ab_host_question {
-	uint32_t number;
+	uint32_t number; /* of a datagram: AB_TICKET_UDP and its own */
 	enum ab_host_question_why why;
 	char host[256]; /* canonical */
 	uint16_t port;
@@ -52,6 +53,9 @@ struct ab_host_question {
 	uint32_t ms;	     /* until it times out */
 	char about[256];     /* AB_QUESTION_AGENT, AB_QUESTION_TOOL: "sign in to ..." */
 };
+
+/* Numbers of denials are smaller. */
+#define AB_TICKET_UDP ((uint32_t)1 << 31)
 
 /* How long questions stay open. */
 enum { AB_ASK_MS = 60 * 1000, AB_HOLD_MS = 10 * 60 * 1000 };
