@@ -34,12 +34,18 @@ static bool is_captured(const struct ab_network *net)
 	       d.port == TRIED_PORT && memcmp(d.addr, &to.sin_addr, 4) == 0;
 }
 
-static void report_capture(enum ab_capture capture, struct ab_verdict *v)
+static void report_capture(const struct ab_network *net, struct ab_verdict *v)
 {
-	switch (capture) {
+	switch (net->capture) {
 	case AB_CAPTURE_TPROXY:
 	case AB_CAPTURE_REDIRECT:
-		ab_verdict_set(v, AB_HEALTH_OK, "nftables %s works", ab_capture_names[capture]);
+		ab_verdict_set(
+			v, net->logs ? AB_HEALTH_OK : AB_HEALTH_WARN, "nftables %s works%s",
+			ab_capture_names[net->capture],
+			net->logs
+				? ""
+				: ", but not its log: denied UDP packets are only counted, at the end of a run\n"
+				  "as root: modprobe -a nft_limit nft_log nfnetlink_log; for a container, on its host");
 		break;
 	case AB_CAPTURE_PORTS:
 		ab_verdict_set(
@@ -74,6 +80,6 @@ void ab_check_capture(struct ab_verdict *v)
 			"the kernel accepts the rules (%s), but a connection does not arrive",
 			ab_capture_names[net.capture]);
 	else
-		report_capture(net.capture, v);
+		report_capture(&net, v);
 	ab_network_fini(&net);
 }

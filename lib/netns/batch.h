@@ -14,5 +14,6 @@ enum {
 };
 
 #define AB_NFT_TABLE "agentbox"
+#define AB_NFT_LOG_GROUP 1   /* to which the kernel sends denied datagrams */
 #define AB_NFT_UDP "udp"     /* counter of denied datagrams */
 #define AB_NFT_OTHER "other" /* and of packets that are neither TCP nor UDP */

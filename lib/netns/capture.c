@@ -16,15 +16,17 @@ const char *const ab_capture_names[AB_CAPTURE_COUNT] = {
 	[AB_CAPTURE_TPROXY] = "tproxy",
 };
 
-#define WAY(kind, batch)                                 \
-	{                                                \
-		kind, batch, sizeof(batch), batch##_last \
+#define WAY(kind, logs, batch)                                 \
+	{                                                      \
+		kind, logs, batch, sizeof(batch), batch##_last \
 	}
 
 /* The best first. */
 const struct ab_capture_way ab_capture_ways[] = {
-	WAY(AB_CAPTURE_TPROXY, tproxy),
-	WAY(AB_CAPTURE_REDIRECT, redirect),
+	WAY(AB_CAPTURE_TPROXY, true, tproxy_log),
+	WAY(AB_CAPTURE_TPROXY, false, tproxy),
+	WAY(AB_CAPTURE_REDIRECT, true, redirect_log),
+	WAY(AB_CAPTURE_REDIRECT, false, redirect),
 };
 const size_t ab_capture_way_count = AB_COUNT(ab_capture_ways);
 
@@ -64,12 +66,15 @@ static bool try_way(int fd, const struct ab_capture_way *way)
 }
 
 enum ab_capture ab_capture_raise(int route_fd, int rule_fd, const struct ab_capture_way *ways,
-				 size_t nways)
+				 size_t nways, bool *ret_logs)
 {
+	*ret_logs = false;
 	if (!make_routes(route_fd))
 		return AB_CAPTURE_NONE;
 	for (size_t i = 0; rule_fd >= 0 && i < nways; i++)
-		if (try_way(rule_fd, &ways[i]))
+		if (try_way(rule_fd, &ways[i])) {
+			*ret_logs = ways[i].logs;
 			return ways[i].capture;
+		}
 	return AB_CAPTURE_PORTS;
 }

@@ -31,6 +31,7 @@ enum {
  * number `last` tells whether it is in force. */
 struct ab_capture_way {
 	enum ab_capture capture;
+	bool logs; /* also logs the datagrams that it denies: netns/packet_log.h */
 	const void *batch;
 	size_t len;
 	uint32_t last;
@@ -46,6 +47,7 @@ extern const size_t ab_capture_way_count;
  * Uses two netlink sockets of the namespace, for routes and for rules (-1: not
  * available), that were opened with CAP_NET_ADMIN there. The owner of its user
  * namespace may use them, even from outside. AB_CAPTURE_NONE: `lo` may be down.
+ * ret_logs: that of the way in force.
  */
 enum ab_capture ab_capture_raise(int routes, int rules, const struct ab_capture_way *ways,
-				 size_t nways);
+				 size_t nways, bool *ret_logs);

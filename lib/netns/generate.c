@@ -7,6 +7,7 @@
  *     generate CAPTURE COUNTERS
  */
 #include <arpa/inet.h>
+#include <endian.h>
 #include <linux/if.h>
 #include <linux/if_addr.h>
 #include <linux/netfilter.h>
@@ -31,6 +32,10 @@ struct address {
 };
 
 enum { LOOPBACK_INDEX = 1 }; /* the index of lo in every namespace */
+
+/* The box decides how much it sends: more than this is counted, but not logged. The bytes are enough
+ * for the longest header of IPv4 and the ports. */
+enum { LOGS_PER_SECOND = 20, LOGS_BURST = 100, LOG_BYTES = 96 };
 
 static unsigned char batch[16384];
 static size_t batch_len;
@@ -170,6 +175,8 @@ static void make_routes(void)
  *			th dport 53 accept
  *			meta l4proto tcp tproxy to :61081 accept
  *			meta l4proto tcp reject with tcp reset
+ *			meta l4proto udp limit rate 20/second burst 100 packets \
+ *				log group 1 snaplen 96 queue-threshold 1
  *			meta l4proto udp counter name udp reject with icmpx port-unreachable
  *			meta l4proto != icmp meta l4proto != icmpv6 counter name other drop
  *		}
@@ -177,7 +184,8 @@ static void make_routes(void)
  *
  * Loopback addresses stay inside the box. Port 53 of every address reaches our name
  * server directly, because every address is local. TCP without a listener is
- * reset. ICMP comes only from the kernel itself.
+ * reset. ICMP comes only from the kernel itself. Kernels without the log get a batch
+ * without the rule that has it.
  *
  * redirect needs connection tracking and acts when a packet is created: a chain
  * "lead" of type nat in the output hook replaces the tproxy rule. A redirected
@@ -366,6 +374,21 @@ static void refuse(struct rule *r, int type, uint8_t code)
 	close_expr(r);
 }
 
+/* Each packet at once, not several together after a while. */
+static void log_packet(struct rule *r)
+{
+	open_expr(r, "limit");
+	require_room(nla_put_u64(r->msg, NFTA_LIMIT_RATE, htobe64(LOGS_PER_SECOND)));
+	require_room(nla_put_u64(r->msg, NFTA_LIMIT_UNIT, htobe64(1)));
+	put_u32(r->msg, NFTA_LIMIT_BURST, LOGS_BURST);
+	close_expr(r);
+	open_expr(r, "log");
+	require_room(nla_put_u16(r->msg, NFTA_LOG_GROUP, htons(AB_NFT_LOG_GROUP)));
+	put_u32(r->msg, NFTA_LOG_SNAPLEN, LOG_BYTES);
+	require_room(nla_put_u16(r->msg, NFTA_LOG_QTHRESHOLD, htons(1)));
+	close_expr(r);
+}
+
 static void match_protocol(struct rule *r, int op, uint8_t protocol)
 {
 	load_meta(r, NFT_META_L4PROTO);
@@ -437,13 +460,20 @@ static void lead_by_redirect(const char *chain)
 }
 
 /* Deny the rest; the last rule requests an acknowledgement. */
-static void refuse_rest(const char *chain)
+static void refuse_rest(const char *chain, bool logs)
 {
 	struct rule r = open_rule(chain, 0);
 
 	match_protocol(&r, NFT_CMP_EQ, IPPROTO_TCP);
 	refuse(&r, NFT_REJECT_TCP_RST, 0);
 	close_rule(&r);
+
+	if (logs) {
+		r = open_rule(chain, 0);
+		match_protocol(&r, NFT_CMP_EQ, IPPROTO_UDP);
+		log_packet(&r);
+		close_rule(&r);
+	}
 
 	r = open_rule(chain, 0);
 	match_protocol(&r, NFT_CMP_EQ, IPPROTO_UDP);
@@ -467,16 +497,16 @@ static void begin_table(void)
 	add_counter(AB_NFT_OTHER);
 }
 
-static void add_tproxy(void)
+static void add_tproxy(bool logs)
 {
 	begin_table();
 	add_chain("in", "filter", NF_INET_PRE_ROUTING, NF_IP_PRI_MANGLE);
 	accept_own("in");
 	lead_by_tproxy("in");
-	refuse_rest("in");
+	refuse_rest("in", logs);
 }
 
-static void add_redirect(void)
+static void add_redirect(bool logs)
 {
 	begin_table();
 	add_chain("lead", "nat", NF_INET_LOCAL_OUT, NF_IP_PRI_NAT_DST);
@@ -484,7 +514,7 @@ static void add_redirect(void)
 	lead_by_redirect("lead");
 	add_chain("in", "filter", NF_INET_PRE_ROUTING, NF_IP_PRI_MANGLE);
 	accept_own("in");
-	refuse_rest("in");
+	refuse_rest("in", logs);
 }
 
 static void add_batch_end(void)
@@ -540,9 +570,13 @@ int main(int argc, char *argv[])
 	out = create_file(argv[1]);
 	make_routes();
 	print_batch(out, "routes");
-	add_tproxy();
+	add_tproxy(true);
+	print_way(out, "tproxy_log");
+	add_tproxy(false);
 	print_way(out, "tproxy");
-	add_redirect();
+	add_redirect(true);
+	print_way(out, "redirect_log");
+	add_redirect(false);
 	print_way(out, "redirect");
 	close_file(out);
 	out = create_file(argv[2]);

@@ -5,6 +5,7 @@
 #include "base/data/addr.h"
 #include "netns/loopback.h"
 #include "netns/netlink.h"
+#include "netns/packet_log.h"
 
 #ifndef IPV6_FREEBIND
 #define IPV6_FREEBIND 78
@@ -168,6 +169,7 @@ int ab_network_make(const uint16_t *host_ports, size_t nhost_ports, struct ab_ne
 {
 	ret->n = 0;
 	ret->capture = AB_CAPTURE_NONE;
+	ret->logs = false;
 	if (nhost_ports > AB_HOST_PORTS_MAX)
 		return ab_fail(err, AB_EUSAGE, 0, "more than %d host ports", AB_HOST_PORTS_MAX);
 	if (add_sockets(ret, host_ports, nhost_ports, err) < 0) {
@@ -200,8 +202,11 @@ static void close_listeners(struct ab_network *net, enum ab_listener_kind kind)
 int ab_network_raise(struct ab_network *net, const struct ab_capture_way *ways, size_t nways,
 		     struct ab_error *err)
 {
-	net->capture = ab_capture_raise(find_listener(net, AB_LISTENER_ROUTES),
-					find_listener(net, AB_LISTENER_COUNTERS), ways, nways);
+	int rules = find_listener(net, AB_LISTENER_COUNTERS);
+
+	net->capture = ab_capture_raise(find_listener(net, AB_LISTENER_ROUTES), rules, ways, nways,
+					&net->logs);
+	net->logs = net->logs && ab_packet_log_request(rules) == 0;
 	close_listeners(net, AB_LISTENER_ROUTES);
 	if (net->capture >= AB_CAPTURE_REDIRECT)
 		return 0;

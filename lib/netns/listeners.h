@@ -45,6 +45,7 @@ struct ab_network {
 	enum ab_capture capture;
 	struct ab_listener listeners[AB_LISTENERS_MAX];
 	size_t n;
+	bool logs; /* AB_LISTENER_COUNTERS also hears of denied datagrams: netns/packet_log.h */
 };
 
 /*
@@ -55,7 +56,7 @@ int ab_network_make(const uint16_t *host_ports, size_t nhost_ports, struct ab_ne
 		    struct ab_error *err);
 
 /*
- * Bring it up and set net->capture to the way in which connections are captured.
+ * Bring it up and set net->capture to the way in which connections are captured, and net->logs.
  * Closes and removes the sockets that are not needed then. Requires ownership of
  * the user namespace of the box, or CAP_NET_ADMIN in it.
  */

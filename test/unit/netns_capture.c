@@ -6,6 +6,7 @@
 
 #include <linux/netlink.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/data/error.h"
 #include "base/data/mem.h"
@@ -15,6 +16,7 @@
 #include "netns/destination.h"
 #include "netns/listeners.h"
 #include "netns/loopback.h"
+#include "netns/packet_log.h"
 #include "netns_help.h"
 #include "tap.h"
 
@@ -136,6 +138,75 @@ static void check_counters(const struct ab_network *net)
 	ok(after.other == before.other, "nothing else was refused");
 }
 
+/* A datagram to the address, from a socket that is connected or not; what the log says. */
+static void is_logged(int log, const char *to, bool connected)
+{
+	union end at;
+	socklen_t len = end_of(to, 4433, &at);
+	ab_autoclose int fd = connected ? dial_to(to, 4433, SOCK_DGRAM)
+					: socket(at.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ab_denied_datagram d = { 0 };
+	char text[INET6_ADDRSTRLEN] = "";
+	bool sent = sendto(fd, "x", 1, 0, connected ? NULL : &at.any, connected ? 0 : len) == 1;
+
+	len = sizeof(at);
+	getsockname(fd, &at.any, &len);
+	ok(sent && readable(log, 30000) && ab_packet_log_read(log, &d), "%s is logged", to);
+	inet_ntop(d.to.v6 ? AF_INET6 : AF_INET, d.to.addr, text, sizeof(text));
+	is_str(text, strncmp(to, "::ffff:", 7) == 0 ? to + 7 : to, "with its address");
+	ok(d.to.port == 4433 && d.from.v6 == d.to.v6, "and its port");
+	/* Both families have it in the same place. */
+	ok(d.from.port == ntohs(at.v4.sin_port), "and the port of its socket");
+}
+
+static void check_log(const struct ab_network *net)
+{
+	int log = find(net, AB_LISTENER_COUNTERS, 0);
+	struct ab_denied_datagram d;
+
+	while (ab_packet_log_read(log, &d))
+		;
+	is_logged(log, "203.0.113.1", true);
+	is_logged(log, "203.0.113.1", false);
+	is_logged(log, "2001:db8::1", true);
+	is_logged(log, "2001:db8::1", false);
+	is_logged(log, "::ffff:203.0.113.8", true);
+	is_logged(log, "::ffff:203.0.113.8", false);
+	datagram_is_captured(net, "8.8.8.8");
+	is_own("127.0.0.1", SOCK_DGRAM);
+	is_own("::1", SOCK_DGRAM);
+	ok(!ab_packet_log_read(log, &d), "name lookups and what stays in the box are not");
+}
+
+/* More than the rule lets through: the counters have all of them. */
+static void check_flood(const struct ab_network *net)
+{
+	enum { SENT = 3000 };
+	int log = find(net, AB_LISTENER_COUNTERS, 0);
+	ab_autoclose int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ab_counters before = { 0 }, after = { 0 };
+	struct ab_denied_datagram d;
+	struct ab_error err = { 0 };
+	struct timespec begin, end;
+	union end to;
+	socklen_t len = end_of("203.0.113.1", 9, &to);
+	size_t logged = 0, most, sent = 0;
+
+	ok(ab_counters_read(log, &before, &err) == 0, "before a flood");
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	for (size_t i = 0; i < SENT; i++) {
+		sent += sendto(fd, "x", 1, 0, &to.any, len) == 1;
+		logged += ab_packet_log_read(log, &d);
+	}
+	while (ab_packet_log_read(log, &d))
+		logged++;
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	most = 101 + 20 * (size_t)(end.tv_sec - begin.tv_sec + 1);
+	ok(logged > 0 && logged <= most, "of %zu datagrams %zu are logged", sent, logged);
+	ok(ab_counters_read(log, &after, &err) == 0 && after.udp - before.udp == sent,
+	   "and all are counted");
+}
+
 static void check_any_port(const struct ab_network *net)
 {
 	static const uint16_t ports[] = { 1, 22, 443, 5432, 61080, 65535 };
@@ -209,6 +280,10 @@ static void check_full(enum ab_capture capture, const uint16_t *ports, size_t np
 	if (capture == AB_CAPTURE_TPROXY || capture == AB_CAPTURE_REDIRECT) {
 		check_any_port(&net);
 		check_counters(&net);
+		if (net.logs) {
+			check_log(&net);
+			check_flood(&net);
+		}
 		ok(find(&net, AB_LISTENER_TRANSPARENT, 0) >= 0, "listener");
 		close(find(&net, AB_LISTENER_TRANSPARENT, 0));
 		is_refused("203.0.113.1", 80, "without listener: refused");
@@ -258,6 +333,22 @@ static void redirect(void)
 
 	spoil(&ways[0], "tproxy");
 	check_full(AB_CAPTURE_REDIRECT, NULL, 0, ways, AB_COUNT(ways));
+}
+
+/* A kernel without the log. */
+static void no_log(void)
+{
+	struct ab_capture_way ways[] = { ab_capture_ways[0], ab_capture_ways[1] };
+	struct ab_network net = { 0 };
+	struct ab_error err = { 0 };
+
+	spoil(&ways[0], "limit");
+	ok(ways[0].logs && !ways[1].logs, "the same rules without a log are next");
+	check_full(AB_CAPTURE_TPROXY, NULL, 0, ways, AB_COUNT(ways));
+	ok(enter_namespaces() && ab_network_build(ways, AB_COUNT(ways), NULL, 0, &net, &err) == 0 &&
+		   !net.logs,
+	   "nothing is logged then %s", err.text);
+	ab_network_fini(&net);
 }
 
 static void ports(void)
@@ -340,6 +431,7 @@ static void answers_end(void)
 	} told = { .head = { .nlmsg_len = sizeof(told), .nlmsg_type = NLMSG_ERROR } };
 
 	for (uint32_t seq = 1; seq <= AB_SEQ_ROUTE6; seq++) {
+		bool logs;
 		int pair[2];
 
 		socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair);
@@ -348,7 +440,7 @@ static void answers_end(void)
 		ok(send(pair[1], &told, sizeof(told), 0) == sizeof(told),
 		   "a kernel says that message %u failed", seq);
 		alarm(240);
-		ok(ab_capture_raise(pair[0], -1, NULL, 0) ==
+		ok(ab_capture_raise(pair[0], -1, NULL, 0, &logs) ==
 			   (seq == AB_SEQ_ROUTE6 ? AB_CAPTURE_PORTS : AB_CAPTURE_NONE),
 		   "what is not answered is not waited for");
 		alarm(0);
@@ -380,6 +472,7 @@ static void from_outside(void)
 {
 	struct ab_network net = { 0 };
 	struct ab_counters counters = { 0 };
+	struct ab_denied_datagram d = { 0 };
 	struct ab_error err = { 0 };
 	struct ab_fds fds = { .len = AB_COUNT(fds.v) };
 	int pair[2], status;
@@ -414,6 +507,9 @@ static void from_outside(void)
 	ok(send(pair[0], "x", 1, 0) == 1 && waitpid(pid, &status, 0) == pid && status == 0,
 	   "inside it works");
 	ok(readable(find(&net, AB_LISTENER_TRANSPARENT, 0), 30000), "a connection has arrived");
+	ok(net.logs && ab_packet_log_read(find(&net, AB_LISTENER_COUNTERS, 0), &d) &&
+		   d.to.port == 443,
+	   "and the datagram is logged");
 	ok(ab_counters_read(find(&net, AB_LISTENER_COUNTERS, 0), &counters, &err) == 0,
 	   "and the counters can be read %s", err.text);
 	ok(counters.udp == 1 && counters.other == 0, "as they are");
@@ -453,6 +549,7 @@ static const struct {
 } cases[] = {
 	{ "tproxy", tproxy, false },
 	{ "redirect", redirect, false },
+	{ "no log", no_log, false },
 	{ "ports", ports, false },
 	{ "without IPv6", without_ipv6, false },
 	{ "host ports", host_ports, false },
