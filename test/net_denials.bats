@@ -297,7 +297,7 @@ def doors(label, host, port=80):
 	[ "$(dns_asked)" = allowed.test ]
 }
 
-@test "denials: datagrams are refused at once, and counted" {
+@test "denials: datagrams are refused at once, and recorded" {
 	box_python --allow allowed.test --allow 203.0.113.10 <<-'END'
 	for host, port in (("203.0.113.10", 443), ("8.8.8.8", 123), ("203.0.113.53", 5353),
 	                   ("2001:db8::10", 443), ("10.0.0.5", 514)):
@@ -323,7 +323,15 @@ def doors(label, host, port=80):
 	[ "$(grep -c 'refused$' <<<"$output")" -eq 4 ]
 	[ "${lines[-1]}" = "own: b'x'" ]
 	[[ "$stderr" == "agentbox: 6 packets were denied"*udp* ]]
-	[ "$(audit 'select(.kind == "violation") | "\(.protocol) \(.packets)"')" = "udp 6" ]
+	[ "$(audit 'select(.kind == "violation") | "\(.protocol) \(.packets) \(.domain):\(.port)"' | sort)" = "$(sort <<-'END'
+	udp 1 203.0.113.10:443
+	udp 1 8.8.8.8:123
+	udp 1 203.0.113.53:5353
+	udp 1 2001:db8::10:443
+	udp 1 10.0.0.5:514
+	udp 1 allowed.test:443
+	END
+	)" ]
 }
 
 @test "denials: services of the host's loopback, and our own listeners" {

@@ -53,6 +53,13 @@ static const struct {
 	  "denied", "x.y:443", "no", "a-1" },
 	{ "\"kind\":\"violation\",\"domain\":null,\"protocol\":\"udp\",\"packets\":12", "denied",
 	  "12 udp packets", "", "" },
+	{ "\"kind\":\"violation\",\"id\":\"a-2\",\"door\":\"udp\",\"domain\":\"203.0.113.9\","
+	  "\"port\":443,\"protocol\":\"udp\",\"packets\":1,\"reason\":\"Only TCP.\","
+	  "\"process\":[{\"pid\":3,\"exe\":\"/bin/x\",\"argv\":[]}]",
+	  "denied", "udp to 203.0.113.9:443", "only TCP", "by x, pid 3  a-2" },
+	{ "\"kind\":\"violation\",\"id\":\"a-2\",\"door\":\"udp\",\"domain\":\"2001:db8::9\","
+	  "\"port\":443,\"protocol\":\"udp\",\"packets\":3,\"reason\":\"Only TCP.\"",
+	  "denied", "udp to [2001:db8::9]:443, 3 packets", "only TCP", "process not known  a-2" },
 	{ "\"kind\":\"violation\"", "denied", "other hosts", "", "" },
 	{ "\"kind\":\"question\",\"domain\":\"x.y\",\"answer\":\"once\",\"by\":\"terminal\","
 	  "\"ms\":10," CURL,

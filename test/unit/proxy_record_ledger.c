@@ -542,6 +542,65 @@ static void check_many(void)
 	tear_down(&s);
 }
 
+static void is_line(const struct ab_strv *lines, size_t i, const char *want)
+{
+	is_str(i < lines->len ? lines->v[i] : NULL, want, "a line of it");
+}
+
+/* Datagrams: a line for each at first, and the number of all. */
+static void check_datagrams(void)
+{
+	struct ab_request_record r = { .host = "203.0.113.9",
+				       .port = 443,
+				       .door = AB_DOOR_UDP,
+				       .fault = AB_FAULT_NOT_TCP,
+				       .verdict = { .entry = "" },
+				       .process = "[{\"pid\":3}]",
+				       .packets = 2 };
+	ab_autostrv struct ab_strv lines = { 0 };
+	struct ab_ledger_totals totals;
+	struct ab_error err = { 0 };
+	struct stand s;
+	json_t *all, *one;
+	uint32_t number = 0;
+	json_int_t sum = 0;
+	bool good = true;
+	size_t i;
+
+	set_up(&s, "datagrams");
+	for (i = 0; i < 300; i++)
+		good &= ab_ledger_deny(s.ledger, &r, &number, &err) == 0 && number == 1;
+	ok(good && deny(&s, "203.0.113.9", 443, AB_BASIS_NONE) == 2,
+	   "a connection to the same is another denial");
+	ok(ab_ledger_packets(s.ledger, "udp", 5, &err) == 0 && ab_ledger_flush(s.ledger, &err) == 0,
+	   "those without a destination are counted");
+	all = records(&s);
+	ok(record_is(all, 0,
+		     "{\"kind\":\"violation\",\"id\":\"7kq2-1\",\"domain\":\"203.0.113.9\","
+		     "\"port\":443,\"door\":\"udp\",\"protocol\":\"udp\",\"packets\":2,"
+		     "\"allowed\":false,\"rule\":\"network.mode\","
+		     "\"process\":[{\"pid\":3}],"
+		     "\"reason\":\"only TCP connections leave the box\"}"),
+	   "who sent them, and where to");
+	json_array_foreach(all, i, one)
+	{
+		sum += json_integer_value(json_object_get(one, "packets"));
+		good &= !json_object_get(one, "repeated");
+	}
+	ok(good && sum == 605, "no packet is lost: %lld", (long long)sum);
+	/* The clock may strike while we write. */
+	ok(json_array_size(all) >= 103 && json_array_size(all) <= 203, "not a line for each");
+	ab_ledger_totals(s.ledger, &totals);
+	ok(totals.denied == 1 && totals.unasked == 1, "they are no requests");
+	ab_ledger_summary(s.ledger, &lines);
+	is_line(&lines, 0, "1 request and 605 packets were denied");
+	is_line(&lines, 1,
+		"  7kq2-1  udp to 203.0.113.9:443  only TCP connections leave the box  "
+		"process not known, 600 times");
+	json_decref(all);
+	tear_down(&s);
+}
+
 /* One that comes again and again. */
 static void check_repeated(void)
 {
@@ -588,11 +647,6 @@ static void check_repeated(void)
 	ok(totals.denied == 1001, "the totals have all");
 	json_decref(all);
 	tear_down(&s);
-}
-
-static void is_line(const struct ab_strv *lines, size_t i, const char *want)
-{
-	is_str(i < lines->len ? lines->v[i] : NULL, want, "a line of it");
 }
 
 /* What is worth recommending. */
@@ -732,6 +786,7 @@ int main(void)
 	check_numbers();
 	check_many();
 	check_repeated();
+	check_datagrams();
 	check_summary();
 	check_unwritable();
 	result = done();

@@ -303,8 +303,8 @@ static void gather_record(struct gathering *g, const char *line, size_t len,
 	g->any = true;
 }
 
-/* The id of the last denial: 1 if there is one, 0, -1. Packets are counted when
- * a run ends, so they only count if there is nothing else. */
+/* The id of the last denial: 1 if there is one, 0, -1. Packets without a destination were
+ * counted when the run ended, so they only count if there is nothing else. */
 static int find_last(int dir, char ret[32], struct ab_error *err)
 {
 	struct ab_detail m[M_COUNT];
@@ -316,7 +316,8 @@ static int find_last(int dir, char ret[32], struct ab_error *err)
 	if (ab_reader_open(dir, &r, err) < 0)
 		return -1;
 	while ((more = next_record(&r, &line, &len, m, err)) > 0) {
-		bool packets = m[M_PACKETS].kind == AB_DETAIL_NUMBER;
+		bool packets =
+			m[M_PACKETS].kind == AB_DETAIL_NUMBER && m[M_DOOR].kind != AB_DETAIL_TEXT;
 
 		if (!is_denial(m) || (packets && found))
 			continue;

@@ -2,6 +2,7 @@
 
 #include <sys/epoll.h>
 
+#include "audit/write/processes.h"
 #include "base/data/list.h"
 #include "policy/toolchains/host_groups.h"
 #include "proxy/filter/synthetic.h"
@@ -317,10 +318,8 @@ static void end_quiet(const struct ab_engine *engine, const struct ab_host *host
 		ab_filter_other(engine->filter, verdict);
 }
 
-void ab_conn_judge(struct ab_conn *conn, struct ab_host *host, uint16_t port,
-		   struct ab_verdict *ret)
+void ab_conn_name(const struct ab_engine *engine, struct ab_host *host)
 {
-	const struct ab_engine *engine = conn->engine;
 	const char *name =
 		ab_synthetic_is(host) ? ab_synthetic_find(engine->synthetic, host) : NULL;
 
@@ -330,6 +329,14 @@ void ab_conn_judge(struct ab_conn *conn, struct ab_host *host, uint16_t port,
 		host->kind = AB_HOST_NAME;
 		memcpy(host->text, name, strlen(name) + 1);
 	}
+}
+
+void ab_conn_judge(struct ab_conn *conn, struct ab_host *host, uint16_t port,
+		   struct ab_verdict *ret)
+{
+	const struct ab_engine *engine = conn->engine;
+
+	ab_conn_name(engine, host);
 	ab_filter_judge(engine->filter, &engine->own, host, port, ret);
 	end_quiet(engine, host, ret);
 	ab_grants_judge(&engine->grants, engine->loop.now, host, port, ret);
@@ -401,6 +408,25 @@ int ab_conn_deny(struct ab_conn *conn, struct ab_request_record *r)
 	conn->engine->unrecorded(conn->engine, &err);
 	ab_conn_close(conn, true);
 	return -1;
+}
+
+void ab_conn_deny_datagram(struct ab_engine *engine, const char *host, uint16_t port,
+			   const char *who)
+{
+	ab_autofree char *nearest = who ? ab_processes_nearest(who) : NULL;
+	struct ab_request_record r = { .door = AB_DOOR_UDP,
+				       .host = host,
+				       .port = port,
+				       .verdict = { .entry = "" },
+				       .fault = AB_FAULT_NOT_TCP,
+				       .process = nearest ? who : NULL,
+				       .packets = 1 };
+	struct ab_error err;
+
+	if (ab_ledger_deny(engine->ledger, &r, &r.denial, &err) < 0)
+		engine->unrecorded(engine, &err);
+	else if (nearest)
+		ab_ledger_who(engine->ledger, r.denial, nearest);
 }
 
 void ab_conn_record(struct ab_conn *conn, struct ab_request_record *r)

@@ -176,7 +176,9 @@ bool ab_conn_tls(const struct ab_conn *conn);
 /* Watch a connected socket as the server's side. -1: it was closed. */
 int ab_conn_attach(struct ab_conn *conn, int fd);
 
-/* Replace a synthetic address by its name, then judge. */
+/* Replace a synthetic address by its name. */
+void ab_conn_name(const struct ab_engine *engine, struct ab_host *host);
+/* The same, then judge. */
 void ab_conn_judge(struct ab_conn *conn, struct ab_host *host, uint16_t port,
 		   struct ab_verdict *ret);
 
@@ -200,5 +202,8 @@ void ab_conn_dial(struct ab_conn *conn, const struct ab_host *host, uint16_t por
  * and the connection was closed.
  */
 int ab_conn_deny(struct ab_conn *conn, struct ab_request_record *r);
+/* The record of a datagram. `who`: the processes as JSON, or NULL. */
+void ab_conn_deny_datagram(struct ab_engine *engine, const char *host, uint16_t port,
+			   const char *who);
 /* Write the record of a request that has ended. */
 void ab_conn_record(struct ab_conn *conn, struct ab_request_record *r);

@@ -7,7 +7,8 @@
  *				judged again when it ends
  *	AB_QUESTION_AGENT	a key of the ssh agent: ends by an answer, a timeout, or
  *				when the connection is gone
- *	AB_QUESTION_IDENTIFY	already denied; asks only which process it was
+ *	AB_QUESTION_IDENTIFY	already denied; asks only which process it was. For a datagram
+ *				no connection waits
  *
  * Everything runs on one thread: if an answer and a timeout meet, the second
  * finds no question.
@@ -16,11 +17,10 @@
  */
 #include "proxy/conn/waiting.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include "base/data/list.h"
+#include "netns/packet_log.h"
 #include "proxy/conn/agent_terms.h"
 #include "proxy/conn/conn.h"
 
@@ -38,9 +38,10 @@ struct ab_question {
 	struct ab_waiter *first, **end;
 	uint32_t nconns;
 	uint64_t begun;
-	char *who;    /* the processes as JSON, or NULL */
-	char *reason; /* of a hold */
-	char *about;  /* of a request to the ssh agent */
+	char *who;		      /* the processes as JSON, or NULL */
+	char *reason;		      /* of a hold */
+	char *about;		      /* of a request to the ssh agent */
+	struct ab_destination sender; /* of a datagram, or the first connection */
 };
 
 struct ab_question_end {
@@ -204,6 +205,8 @@ static void settle_question(struct ab_question *q, const struct ab_question_end 
 		resume_waiter(w, end);
 		free_waiter(w);
 	}
+	if (q->door == AB_DOOR_UDP)
+		ab_conn_deny_datagram(q->engine, q->host.text, q->port, q->who);
 	free_question(q);
 }
 
@@ -282,22 +285,14 @@ static void join_question(struct ab_question *q, struct ab_conn *conn, struct ab
 	ab_conn_deadline(conn, 0);
 }
 
-static void name_peer(int fd, struct ab_peer *ret)
+static void name_peer(int fd, struct ab_destination *ret)
 {
-	struct sockaddr_storage at = { 0 };
-	struct sockaddr_in *v4 = (struct sockaddr_in *)&at;
-	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&at;
+	struct sockaddr_storage at;
 	socklen_t len = sizeof(at);
 
-	*ret = (struct ab_peer){ 0 };
-	if (getpeername(fd, (struct sockaddr *)&at, &len) < 0)
-		return;
-	ret->v6 = at.ss_family == AF_INET6;
-	ret->port = ntohs(ret->v6 ? v6->sin6_port : v4->sin_port);
-	if (ret->v6)
-		memcpy(ret->addr, &v6->sin6_addr, 16);
-	else
-		memcpy(ret->addr, &v4->sin_addr, 4);
+	if (getpeername(fd, (struct sockaddr *)&at, &len) < 0 ||
+	    ab_destination_parse(&at, len, ret) != 0)
+		*ret = (struct ab_destination){ 0 };
 }
 
 /* Call `asked`, with the first connection as peer. */
@@ -315,7 +310,11 @@ static void announce_question(struct ab_question *q, const char *host, uint32_t 
 	if (q->first && q->door == AB_DOOR_AGENT)
 		question.peer.pid = q->first->conn->sender;
 	else if (q->first)
-		name_peer(ab_conn_socket(q->first->conn), &question.peer);
+		name_peer(ab_conn_socket(q->first->conn), &q->sender);
+	question.peer.udp = q->door == AB_DOOR_UDP;
+	question.peer.v6 = q->sender.v6;
+	question.peer.port = q->sender.port;
+	memcpy(question.peer.addr, q->sender.addr, sizeof(question.peer.addr));
 	p->asked(p->arg, &question);
 }
 
@@ -328,7 +327,8 @@ static struct ab_question *find_question(const struct ab_waiting *p, uint32_t nu
 	return NULL;
 }
 
-enum { IDENTIFY_MS = 100 };
+/* Nothing waits for that of a datagram, so a busy machine may take longer. */
+enum { IDENTIFY_MS = 100, IDENTIFY_DATAGRAM_MS = 3000 };
 
 void ab_waiting_init(struct ab_waiting *waiting, const struct ab_proxy_setup *setup)
 {
@@ -508,6 +508,36 @@ bool ab_waiting_identify(struct ab_conn *conn, const struct ab_request_record *r
 	join_question(q, conn, NULL, r, resume);
 	announce_question(q, r->host, IDENTIFY_MS);
 	return true;
+}
+
+void ab_waiting_datagram(struct ab_engine *engine, const struct ab_denied_datagram *d)
+{
+	struct ab_waiting *p = &engine->waiting;
+	struct ab_question *q = open_question(engine, AB_QUESTION_IDENTIFY, identify_timed_out,
+					      IDENTIFY_DATAGRAM_MS);
+
+	q->number = AB_TICKET_UDP | ++p->ndatagrams;
+	q->door = AB_DOOR_UDP;
+	q->port = d->to.port;
+	q->sender = d->from;
+	ab_host_from_addr(d->to.v6, d->to.addr, &q->host);
+	ab_conn_name(engine, &q->host);
+	if (p->identify_denied && p->asked && !engine->ending && p->nidentify < AB_QUESTIONS_MAX &&
+	    take_token(&p->datagram_rate, engine->loop.now))
+		announce_question(q, q->host.text, IDENTIFY_DATAGRAM_MS);
+	else
+		identify_timed_out(&q->timer);
+}
+
+void ab_waiting_end_datagrams(struct ab_engine *engine)
+{
+	struct ab_question *q, *next;
+
+	for (q = engine->waiting.questions; q; q = next) {
+		next = q->next;
+		if (q->door == AB_DOOR_UDP)
+			identify_timed_out(&q->timer);
+	}
 }
 
 /* Only for a moment, and one at a time: two would be told the same process. */

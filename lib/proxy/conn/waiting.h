@@ -14,6 +14,7 @@
 #include "proxy/record/events.h"
 
 struct ab_conn;
+struct ab_denied_datagram;
 struct ab_engine;
 struct ab_host;
 struct ab_question;
@@ -32,11 +33,12 @@ struct ab_bucket { /* a rate limit; all zero: full */
 
 struct ab_waiting {
 	struct ab_question *questions, *hold;
-	size_t nquestions; /* that a person answers */
-	size_t nidentify;  /* that only identify the process */
-	size_t nconns;	   /* waiting connections of all questions */
+	size_t nquestions;   /* that a person answers */
+	size_t nidentify;    /* that only identify the process */
+	size_t nconns;	     /* waiting connections of all questions */
+	uint32_t ndatagrams; /* so far */
 	size_t max_conns;
-	struct ab_bucket ask_rate, identify_rate;
+	struct ab_bucket ask_rate, identify_rate, datagram_rate;
 	uint32_t ask_ms, hold_ms;
 	bool identify_denied;
 	void (*asked)(void *arg, const struct ab_host_question *question);
@@ -64,6 +66,11 @@ bool ab_waiting_identify(struct ab_conn *conn, const struct ab_request_record *r
  * which process makes it. False: r->reply says why it cannot be asked, or it cannot be identified. */
 bool ab_waiting_agent(struct ab_conn *conn, struct ab_request_record *r, const char *about,
 		      ab_resume_fn resume);
+/* Record a denied datagram, as soon as its process is identified. Nothing waits for that: the process
+ * may have closed the socket meanwhile. */
+void ab_waiting_datagram(struct ab_engine *engine, const struct ab_denied_datagram *datagram);
+/* The box has ended: record the datagrams whose processes are still looked for. */
+void ab_waiting_end_datagrams(struct ab_engine *engine);
 /* The connection is closed while it waits: record a denial. */
 void ab_waiting_leave(struct ab_conn *conn);
 

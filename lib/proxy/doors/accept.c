@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
+#include "netns/packet_log.h"
 #include "proxy/doors/doors.h"
 #include "proxy/record/events.h"
 #include "proxy/traffic/agent.h"
@@ -269,6 +270,26 @@ static void datagrams_ready(struct ab_source *source, uint32_t events)
 	ab_door_dns_datagrams(listener->acceptor->engine, source->fd);
 }
 
+static void log_ready(struct ab_source *source, uint32_t events)
+{
+	struct ab_acceptor *a = source->owner;
+	struct ab_denied_datagram datagram;
+
+	(void)events;
+	for (int i = 0; i < ACCEPTS && ab_packet_log_read(source->fd, &datagram); i++)
+		ab_waiting_datagram(a->engine, &datagram);
+}
+
+void ab_acceptor_end_log(struct ab_acceptor *a)
+{
+	struct ab_denied_datagram datagram;
+
+	while (a->log.active && ab_packet_log_read(a->log.fd, &datagram))
+		ab_waiting_datagram(a->engine, &datagram);
+	ab_loop_remove(&a->engine->loop, &a->log);
+	ab_waiting_end_datagrams(a->engine);
+}
+
 /* Two descriptors per connection, plus some spare ones. The box keeps the
  * limit that the caller had. */
 static void raise_fd_limit(struct ab_acceptor *a)
@@ -356,6 +377,8 @@ int ab_acceptor_open(struct ab_acceptor *a, struct ab_engine *engine,
 					  admits[l->kind] ? accept_ready : datagrams_ready,
 					  admits[l->kind], err);
 	}
+	if (net->logs)
+		r |= ab_loop_watch(&engine->loop, &a->log, a->counters, log_ready, a, err);
 	for (size_t i = 0; i < setup->npublished; i++)
 		r |= add_listener(a, setup->published[i].fd, setup->published[i].port, accept_ready,
 				  admit_published, err);

@@ -20,9 +20,10 @@ struct ab_acceptor {
 	struct ab_timer retry;
 	size_t max_conns;
 	bool full;
-	bool serves_agent; /* it has the listener of the box's ssh agent */
-	int counters;	   /* not a listener, but passed in with them; -1: none */
-	uint64_t dropped;  /* packets that were not TCP, as far as the judge counts them */
+	bool serves_agent;    /* it has the listener of the box's ssh agent */
+	int counters;	      /* not a listener, but passed in with them; -1: none */
+	struct ab_source log; /* of datagrams that the kernel denied: the same descriptor */
+	uint64_t dropped;     /* packets that were not TCP, as far as the judge counts them */
 	enum ab_capture capture;
 	int (*dial_inside)(void *arg, uint16_t port);
 	void *arg;
@@ -45,5 +46,7 @@ void ab_acceptor_dialled(struct ab_acceptor *acceptor, int errnum, int fd);
 void ab_acceptor_freed(struct ab_acceptor *acceptor, const struct ab_conn *conn);
 /* Accept what the box has already connected, then close the listeners. */
 void ab_acceptor_last(struct ab_acceptor *acceptor);
+/* Record the datagrams that are left, and no more. */
+void ab_acceptor_end_log(struct ab_acceptor *acceptor);
 void ab_acceptor_close(struct ab_acceptor *acceptor);
 void ab_acceptor_fini(struct ab_acceptor *acceptor);

@@ -71,11 +71,8 @@ struct ab_ledger {
 	uint32_t last;	       /* number */
 	uint32_t unremembered; /* number of denials that are not remembered */
 	uint64_t seed;
-	uint64_t packets;
 	struct ab_ledger_totals totals;
 };
-
-static const char packets_reason[] = "only TCP connections leave the box";
 
 struct ab_ledger *ab_ledger_new(const char *run_id, struct ab_log *log)
 {
@@ -172,8 +169,6 @@ static const char *make_cause(const struct ab_request_record *r, char ret[AB_REA
 {
 	struct ab_request_record bare = *r;
 
-	if (r->door == AB_DOOR_COUNT)
-		return packets_reason;
 	bare.reply = AB_REPLY_NONE;
 	return ab_ledger_reason(&bare, ret);
 }
@@ -219,14 +214,13 @@ static void describe_denial(struct denial *d, uint64_t hash, const struct ab_req
 			    const char *cause)
 {
 	char reason[AB_REASON_ROOM];
-	bool packets = r->door == AB_DOOR_COUNT;
 
 	free_texts(d);
 	d->hash = hash;
 	d->host = ab_strdup(r->host ? r->host : "");
 	d->cause = ab_strdup(cause);
-	d->reason = ab_strdup(packets ? packets_reason : ab_ledger_reason(r, reason));
-	d->hint = packets ? ab_strdup("") : make_hint(r);
+	d->reason = ab_strdup(ab_ledger_reason(r, reason));
+	d->hint = make_hint(r);
 	d->rule = ab_ledger_rule(r);
 	d->basis = r->verdict.basis;
 	d->fault = r->fault;
@@ -321,13 +315,30 @@ static bool take_line(struct ab_ledger *ledger, struct denial *d)
 	return true;
 }
 
-static int write_or_hold(struct ab_ledger *ledger, struct denial *d, const struct entry *e,
+/* How often it happened, written in one line: packets have a number of their own, but not among
+ * those that are not remembered. */
+static void set_times(struct entry *e, const struct denial *d, uint64_t times)
+{
+	bool packets = d->door == AB_DOOR_UDP;
+
+	e->protocol = packets ? "udp" : NULL;
+	e->packets = packets ? times : 0;
+	e->repeated = packets ? 0 : times - 1;
+}
+
+static uint64_t count_times(const struct ab_request_record *r)
+{
+	return r->packets ? r->packets : 1;
+}
+
+static int write_or_hold(struct ab_ledger *ledger, struct denial *d, struct entry *e,
 			 struct ab_error *err)
 {
 	if (!take_line(ledger, d)) {
-		d->held++;
+		d->held += count_times(e->r);
 		return 0;
 	}
+	set_times(e, d, d->held + count_times(e->r));
 	if (write_entry(ledger, e, err) < 0)
 		return -1;
 	d->held = 0;
@@ -346,40 +357,28 @@ static void update_reason(struct denial *d, const struct ab_request_record *r)
 	d->reply = r->reply;
 }
 
+/* d NULL: the table does not remember it. */
 static int write_denial(struct ab_ledger *ledger, struct denial *d, uint32_t number,
 			const struct ab_request_record *r, struct ab_error *err)
 {
-	struct entry e = { .kind = "violation",
-			   .r = r,
-			   .number = number,
-			   .rule = d->rule,
-			   .hint = d->hint,
-			   .process = r->process,
-			   .repeated = d->held };
-
-	update_reason(d, r);
-	e.reason = d->reason;
-	return write_or_hold(ledger, d, &e, err);
-}
-
-/* A denial that the table does not remember. */
-static int write_unremembered(struct ab_ledger *ledger, uint32_t number,
-			      const struct ab_request_record *r, struct ab_error *err)
-{
 	char reason[AB_REASON_ROOM];
-	ab_autofree char *hint = make_hint(r);
+	ab_autofree char *hint = d ? NULL : make_hint(r);
 	struct entry e = { .kind = "violation",
 			   .r = r,
 			   .number = number,
 			   .rule = ab_ledger_rule(r),
 			   .reason = ab_ledger_reason(r, reason),
-			   .hint = hint,
-			   .process = r->process,
-			   .repeated = ledger->others.held };
+			   .hint = d ? d->hint : hint,
+			   .process = r->process };
 
-	ledger->others.count++;
-	ledger->unremembered++;
-	return write_or_hold(ledger, &ledger->others, &e, err);
+	if (d) {
+		update_reason(d, r);
+	} else {
+		d = &ledger->others;
+		ledger->unremembered++;
+	}
+	d->count += count_times(r);
+	return write_or_hold(ledger, d, &e, err);
 }
 
 int ab_ledger_deny(struct ab_ledger *ledger, const struct ab_request_record *r,
@@ -388,14 +387,12 @@ int ab_ledger_deny(struct ab_ledger *ledger, const struct ab_request_record *r,
 	uint32_t number;
 	struct denial *d = find_or_add(ledger, r, &number);
 
-	ledger->totals.denied++;
+	ledger->totals.denied += !r->packets;
+	ledger->totals.packets += r->packets;
 	ledger->totals.unasked +=
 		r->fault == AB_FAULT_NONE && r->reply == AB_REPLY_NONE &&
 		(r->verdict.basis == AB_BASIS_NONE || r->verdict.basis == AB_BASIS_PORT);
-	if (d)
-		d->count++;
-	if ((d ? write_denial(ledger, d, number, r, err)
-	       : write_unremembered(ledger, number, r, err)) < 0)
+	if (write_denial(ledger, d, number, r, err) < 0)
 		return -1;
 	*ret_number = number;
 	return 0;
@@ -436,19 +433,22 @@ int ab_ledger_request(struct ab_ledger *ledger, const struct ab_request_record *
 int ab_ledger_packets(struct ab_ledger *ledger, const char *kind, uint64_t n, struct ab_error *err)
 {
 	/* The table uses the kind as the host; the record must not. */
-	struct ab_request_record key = { .door = AB_DOOR_COUNT, .host = kind };
+	struct ab_request_record key = { .door = AB_DOOR_COUNT,
+					 .host = kind,
+					 .fault = AB_FAULT_NOT_TCP };
+	char reason[AB_REASON_ROOM];
 	struct ab_request_record none = { .door = AB_DOOR_COUNT };
 	struct entry e = { .kind = "violation",
 			   .r = &none,
-			   .rule = "network.mode",
+			   .rule = ab_ledger_rule(&key),
 			   .protocol = kind,
 			   .packets = n,
-			   .reason = packets_reason };
+			   .reason = ab_ledger_reason(&key, reason) };
 	struct denial *d;
 
 	if (n == 0)
 		return 0;
-	ledger->packets += n;
+	ledger->totals.packets += n;
 	d = find_or_add(ledger, &key, &e.number);
 	if (d)
 		d->count += n;
@@ -457,44 +457,38 @@ int ab_ledger_packets(struct ab_ledger *ledger, const char *kind, uint64_t n, st
 	return write_entry(ledger, &e, err);
 }
 
-/* Held denials that are not remembered have no common host or reason. */
-static int flush_others(struct ab_ledger *ledger, struct ab_error *err)
+/* What is held of one. */
+static int flush_denial(struct ab_ledger *ledger, struct denial *d, uint32_t number,
+			struct ab_error *err)
 {
-	struct ab_request_record r = { .door = AB_DOOR_COUNT };
+	struct ab_request_record r = { .door = d->door, .host = d->host, .port = d->port };
 	struct entry e = { .kind = "violation",
 			   .r = &r,
-			   .number = ledger->last,
-			   .reason = "too many hosts to name each",
-			   .repeated = ledger->others.held - 1 };
+			   .number = number,
+			   .rule = d->rule,
+			   .reason = d->reason,
+			   .hint = d->hint };
 
-	if (!ledger->others.held)
+	if (!d->held)
 		return 0;
+	set_times(&e, d, d->held);
 	if (write_entry(ledger, &e, err) < 0)
 		return -1;
-	ledger->others.held = 0;
+	d->held = 0;
 	return 0;
 }
 
 int ab_ledger_flush(struct ab_ledger *ledger, struct ab_error *err)
 {
-	for (size_t i = 0; i < ledger->len; i++) {
-		struct denial *d = &ledger->v[i];
-		struct ab_request_record r = { .door = d->door, .host = d->host, .port = d->port };
-		struct entry e = { .kind = "violation",
-				   .r = &r,
-				   .number = (uint32_t)i + 1,
-				   .rule = d->rule,
-				   .reason = d->reason,
-				   .hint = d->hint,
-				   .repeated = d->held - 1 };
+	static char unknown[] = "too many hosts to name each";
 
-		if (!d->held)
-			continue;
-		if (write_entry(ledger, &e, err) < 0)
+	for (size_t i = 0; i < ledger->len; i++)
+		if (flush_denial(ledger, &ledger->v[i], (uint32_t)i + 1, err) < 0)
 			return -1;
-		d->held = 0;
-	}
-	return flush_others(ledger, err);
+	/* Those that are not remembered have no common host or reason. */
+	ledger->others.door = AB_DOOR_COUNT;
+	ledger->others.reason = unknown;
+	return flush_denial(ledger, &ledger->others, ledger->last, err);
 }
 
 void ab_ledger_totals(const struct ab_ledger *ledger, struct ab_ledger_totals *ret)
@@ -579,7 +573,7 @@ static bool is_told(const struct denial *d)
 /* "1 request was denied", "7 requests and 3 packets were denied" */
 static char *make_headline(const struct ab_ledger *ledger)
 {
-	uint64_t requests = ledger->totals.denied, packets = ledger->packets;
+	uint64_t requests = ledger->totals.denied, packets = ledger->totals.packets;
 	struct ab_buf b = { 0 };
 
 	for (size_t i = 0; i < ledger->len; i++)
@@ -604,6 +598,8 @@ static char *name_target(const struct denial *d)
 				 d->count == 1 ? "" : "s");
 	if (d->door == AB_DOOR_AGENT)
 		ab_buf_puts(&b, d->host[0] ? "an ssh key for " : "the ssh agent");
+	if (d->door == AB_DOOR_UDP)
+		ab_buf_puts(&b, "udp to ");
 	if (d->host[0])
 		ab_words_target(&b, d->host, d->port);
 	return ab_buf_take(&b);
@@ -624,7 +620,9 @@ static void fill_row(const struct ab_ledger *ledger, uint32_t number, struct ab_
 	ab_ledger_id(ledger, number, row->id);
 	row->about = name_target(d);
 	row->reason = ab_strdup(d->reason);
-	row->more = d->who ? ab_strdup(d->who) : NULL;
+	row->more = d->who		     ? ab_strdup(d->who)
+		    : d->door == AB_DOOR_UDP ? ab_strdup("process not known")
+					     : NULL;
 	row->count = d->door == AB_DOOR_COUNT ? 1 : d->count;
 	/* A person has decided about this one. */
 	if (d->reply == AB_REPLY_NO)

@@ -22,6 +22,7 @@ enum ab_door {
 	AB_DOOR_HOST_PORT, /* from the box to a port of the host */
 	AB_DOOR_GATEWAY,   /* a base URL of the proxy itself */
 	AB_DOOR_AGENT,	   /* the box's ssh agent */
+	AB_DOOR_UDP,	   /* no listener: datagrams, of which none leaves the box */
 	AB_DOOR_COUNT,
 };
 extern const char *const ab_door_names[AB_DOOR_COUNT];
@@ -52,6 +53,7 @@ enum ab_fault {
 	AB_FAULT_AGENT,	    /* the ssh agent refuses it: see `refusal` */
 	AB_FAULT_SIGNATURE, /* its AWS signature cannot be replaced */
 	AB_FAULT_BODY,	    /* the request's body is longer than network.maxRequestBody */
+	AB_FAULT_NOT_TCP,   /* packets of other protocols */
 	AB_FAULT_COUNT,
 };
 
@@ -107,7 +109,8 @@ struct ab_request_record { /* texts may be NULL or "" */
 	int status;		       /* HTTP status sent to the client; 0: none */
 	uint64_t bytes_up, bytes_down; /* with the heads */
 	uint64_t ms;
-	uint32_t denial; /* number from ab_ledger_deny; 0: allowed */
+	uint64_t packets; /* with AB_DOOR_UDP; else 0 */
+	uint32_t denial;  /* number from ab_ledger_deny; 0: allowed */
 };
 
 /* Can a grant for this run allow it? */
@@ -162,8 +165,8 @@ struct ab_threshold_alarm;
 int ab_ledger_alarm(struct ab_ledger *ledger, const struct ab_threshold_alarm *alarm,
 		    struct ab_error *err);
 
-/* Datagrams and other packets that the kernel dropped, by its counters; a
- * violation if n is not 0. */
+/* Datagrams and other packets of which only the number is known; a violation if n is not
+ * 0. */
 int ab_ledger_packets(struct ab_ledger *ledger, const char *kind, uint64_t n, struct ab_error *err);
 
 /* At the end: write the violations that were only counted. */
@@ -185,6 +188,7 @@ struct ab_ledger_totals {
 	uint64_t allowed, denied, failed; /* requests */
 	uint64_t unasked;		  /* of the denied: on no list, and nobody was asked */
 	uint64_t bytes_up, bytes_down;
+	uint64_t packets; /* denied, and not part of a request */
 };
 void ab_ledger_totals(const struct ab_ledger *ledger, struct ab_ledger_totals *ret);
 /* Lines for stderr at the end; a line that begins with a space continues the one

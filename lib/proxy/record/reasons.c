@@ -13,6 +13,7 @@ const char *const ab_door_names[AB_DOOR_COUNT] = {
 	[AB_DOOR_HOST_PORT] = "host-port",
 	[AB_DOOR_GATEWAY] = "gateway",
 	[AB_DOOR_AGENT] = "ssh-agent",
+	[AB_DOOR_UDP] = "udp",
 };
 
 __attribute__((format(printf, 2, 3))) static void add_text(char ret[AB_REASON_ROOM],
@@ -84,6 +85,7 @@ static const struct reason by_fault[AB_FAULT_COUNT] = {
 				 ERROR },
 	[AB_FAULT_BODY] = { "network.maxRequestBody", "the body of the request is too long",
 			    ERROR },
+	[AB_FAULT_NOT_TCP] = { "network.mode", "only TCP connections leave the box", NOTHING },
 	[AB_FAULT_TOKEN] = { "secret-oauth", "the request for a token is not answered", ERROR },
 	[AB_FAULT_ENCODED] = { "secret-body",
 			       "the body is compressed, so its placeholders cannot be found",

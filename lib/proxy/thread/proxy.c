@@ -109,6 +109,7 @@ static void end_thread(struct ab_proxy *p)
 
 	ab_acceptor_last(&p->acceptor);
 	e->ending = true;
+	ab_acceptor_end_log(&p->acceptor);
 	for (struct ab_conn *conn = e->conns; conn; conn = conn->next) {
 		/* Do not wait for the next event; the loop may stop first. */
 		conn->client.readable = true;
@@ -560,9 +561,10 @@ void ab_proxy_failure(struct ab_proxy *proxy, struct ab_error *err)
 	ab_step(err, "proxy");
 }
 
-/* Packets that the kernel dropped; the proxy never saw them. */
+/* Packets that the kernel dropped, and of which it did not tell more. */
 static int record_packets(struct ab_proxy *p, struct ab_error *err)
 {
+	struct ab_ledger_totals totals = { 0 };
 	struct ab_counters counters;
 
 	if (p->acceptor.dropped &&
@@ -572,7 +574,10 @@ static int record_packets(struct ab_proxy *p, struct ab_error *err)
 		return 0;
 	if (ab_counters_read(p->acceptor.counters, &counters, err) < 0)
 		return -1;
-	if (counters.udp && ab_ledger_packets(make_ledger(p), "udp", counters.udp, err) < 0)
+	if (p->engine.ledger)
+		ab_ledger_totals(p->engine.ledger, &totals);
+	if (counters.udp > totals.packets &&
+	    ab_ledger_packets(make_ledger(p), "udp", counters.udp - totals.packets, err) < 0)
 		return -1;
 	if (counters.other && ab_ledger_packets(make_ledger(p), "other", counters.other, err) < 0)
 		return -1;

@@ -282,7 +282,11 @@ static void say_who(const struct ab_why_case *c, struct ab_buf *b)
 		ab_buf_puts(b, i ? ",\n  started by " : "The process was ");
 		add_process(b, one);
 	}
-	ab_buf_puts(b, json_array_size(chain) ? ".\n" : "");
+	if (json_array_size(chain))
+		ab_buf_puts(b, ".\n");
+	else if (ab_json_is(c->denied, "door", "udp"))
+		ab_buf_puts(b, "The process is not known: no process of the box had the socket any "
+			       "more, or several sockets had its port.\n");
 }
 
 /* The value of a rule like "network.allow" in the run; NULL if it is not a key. */
@@ -383,6 +387,7 @@ static void say_answer(const struct ab_why_case *c, struct ab_buf *b)
 		{ "tool",
 		  "The command in the box printed the reason and the id, and ended with 126." },
 		{ "host-port", "The connection was closed." },
+		{ "udp", "The program was told that the port is unreachable." },
 	};
 	json_int_t status = json_integer_value(json_object_get(c->request, "status"));
 

@@ -1,0 +1,198 @@
+# root-in-turn: a datagram is denied and recorded alike whoever runs the box
+# Datagrams that the box tries to send are denied, and recorded when they are sent.
+UNJUDGED=1
+load helpers
+load internet
+load screen
+load attack/attack
+
+# The records of datagrams in the newest run, active or ended.
+datagrams()
+{
+	"$AGENTBOX" log --json 2>/dev/null | jq -c 'select(.kind == "violation" and .protocol == "udp")'
+}
+
+# is_recorded FILTER: is there one of a datagram for which FILTER is true?
+is_recorded()
+{
+	datagrams | jq -se "any(.[]; $1)" >/dev/null
+}
+
+# Starts a script in a box that sends until the file `stop` is there. It has keep_sending and the
+# names of door.py.
+sender_start()
+{
+	door_script < <(
+		cat <<-'END'
+		def keep_sending(*sends):
+		    while not os.path.exists("stop"):
+		        for send in sends:
+		            try:
+		                send()
+		            except ConnectionRefusedError:
+		                pass
+		        time.sleep(0.2)
+		V4, V6, UDP = socket.AF_INET, socket.AF_INET6, socket.SOCK_DGRAM
+		def connected(family, host, port):
+		    s = socket.socket(family, UDP)
+		    s.connect((host, port))
+		    return lambda: s.send(b"x" * 1200)
+		def loose(family, host, port):
+		    s = socket.socket(family, UDP)
+		    return lambda: s.sendto(b"x", (host, port))
+		END
+		cat
+	)
+	box_start run "$@" -- python3 "$SCRIPT" sender
+}
+
+sender_end()
+{
+	: >stop
+	box_end
+	[ "$status" -eq 0 ]
+}
+
+@test "udp: a denied datagram is recorded when it is sent, with destination and process" {
+	sender_start --allow allowed.test <<-'END'
+	keep_sending(connected(V4, "203.0.113.9", 443), loose(V4, "203.0.113.9", 5353),
+	             connected(V6, "2001:db8::9", 443), loose(V6, "2001:db8::9", 5353),
+	             loose(V6, "::ffff:203.0.113.9", 8443), connected(V6, "::ffff:203.0.113.9", 9443),
+	             # As a client of QUIC: the address of an allowed name is no way out.
+	             connected(V4, address("allowed.test"), 443))
+	END
+	local where
+	for where in 203.0.113.9:443 203.0.113.9:5353 2001:db8::9:443 2001:db8::9:5353 \
+		203.0.113.9:8443 203.0.113.9:9443 allowed.test:443; do
+		# The run is active: it ends when we say so.
+		wait_for 90 is_recorded "\"\(.domain):\(.port)\" == \"$where\" and .process[0].argv[-1] == \"sender\""
+	done
+	[ "$(datagrams | jq -r '"\(.allowed) \(.rule) \(.door) \(.packets >= 1)"' | sort -u)" = "false network.mode udp true" ]
+	local id
+	id=$(datagrams | jq -r 'select(.domain == "allowed.test" and .process).id' | head -n 1)
+	agentbox log
+	grep -qE "denied +udp to allowed.test:443.*  only TCP connections leave the box  by python3[^ ]*, pid [0-9]+  $id\$" <<<"$output"
+	grep -qE 'denied +udp to \[2001:db8::9\]:443' <<<"$output"
+	agentbox why "$id"
+	[ "$status" -eq 0 ]
+	[[ "$output" == "agentbox denied udp to allowed.test:443"*"(rule network.mode, id $id)."* ]]
+	[[ "$output" == *"The process was "*"sender (pid "* ]]
+	[[ "$output" == *"The run is active"*"can only open TCP connections"* ]]
+	tty_start "$AGENTBOX" watch
+	tty_wait 'denied +udp to .*203.0.113.9'
+	tty_type q
+	tty_end
+	# Nothing lifts it, and the command says so.
+	agentbox allow "$id"
+	[ "$status" -ne 0 ]
+	[[ "$output" == *"$id cannot be allowed: only TCP connections leave the box"* ]]
+	sender_end
+	# The names of requests and of packets are told apart at the end, too.
+	grep -qE "^  $id +udp to allowed.test:443 +only TCP connections leave the box" "$TEST_DIR/box.err"
+	[ "$(audit 'select(.kind == "end") | .requests_denied')" -eq 0 ]
+	[ -z "$(origin_connections)" ]
+}
+
+@test "udp: names by the box's own server and datagrams inside the box leave no record" {
+	box_python --allow allowed.test <<-'END'
+	say("name", lookup("allowed.test").split()[0])
+	# Every name server is the box's own.
+	for server in "203.0.113.9", "2001:db8::9":
+	    say(server, b"\x07allowed\x04test" in dns_send(dns_query("allowed.test"), server))
+	for at, family in ("127.0.0.1", socket.AF_INET), ("::1", socket.AF_INET6):
+	    server, client = (socket.socket(family, socket.SOCK_DGRAM) for _ in range(2))
+	    server.bind((at, 0))
+	    client.sendto(b"inside", server.getsockname()[:2])
+	    say(at, server.recv(10).decode())
+	END
+	[ "$status" -eq 0 ]
+	expect <<-END
+	name: ok
+	203.0.113.9: True
+	2001:db8::9: True
+	127.0.0.1: inside
+	::1: inside
+	END
+	[ -z "$stderr" ]
+	[ -z "$(audit 'select(.kind == "violation")')" ]
+}
+
+@test "udp: a process that cannot be known is not guessed" {
+	# Two processes have a socket at the port of the datagram.
+	sender_start <<-'END'
+	def at_port(family, address, port):
+	    s = socket.socket(family, UDP)
+	    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+	    s.bind((address, port))
+	    return s
+	mine = at_port(V4, "0.0.0.0", 0)
+	if not os.fork():
+	    mine = at_port(V4, "0.0.0.0", mine.getsockname()[1])
+	    os.close(os.open("second", os.O_CREAT))
+	    keep_sending()
+	    os._exit(0)
+	while not os.path.exists("second"):
+	    time.sleep(0.05)
+	keep_sending(lambda: mine.sendto(b"x", ("203.0.113.9", 7)), loose(V4, "203.0.113.9", 8))
+	END
+	wait_for 90 is_recorded '.port == 7'
+	wait_for 90 is_recorded '.port == 8 and .process[0].argv[-1] == "sender"'
+	[ -z "$(datagrams | jq 'select(.port == 7 and .process)')" ]
+	local id
+	id=$(datagrams | jq -r 'select(.port == 7).id' | head -n 1)
+	agentbox log
+	grep -qE "denied +udp to 203.0.113.9:7(, [0-9]+ packets)?  only TCP .*  process not known  $id\$" <<<"$output"
+	agentbox why "$id"
+	[[ "$output" == *"The process is not known: "* ]]
+	sender_end
+	grep -qE "^  $id +udp to 203.0.113.9:7 .*process not known" "$TEST_DIR/box.err"
+}
+
+@test "udp: what a command sends just before it ends is recorded" {
+	box_python --unknown deny <<-'END'
+	forward("other.test")
+	socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("203.0.113.9", 443))
+	END
+	[ "$status" -eq 0 ]
+	[ "$(datagrams | jq -r '"\(.domain):\(.port) \(.packets)"')" = "203.0.113.9:443 1" ]
+	[[ "$stderr" == "agentbox: 1 request and 1 packet were denied"*"udp to 203.0.113.9:443"* ]]
+	# It is a denial like others, and the last one.
+	agentbox why last
+	[[ "$output" == "agentbox denied udp to 203.0.113.9:443: "* ]]
+}
+
+@test "udp: a flood is bounded in the record, and every packet is counted" {
+	box_python <<-'END'
+	s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+	for n in range(5000):
+	    s.sendto(b"x", ("203.0.113.%d" % (n % 50), 1000 + n))
+	END
+	[ "$status" -eq 0 ]
+	[ "$(datagrams | jq -s 'map(.packets) | add')" -eq 5000 ]
+	# 100 at once, and 20 a second; what has no destination is told at the end.
+	local ms
+	ms=$(audit 'select(.kind == "end") | .ms')
+	[ "$(datagrams | grep -c .)" -le $((102 + 20 * (ms / 1000 + 1))) ]
+	[ "$(datagrams | jq -s 'map(select(.domain == null)) | length')" -eq 1 ]
+	[[ "$stderr" == *"agentbox: 5000 packets were denied"* ]]
+	agentbox log --stats
+	[[ "$output" == *"5000 non-TCP packets were denied"* ]]
+}
+
+@test "udp: thresholds and hooks hear of datagrams while the run is active" {
+	echo '{"monitor":{"denialsPerMinute":3,"action":"stop"}}' >"$TEST_DIR/m.json"
+	door_script <<-'END'
+	s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+	for port in range(1, int(sys.argv[1])):
+	    s.sendto(b"x", ("203.0.113.9", port))
+	if sys.argv[1] == "9":
+	    time.sleep(300)
+	END
+	# Fewer than the limit.
+	agentbox_split run --config "$TEST_DIR/m.json" -- python3 "$SCRIPT" 3
+	[ "$status" -eq 0 ]
+	agentbox_split run --config "$TEST_DIR/m.json" --on-violation "cat >>'$TEST_DIR/hook'" -- python3 "$SCRIPT" 9
+	[ "$status" -eq 125 ]
+	[[ "$stderr" == *"monitor.denialsPerMinute"* ]]
+	[ "$(jq -s 'any(.[]; .door == "udp" and .domain == "203.0.113.9" and .port == 1)' "$TEST_DIR/hook")" = true ]
+}
