@@ -1,7 +1,6 @@
 #include "guard/sockets/inet.h"
 
-#include <netinet/in.h>
-
+#include "base/data/addr.h"
 #include "base/text/units.h"
 #include "host/process/socket_owner.h"
 
@@ -10,25 +9,17 @@ static const uint8_t loop4[4] = { 127, 0, 0, 1 };
 
 socklen_t ab_inet_write(const struct ab_destination *at, int family, struct sockaddr_storage *ret)
 {
-	struct sockaddr_in v4 = { .sin_family = AF_INET, .sin_port = htons(at->port) };
-	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6, .sin6_port = htons(at->port) };
+	uint8_t mapped[16] = { [10] = 0xff, [11] = 0xff };
+	struct ab_sockaddr to;
 
 	memset(ret, 0, sizeof(*ret));
-	if (family == AF_INET) {
-		if (at->v6)
-			return 0;
-		memcpy(&v4.sin_addr, at->addr, 4);
-		memcpy(ret, &v4, sizeof(v4));
-		return sizeof(v4);
-	}
-	if (at->v6) {
-		memcpy(&v6.sin6_addr, at->addr, 16);
-	} else {
-		v6.sin6_addr.s6_addr[10] = v6.sin6_addr.s6_addr[11] = 0xff;
-		memcpy(v6.sin6_addr.s6_addr + 12, at->addr, 4);
-	}
-	memcpy(ret, &v6, sizeof(v6));
-	return sizeof(v6);
+	if (family == AF_INET && at->v6)
+		return 0;
+	memcpy(mapped + 12, at->addr, 4);
+	to = ab_sockaddr(family != AF_INET, at->v6 || family == AF_INET ? at->addr : mapped,
+			 at->port);
+	memcpy(ret, &to.v6, to.len);
+	return to.len;
 }
 
 static bool is_any(const struct ab_destination *at)

@@ -37,6 +37,23 @@ int ab_listening_ports_dial(int port, int *ret_fd)
 	return r;
 }
 
+int ab_listening_ports_publish(const char *option, uint16_t host, uint16_t port,
+			       struct ab_error *err)
+{
+	struct ab_sockaddr at = ab_sockaddr_loopback(false, host);
+	ab_autoclose int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int on = 1;
+
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
+	    bind(fd, &at.any, at.len) < 0 || listen(fd, SOMAXCONN) < 0) {
+		ab_fail(err, AB_ESYSTEM, errno, "listen on 127.0.0.1:%u", host);
+		return ab_hint(err,
+			       "publish it on another host port: %sHOSTPORT:PORT, as in 8080:%u",
+			       option, port);
+	}
+	return ab_take_fd(&fd);
+}
+
 size_t ab_ports_parse(const char *text, uint16_t *ret, size_t count, size_t max)
 {
 	/* "  0: 0100007F:1F90 00000000:0000 0A ...": slot, local, remote,

@@ -60,26 +60,6 @@ struct ab_box_network {
 /* How often to look for servers in the box; a run on a terminal only. */
 enum { LOOK_MS = 1000, OFTEN = 30, LATER_MS = 5000 };
 
-/* Published ports are on the host's loopback only. */
-static int listen_on(uint16_t port, struct ab_error *err)
-{
-	struct sockaddr_in at = { .sin_family = AF_INET,
-				  .sin_port = htons(port),
-				  .sin_addr = { htonl(INADDR_LOOPBACK) } };
-	ab_autoclose int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	int on = 1;
-
-	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
-	    bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 || listen(fd, SOMAXCONN) < 0) {
-		ab_fail(err, AB_ESYSTEM, errno, "listen on 127.0.0.1:%u", port);
-		return ab_hint(
-			err,
-			"publish it on another host port: --publish HOSTPORT:PORT, as in 8080:%u",
-			port);
-	}
-	return ab_take_fd(&fd);
-}
-
 static int open_published(struct ab_box_network *bn, struct ab_error *err)
 {
 	size_t n = bn->policy->net.publish.len;
@@ -87,7 +67,7 @@ static int open_published(struct ab_box_network *bn, struct ab_error *err)
 	bn->published = ab_alloc((n + 1) * sizeof(bn->published[0]));
 	for (; bn->npublished < n; bn->npublished++) {
 		const struct ab_publish *p = &bn->policy->net.publish.v[bn->npublished];
-		int fd = listen_on(p->host, err);
+		int fd = ab_listening_ports_publish("--publish ", p->host, p->port, err);
 
 		if (fd < 0)
 			return -1;

@@ -1,10 +1,9 @@
 #include "session/run/nested.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
+#include "base/data/addr.h"
 #include "consent/request.h"
 #include "landlock/landlock.h"
 #include "netns/capture.h"
@@ -19,12 +18,10 @@
 /* Does the outer run have a proxy? If so, its port is taken. */
 static bool outer_run_has_proxy(void)
 {
-	struct sockaddr_in at = { .sin_family = AF_INET,
-				  .sin_port = htons(AB_PORT_DOOR),
-				  .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	struct ab_sockaddr at = ab_sockaddr_loopback(false, AB_PORT_DOOR);
 	ab_autoclose int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	return fd >= 0 && bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0;
+	return fd >= 0 && bind(fd, &at.any, at.len) < 0;
 }
 
 /* A nested run cannot narrow the host lists: the outer run's proxy decides. It gets no internet

@@ -5,12 +5,11 @@
  */
 #include "steer/client/connect.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <pthread.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
+#include "base/data/addr.h"
 #include "policy/layers/layers.h"
 #include "policy/values/host.h"
 #include "policy/values/paths.h"
@@ -50,17 +49,11 @@ static int find_door(const struct ab_policy_input *input, struct ab_host_entry *
 
 static int dial(const struct ab_host_entry *door, struct ab_error *err)
 {
-	struct sockaddr_in v4 = { .sin_family = AF_INET, .sin_port = htons(door->port) };
-	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6, .sin6_port = htons(door->port) };
-	bool is_v6 = door->host.kind == AB_HOST_IPV6;
-	ab_autoclose int fd = socket(is_v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	int r;
+	struct ab_sockaddr at =
+		ab_sockaddr(door->host.kind == AB_HOST_IPV6, door->host.addr, door->port);
+	ab_autoclose int fd = socket(at.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	memcpy(&v4.sin_addr, door->host.addr, sizeof(v4.sin_addr));
-	memcpy(&v6.sin6_addr, door->host.addr, sizeof(v6.sin6_addr));
-	r = is_v6 ? connect(fd, (struct sockaddr *)&v6, sizeof(v6))
-		  : connect(fd, (struct sockaddr *)&v4, sizeof(v4));
-	if (fd < 0 || r < 0)
+	if (fd < 0 || connect(fd, &at.any, at.len) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "reach the proxy");
 	return ab_take_fd(&fd);
 }

@@ -1,6 +1,5 @@
 #include "steer/runs/run_ports.h"
 
-#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include "host/process/socket_owner.h"
@@ -164,27 +163,10 @@ void ab_servers_fini(struct ab_servers *servers)
 	*servers = (struct ab_servers){ 0 };
 }
 
-/* The supervisor of the run is locked, so we make the listener. */
-static int listen_here(const struct ab_publish *p, struct ab_error *err)
-{
-	struct sockaddr_in at = { .sin_family = AF_INET,
-				  .sin_port = htons(p->host),
-				  .sin_addr = { htonl(INADDR_LOOPBACK) } };
-	ab_autoclose int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	int on = 1;
-
-	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
-	    bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 || listen(fd, SOMAXCONN) < 0) {
-		ab_fail(err, AB_ESYSTEM, errno, "listen on 127.0.0.1:%u", p->host);
-		return ab_hint(err, "publish it on another host port: HOSTPORT:%u, as in 8080:%u",
-			       p->port, p->port);
-	}
-	return ab_take_fd(&fd);
-}
-
 static int send_listener(struct ab_steer *steer, const struct ab_publish *p, struct ab_error *err)
 {
-	ab_autoclose int fd = listen_here(p, err);
+	/* The supervisor of the run is locked, so we make the listener. */
+	ab_autoclose int fd = ab_listening_ports_publish("", p->host, p->port, err);
 	ab_autofree char *packet = NULL;
 	json_auto_t *answer = NULL;
 
