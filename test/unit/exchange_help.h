@@ -181,6 +181,12 @@ void ab_ledger_id(const struct ab_ledger *ledger, uint32_t number, char ret[AB_D
 	snprintf(ret, AB_DENIAL_ID, "7kq2-%u", number);
 }
 
+void ab_ledger_who(struct ab_ledger *ledger, uint32_t number, const char *nearest)
+{
+	(void)ledger;
+	ab_buf_printf(&records, "denial %u of %s\n", number, nearest);
+}
+
 const char *ab_ledger_reason(const struct ab_request_record *r, char ret[AB_REASON_ROOM])
 {
 	snprintf(ret, AB_REASON_ROOM, "%s", r->fault ? "not this host" : "not on the allow list");
