@@ -97,17 +97,71 @@ static const struct {
 	{ "/a?b", NULL },
 };
 
+/* Where escaped slashes may stay. */
+static const struct {
+	const char *in, *out;
+} slashes[] = {
+	{ "/api/v4/projects/group%2Fname", "/api/v4/projects/group%2Fname" },
+	{ "/@scope%2fname", "/@scope%2Fname" },
+	{ "/a%2F%2Fb%2F", "/a%2F%2Fb%2F" },
+	{ "/a%2f...%2fb", "/a%2F...%2Fb" },
+	{ "/a%2Fb/../c", "/c" },
+	{ "/a%2Fb/./c", "/a%2Fb/c" },
+	{ "/a;x/b%2Fc", "/a;x/b%2Fc" },
+	{ "/%41%2f%42", "/A%2FB" },
+	{ "/a%2F..%2Ftoken", NULL },
+	{ "/a%2f..", NULL },
+	{ "/..%2ftoken", NULL },
+	{ "/a/..%2Ftoken", NULL },
+	{ "/a%2F%2e%2E/token", NULL },
+	{ "/.%2Ftoken", NULL },
+	{ "/a%2F.", NULL },
+	{ "/a;x%2Fb", NULL },
+	{ "/a%2Fb;x", NULL },
+	{ "/a%2Fb%3bx", NULL },
+	{ "/a%252Fb", NULL },
+	{ "/a%25%32%46b", NULL },
+	{ "/a%2Fb%5Cc", NULL },
+	{ "/a%2F%00", NULL },
+	{ "/a%2F%c0%af", NULL },
+	{ "/a%2", NULL },
+};
+
 /* The form, or NULL; both sides end where memory ends. */
-static const char *normal(const char *s, size_t len)
+static const char *find_form(const char *s, size_t len, bool with_slashes)
 {
 	static char buf[4096];
 	const char *why = NULL;
 	size_t n = 0;
-	bool good = ab_urlpath_normal(guarded(s, len), len, buf, &n, &why);
+	bool good = ab_urlpath_normal(guarded(s, len), len, with_slashes, buf, &n, &why);
 
 	if (good != !why || (good && (strlen(buf) != n || n > len)))
 		return "(wrong)";
 	return good ? buf : NULL;
+}
+
+static const char *normal(const char *s, size_t len)
+{
+	return find_form(s, len, false);
+}
+
+static void test_slashes(void)
+{
+	for (size_t i = 0; i < AB_COUNT(slashes); i++) {
+		const char *in = slashes[i].in, *got = find_form(in, strlen(in), true);
+		ab_autofree char *kept = got ? ab_strdup(got) : NULL;
+		bool some = strcasestr(in, "%2f") != NULL;
+
+		is_str(kept, slashes[i].out, in);
+		if (kept)
+			is_str(find_form(kept, strlen(kept), true), kept, "and stays as it is");
+		if (some)
+			is_str(normal(in, strlen(in)), NULL, "where they may not stay it has none");
+	}
+	for (size_t i = 0; i < AB_COUNT(cases); i++)
+		if (!strcasestr(cases[i].in, "%2f"))
+			is_str(find_form(cases[i].in, strlen(cases[i].in), true), cases[i].out,
+			       "the same with them");
 }
 
 static void test_cases(void)
@@ -149,10 +203,10 @@ static void test_long(void)
 		memcpy(in + 2 * i, "/a", 2);
 	for (size_t i = 0; i < TIMES; i++)
 		memcpy(in + 2 * TIMES + 3 * i, "/..", 3);
-	ok(ab_urlpath_normal(in, 5 * TIMES, out, &n, &why) && n == 1,
+	ok(ab_urlpath_normal(in, 5 * TIMES, false, out, &n, &why) && n == 1,
 	   "down and up again is the root");
 	memcpy(in + 5 * TIMES, "/..", 3);
-	ok(!ab_urlpath_normal(in, 5 * TIMES + 3, out, &n, &why), "and one more is refused");
+	ok(!ab_urlpath_normal(in, 5 * TIMES + 3, false, out, &n, &why), "and one more is refused");
 }
 
 /* The path of a token URL, and what is asked for, in normal form. */
@@ -199,6 +253,21 @@ static const struct {
 	{ "/", "/", true },
 	{ "/", "/;x", true },
 	{ "/", "/x", false },
+	{ "/token", "/token%2F", true },
+	{ "/token", "/%2Ftoken", true },
+	{ "/token", "/Token%2Fx", true },
+	{ "/token", "/x%2Ftoken", false },
+	{ "/oauth/token", "/oauth%2Ftoken", true },
+	{ "/oauth/token", "/oauth/%2Ftoken", true },
+	{ "/oauth/token", "/oauth%2F%2Ftoken%2F", true },
+	{ "/oauth/token", "/%2FOAuth%2FToken", true },
+	{ "/oauth/token", "/oauth%2Ftoken.json", true },
+	{ "/oauth/token", "/oauth%2Ft%E2%84%AAken", true },
+	{ "/oauth/token", "/oauth%2Ftokens", false },
+	{ "/oauth/token", "/oauth%2Fother", false },
+	{ "/oauth/token", "/oau%2Fth/token", false },
+	{ "/oauth/token", "/api/v4/projects/group%2Fname", false },
+	{ "/oauth/token", "/api/v4/projects/oauth%2Ftoken", false },
 };
 
 static void test_meanings(void)
@@ -213,6 +282,7 @@ int main(void)
 {
 	test_meanings();
 	test_cases();
+	test_slashes();
 	test_cuts();
 	test_long();
 	return done();

@@ -76,7 +76,7 @@ static int take_path(const struct ab_context *ctx, struct ab_strv *to, const cha
 	if (strchr(text, '?'))
 		return ab_complaint_value(why, text, "contains a query",
 					  "rules match only the path, before the ?");
-	if (!ab_urlpath_normal(text, len, normal, &len, &wrong))
+	if (!ab_urlpath_normal(text, len, false, normal, &len, &wrong))
 		return ab_complaint_value(why, text, "is not a URL path", "%s", wrong);
 	/* A "*" before it could mean any segment. */
 	if (has_dotdot(text))

@@ -4,6 +4,7 @@
 struct writer {
 	char *to;
 	size_t len;
+	bool slashes;
 	const char *why;
 };
 
@@ -49,7 +50,7 @@ static bool put_escape(struct writer *w, const char *s, size_t left)
 	if (high < 0 || low < 0)
 		return fail_path(w, "it has a % without two digits");
 	c = high << 4 | low;
-	if (c == '/' || c == '\\')
+	if (c == '\\' || (c == '/' && !w->slashes))
 		return fail_path(w, "it has an escaped slash");
 	if (c == 0)
 		return fail_path(w, "it has an escaped NUL");
@@ -67,6 +68,26 @@ static bool put_escape(struct writer *w, const char *s, size_t left)
 	return true;
 }
 
+/* Is this a segment with escaped slashes, for which a server could remove dots or parameters? */
+static bool is_ambiguous(const char *s, size_t len)
+{
+	const char *end = s + len, *slash = memmem(s, len, "%2F", 3);
+
+	if (!slash)
+		return false;
+	if (memchr(s, ';', len) || memmem(s, len, "%3B", 3))
+		return true;
+	for (;; slash = memmem(s, (size_t)(end - s), "%2F", 3)) {
+		size_t n = (size_t)((slash ? slash : end) - s);
+
+		if ((n == 1 || n == 2) && memcmp(s, "..", n) == 0)
+			return true;
+		if (!slash)
+			return false;
+		s = slash + 3;
+	}
+}
+
 /*
  * The segment after the last "/" is complete: remove it if it is a dot segment.
  * Some servers strip what follows a ";", and then see dots that others do not.
@@ -81,6 +102,8 @@ static bool end_segment(struct writer *w)
 		begin--;
 	s = w->to + begin;
 	n = w->len - begin;
+	if (is_ambiguous(s, n))
+		return fail_path(w, "it has dots or a parameter beside an escaped slash");
 	for (dots = 0; dots < n && dots < 3 && s[dots] == '.';)
 		dots++;
 	if (dots == 0 || dots > 2 || (dots < n && s[dots] != ';'))
@@ -146,9 +169,10 @@ static bool has_double_escape(const struct writer *w)
 	return false;
 }
 
-bool ab_urlpath_normal(const char *s, size_t len, char *ret, size_t *ret_len, const char **ret_why)
+bool ab_urlpath_normal(const char *s, size_t len, bool slashes, char *ret, size_t *ret_len,
+		       const char **ret_why)
 {
-	struct writer w = { .to = ret };
+	struct writer w = { .to = ret, .slashes = slashes };
 
 	if (!write_path(&w, s, len) ||
 	    (has_double_escape(&w) &&
@@ -161,19 +185,22 @@ bool ab_urlpath_normal(const char *s, size_t len, char *ret, size_t *ret_len, co
 	return true;
 }
 
-/* In small letters, without parameters, empty segments and a slash at the end; an escape is a "%". */
+/* In small letters, without parameters, empty segments and a slash at the end; an escaped slash is one,
+ * another escape a "%". */
 static char *fold_path(const char *s)
 {
 	char *ret = ab_alloc(strlen(s) + 1);
 	size_t n = 0;
 
 	while (*s) {
+		char c = strncmp(s, "%2F", 3) == 0 ? '/' : (char)ab_lower(*s);
+
 		if (*s == ';') {
 			s += strcspn(s, "/");
 			continue;
 		}
-		if (*s != '/' || !n || ret[n - 1] != '/')
-			ret[n++] = (char)ab_lower(*s);
+		if (c != '/' || !n || ret[n - 1] != '/')
+			ret[n++] = c;
 		s += *s == '%' ? 3 : 1;
 	}
 	if (n > 1 && ret[n - 1] == '/')

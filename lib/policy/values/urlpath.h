@@ -10,17 +10,21 @@
  * 126, a raw backslash, "#" or "?", a dot segment above the root or with a
  * parameter ("..;x").
  *
+ * With `slashes`, escaped slashes stay (%2F), unless what is between them and the real ones is a dot
+ * segment or has a parameter: then the path with slashes in their place would need another look.
+ *
  * Pure and linear. `ret` must hold `len` + 1 bytes.
  */
 #include "base/base.h"
 
 /* `s` has no query. false: there is no normal form; *ret_why is a clause ("it
  * has ..."). */
-bool ab_urlpath_normal(const char *s, size_t len, char *ret, size_t *ret_len, const char **ret_why);
+bool ab_urlpath_normal(const char *s, size_t len, bool slashes, char *ret, size_t *ret_len,
+		       const char **ret_why);
 
 /*
  * May a server take this path, in normal form, for the other one, or for one below it? Letters of both
- * cases are the same, parameters (;a=b), empty segments and a slash at the end do not count, an escape may
- * be any text, and a name may have an ending (.json). So it may say yes for a path that is another one.
+ * cases are the same, parameters (;a=b), empty segments and a slash at the end do not count, an escaped
+ * slash is one, another escape may be any text, and a name may have an ending (.json). So it may say yes for a path that is another one.
  */
 bool ab_urlpath_may_mean(const char *path, const char *other);

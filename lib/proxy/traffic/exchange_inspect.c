@@ -52,13 +52,11 @@ static bool has_token_url(const struct ab_conn *conn)
 	       ab_token_has_url(conn->engine->inspection.vault, &rq->host, rq->port);
 }
 
-/* Do its paths decide what is allowed, or which request is sent? */
-static bool has_judged_paths(const struct ab_conn *conn)
+static bool has_path_rules(const struct ab_conn *conn)
 {
 	const struct ab_exchange_request *rq = conn->http->request;
 
-	return ab_http_rules_bind(&conn->engine->inspection.rules, &rq->host, rq->port) ||
-	       has_token_url(conn);
+	return ab_http_rules_bind(&conn->engine->inspection.rules, &rq->host, rq->port);
 }
 
 /* NULL; or why the path is not judged, compared and sent. *ret: its normal form. */
@@ -77,7 +75,8 @@ static const char *normalise_path(const struct ab_conn *conn, const struct ab_ht
 		return NULL;
 	}
 	*ret = ab_alloc(given.len + 1);
-	if (!ab_urlpath_normal(given.s, given.len, *ret, &len, &why))
+	/* Rules are about what is between slashes. */
+	if (!ab_urlpath_normal(given.s, given.len, !has_path_rules(conn), *ret, &len, &why))
 		return why;
 	if (vault && (len != given.len || memcmp(*ret, given.s, len) != 0) &&
 	    ab_sign_is_for(vault, &rq->host, rq->port) && ab_sigv4_find(head) != AB_SIGV4_NOWHERE)
@@ -97,7 +96,8 @@ static bool settle_path(struct ab_conn *conn, const struct ab_http_request *head
 	char *normal = NULL;
 	const char *why;
 
-	if (rq->settled || conn->http->mode == AB_EXCHANGE_TUNNEL || !has_judged_paths(conn))
+	if (rq->settled || conn->http->mode == AB_EXCHANGE_TUNNEL ||
+	    (!has_path_rules(conn) && !has_token_url(conn)))
 		return true;
 	path = ab_http_until(&rest, '?');
 	why = normalise_path(conn, head, path, &normal);
@@ -516,7 +516,7 @@ static bool judge_path(struct ab_conn *conn, const struct ab_http_request *head)
 	struct ab_exchange_request *rq = conn->http->request;
 	const struct ab_http_rule *rule;
 
-	if (!ab_http_rules_bind(rules, &rq->host, rq->port) ||
+	if (!has_path_rules(conn) ||
 	    ab_http_rules_judge(rules, &rq->host, rq->port, head->method.s, head->method.len,
 				rq->path, strlen(rq->path), &rule))
 		return true;
