@@ -38,6 +38,35 @@ static int check_main(struct args *args, struct ab_error *err)
 	return report.failed;
 }
 
+static int rotate_main(struct args *args, struct ab_error *err)
+{
+	ab_autostrv struct ab_strv notes = { 0 }, names = { 0 }, active = { 0 };
+	ab_auto(ab_state_fini) struct ab_state state = AB_STATE_NONE;
+	ab_auto(ab_run_list_fini) struct ab_run_list runs = { 0 };
+
+	if (ab_steer_state(&args->input, &state, err) < 0 ||
+	    ab_secrets_report_rotate(&args->input, state.root, args->rest, args->nrest, &names,
+				     &notes, err) < 0 ||
+	    ab_runs_list(&args->input, &runs, &notes, err) < 0)
+		return -1;
+	for (size_t i = 0; i < runs.len * names.len; i++)
+		if (ab_strv_has(&runs.v[i / names.len].secrets, names.v[i % names.len]))
+			ab_strv_add_once(&active, runs.v[i / names.len].id);
+	tell_notes(&notes);
+	if (given(args, ID_JSON)) {
+		put_json("{'rotated':%p,'active':%p}\n", ab_list(&names), ab_list(&active));
+		return 0;
+	}
+	for (size_t i = 0; i < names.len; i++)
+		printf("%s has a new placeholder in every run that starts from now on\n",
+		       names.v[i]);
+	for (size_t i = 0; i < active.len; i++)
+		printf("%s%s%s",
+		       i ? " " : "active runs keep the old one until they end: agentbox stop ",
+		       active.v[i], i + 1 == active.len ? "\n" : "");
+	return 0;
+}
+
 static const struct command command_list = {
 	.name = "secrets list",
 	.usage = "[OPTIONS]",
@@ -72,14 +101,26 @@ static const struct command command_secrets_check = {
 	.main = check_main,
 };
 
+static const struct command command_rotate = {
+	.name = "secrets rotate",
+	.usage = "[OPTIONS] [NAME...]",
+	.summary = "replace the placeholders of secrets by new ones",
+	.more = "For a placeholder that got to where it should not be. Without NAME, those of all\n"
+		"secrets in the policy. The old ones are denied, and recorded as tripwires; the\n"
+		"values stay as they are. Active runs keep theirs until they end.",
+	.groups = OPTION_GROUPS({ NULL, options_json }, { "Policy", options_policy }),
+	.words = { 0, SIZE_MAX },
+	.main = rotate_main,
+};
+
 const struct command command_secrets = {
 	.name = "secrets",
-	.usage = "list | providers | check",
+	.usage = "list | providers | check | rotate",
 	.summary = "use API keys without exposing them to the box",
 	.more = "The box sees placeholders; the proxy injects the values into requests to the\n"
 		"hosts they belong to. Example:\n"
 		"\n"
 		"  agentbox run --secret OPENAI_API_KEY -- python3 ask.py",
 	.groups = groups_common,
-	.subs = SUBS(&command_list, &command_providers, &command_secrets_check),
+	.subs = SUBS(&command_list, &command_providers, &command_secrets_check, &command_rotate),
 };

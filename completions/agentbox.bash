@@ -46,7 +46,7 @@ _agentbox_options()
 	'profile list' | 'profile show' | 'profile presets' | 'policy diff') echo '--json' ;;
 	'policy explain') echo "--command= -c= --verbose -v --json $policy" ;;
 	'policy test') echo '--json --profile= --config= --workspace=' ;;
-	'secrets list' | 'secrets check') echo "--json $policy" ;;
+	'secrets list' | 'secrets check' | 'secrets rotate') echo "--json $policy" ;;
 	'secrets providers') echo '--json' ;;
 	trust) echo '--yes -y --json --revoke' ;;
 	allow) echo '--run= --always --project --user --undo --for= --yes -y --json' ;;
@@ -82,7 +82,7 @@ _agentbox_words()
 	rules) echo 'list' ;;
 	policy) echo 'diff explain test' ;;
 	layers) echo 'list rm refresh' ;;
-	secrets) echo 'list providers check' ;;
+	secrets) echo 'list providers check rotate' ;;
 	approvals) echo 'list revoke' ;;
 	quarantine) echo 'list show restore scan' ;;
 	mcp) echo 'serve wrap' ;;
@@ -282,7 +282,7 @@ _agentbox_operand()
 		COMPREPLY=($(compgen -W "$(_agentbox_quarantined)" -- "$2")) ;;
 	'approvals revoke')
 		COMPREPLY=($(compgen -W "$(_agentbox_approvals)" -- "$2")) ;;
-	'secrets check')
+	'secrets check' | 'secrets rotate')
 		COMPREPLY=($(compgen -W "$(_agentbox_any_secrets)" -- "$2")) ;;
 	connect) COMPREPLY=($(compgen -A hostname -- "$2")) ;;
 	*) COMPREPLY=($(compgen -W "$(_agentbox_words "$1")" -- "$2")) ;;

@@ -224,6 +224,7 @@ complete -c agentbox -n '__agentbox_at hook' -a 'claude-code codex copilot curso
 complete -c agentbox -n '__agentbox_at secrets' -a list -d 'Show which secrets a run would inject'
 complete -c agentbox -n '__agentbox_at secrets' -a providers -d 'List the services whose variables are known'
 complete -c agentbox -n '__agentbox_at secrets' -a check -d 'Check that every source gives a usable value'
+complete -c agentbox -n '__agentbox_at secrets' -a rotate -d 'Replace the placeholders of secrets by new ones'
 complete -c agentbox -n '__agentbox_at policy' -a test -d 'Check that the policy here answers as a file expects'
 complete -c agentbox -n '__agentbox_at policy' -a explain -d 'Show what a run here would be allowed to do'
 complete -c agentbox -n '__agentbox_at policy' -a diff -d 'Show what one allows and the other does not'
@@ -238,7 +239,7 @@ function __agentbox_hook
 end
 
 # Policy options: run, check, config show, policy explain, secrets and the hooks.
-for in in __agentbox_running '__agentbox_in shell' '__agentbox_in check' '__agentbox_in config show' '__agentbox_in config get' '__agentbox_in policy explain' '__agentbox_in secrets list' '__agentbox_in secrets check' '__agentbox_in mcp serve' '__agentbox_in mcp wrap' __agentbox_hook
+for in in __agentbox_running '__agentbox_in shell' '__agentbox_in check' '__agentbox_in config show' '__agentbox_in config get' '__agentbox_in policy explain' '__agentbox_in secrets list' '__agentbox_in secrets check' '__agentbox_in secrets rotate' '__agentbox_in mcp serve' '__agentbox_in mcp wrap' __agentbox_hook
     complete -c agentbox -n $in -l profile -x -a '(__agentbox_profiles)' -d 'Start from this profile'
     complete -c agentbox -n $in -l config -r -F -d 'Read this file instead of your settings'
     complete -c agentbox -n $in -l workspace -x -a '(__fish_complete_directories)' -d 'Project folder'
@@ -425,6 +426,8 @@ complete -c agentbox -n '__agentbox_in secrets list' -l json -d 'Print JSON'
 complete -c agentbox -n '__agentbox_in secrets providers' -l json -d 'Print JSON'
 complete -c agentbox -n '__agentbox_in secrets check' -l json -d 'Print JSON'
 complete -c agentbox -n '__agentbox_in secrets check' -a '(__agentbox_any_secrets)'
+complete -c agentbox -n '__agentbox_in secrets rotate' -l json -d 'Print JSON'
+complete -c agentbox -n '__agentbox_in secrets rotate' -a '(__agentbox_any_secrets)'
 
 complete -c agentbox -n '__agentbox_in trust' -l yes -s y -d 'Trust it without asking'
 complete -c agentbox -n '__agentbox_in trust' -l json -d 'Print JSON, and do not ask'

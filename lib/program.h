@@ -88,6 +88,7 @@
 #include "hosttools/tool_broker.h"
 #include "hosttools/tool_git.h"
 #include "steer/client/connect.h"
+#include "steer/client/steer.h"
 #include "steer/client/tool_client.h"
 #include "steer/import/import.h"
 #include "steer/init/init.h"

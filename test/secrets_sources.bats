@@ -429,6 +429,39 @@ recorded()
 	no_value_in "$one$two$three"
 }
 
+@test "secrets: a placeholder that is replaced is another one in every later run, and an active run keeps its own" {
+	local one two id
+	local -a show=(sh -c 'echo $OPENAI_API_KEY $MY_KEY')
+
+	export MY_KEY=$OTHER
+	one=$(launch run --secret OPENAI_API_KEY --secret MY_KEY@keys.test -- "${show[@]}")
+	LAST='echo "$OPENAI_API_KEY $MY_KEY"' held --secret OPENAI_API_KEY --secret MY_KEY@keys.test
+	id=$(ls "$AGENTBOX_STATE/live")
+	agentbox_split secrets rotate OPENAI_API_KEY
+	[ "$status" -eq 0 ]
+	[[ "$output" == "OPENAI_API_KEY has a new placeholder"*$'\n'"active runs keep the old one until they end: agentbox stop $id" ]]
+	two=$(launch run --secret OPENAI_API_KEY --secret MY_KEY@keys.test -- "${show[@]}")
+	[[ "$two" == sk-* ]]
+	[ "${#two}" -eq "${#one}" ]
+	[ "${two% *}" != "${one% *}" ]
+	[ "${two#* }" = "${one#* }" ]
+	[ "$(launch run --secret OPENAI_API_KEY --secret MY_KEY@keys.test -- "${show[@]}")" = "$two" ]
+	# In another workspace, too.
+	mkdir "$TEST_DIR/elsewhere"
+	(cd "$TEST_DIR/elsewhere" && launch run --secret OPENAI_API_KEY -- sh -c 'echo $OPENAI_API_KEY') >"$TEST_DIR/before"
+	agentbox_split secrets rotate --json OPENAI_API_KEY
+	[ "$(jq -c . <<<"$output")" = "{\"rotated\":[\"OPENAI_API_KEY\"],\"active\":[\"$id\"]}" ]
+	(cd "$TEST_DIR/elsewhere" && launch run --secret OPENAI_API_KEY -- sh -c 'echo $OPENAI_API_KEY') >"$TEST_DIR/after"
+	! diff "$TEST_DIR/before" "$TEST_DIR/after"
+	# A run without this secret keeps nothing.
+	agentbox_split secrets rotate --json GITHUB_TOKEN
+	[ "$(jq -c .active <<<"$output")" = '[]' ]
+	let_go
+	[ "$status" -eq 0 ]
+	[[ "$(cat "$TEST_DIR/out")" == *"$one" ]]
+	no_value_in "$one$two"
+}
+
 @test "secrets: with the host's network nothing is put in, and that is told" {
 	settings <<<'{ "secrets": { "OPENAI_API_KEY": {} } }'
 	agentbox_split run --net allowed -- sh -c 'echo "$OPENAI_API_KEY $SSL_CERT_FILE"'

@@ -165,7 +165,7 @@ static int make_vault(const struct ab_secrets *secrets, int state, struct ab_vau
 	if (r == 0)
 		r = ab_vault_new(secrets, seed, ret, err);
 	explicit_bzero(seed, sizeof(seed));
-	return r;
+	return r < 0 ? -1 : ab_safe_rotated(state, secrets, *ret, err);
 }
 
 /* We read the password of our own upstream proxy later. */

@@ -4,6 +4,7 @@
 #include "policy/values/paths.h"
 #include "proxy/secrets/vault.h"
 #include "secrets/tokens/service_account.h"
+#include "secrets/secrets.h"
 #include "secrets/sources.h"
 #include "secrets/uncovered.h"
 
@@ -46,12 +47,22 @@ static struct ab_secret_row *add_row(struct ab_secrets_report *report,
 	return row;
 }
 
-/* Loads the policy and allocates a row for each of its secrets. */
-static int start_report(const struct ab_policy_input *input, struct ab_secrets_report *ret,
+/* Loads the policy, as if --secret had named these, and allocates a row for each of its secrets. */
+static int start_report(const struct ab_policy_input *input, const char *const *names,
+			size_t nnames, const char *origin, struct ab_secrets_report *ret,
 			struct ab_strv *ret_notes, struct ab_error *err)
 {
 	struct ab_policy_input in = *input;
+	ab_autofree struct ab_setting *settings =
+		ab_alloc((in.nsettings + nnames + 1) * sizeof(settings[0]));
 
+	if (in.nsettings)
+		memcpy(settings, in.settings, in.nsettings * sizeof(settings[0]));
+	for (size_t i = 0; i < nnames; i++)
+		settings[in.nsettings++] = (struct ab_setting){ .key = "secrets",
+								.value = names[i],
+								.origin = origin };
+	in.settings = settings;
 	*ret = (struct ab_secrets_report){ 0 };
 	in.judging = true;
 	if (ab_policy_load(&in, &ret->policy, ret_notes, err) < 0)
@@ -65,7 +76,7 @@ int ab_secrets_report_list(const struct ab_policy_input *input, struct ab_secret
 {
 	const struct ab_secrets *secrets;
 
-	if (start_report(input, ret, ret_notes, err) < 0)
+	if (start_report(input, NULL, 0, NULL, ret, ret_notes, err) < 0)
 		return -1;
 	secrets = &ret->policy->secrets;
 	for (size_t i = 0; i < secrets->len; i++)
@@ -145,7 +156,8 @@ static void check_row(struct ab_secret_row *row, struct ab_vault *vault, size_t 
 static bool is_selected(const struct ab_secret *secret, const char *const *names, size_t nnames)
 {
 	for (size_t i = 0; i < nnames; i++)
-		if (strcmp(names[i], secret->name) == 0)
+		if (strcspn(names[i], "@") == strlen(secret->name) &&
+		    strncmp(names[i], secret->name, strlen(secret->name)) == 0)
 			return true;
 	return nnames == 0;
 }
@@ -177,26 +189,35 @@ int ab_secrets_report_check(const struct ab_policy_input *input, const char *con
 			    size_t nnames, struct ab_secrets_report *ret, struct ab_strv *ret_notes,
 			    struct ab_error *err)
 {
-	struct ab_policy_input in = *input;
-	ab_autofree struct ab_setting *settings =
-		ab_alloc((in.nsettings + nnames + 1) * sizeof(settings[0]));
-
-	if (in.nsettings)
-		memcpy(settings, in.settings, in.nsettings * sizeof(settings[0]));
-	for (size_t i = 0; i < nnames; i++)
-		settings[in.nsettings++] = (struct ab_setting){
-			.key = "secrets",
-			.value = names[i],
-			.origin = "secrets check",
-		};
-	in.settings = settings;
-	if (start_report(&in, ret, ret_notes, err) < 0)
+	if (start_report(input, names, nnames, "secrets check", ret, ret_notes, err) < 0)
 		return -1;
-	if (check_all(ret, in.environ, names, nnames, err) < 0) {
+	if (check_all(ret, input->environ, names, nnames, err) < 0) {
 		ab_secrets_report_fini(ret);
 		return -1;
 	}
 	return 0;
+}
+
+int ab_secrets_report_rotate(const struct ab_policy_input *input, int state,
+			     const char *const *names, size_t nnames, struct ab_strv *ret,
+			     struct ab_strv *ret_notes, struct ab_error *err)
+{
+	ab_auto(ab_secrets_report_fini) struct ab_secrets_report report = { 0 };
+
+	if (start_report(input, names, nnames, "secrets rotate", &report, ret_notes, err) < 0)
+		return -1;
+	for (size_t i = 0; i < report.policy->secrets.len; i++) {
+		const struct ab_secret *secret = &report.policy->secrets.v[i];
+
+		if (!secret->part && secret->life != AB_LIFE_RUN &&
+		    is_selected(secret, names, nnames))
+			ab_strv_add(ret, secret->name);
+	}
+	if (ret->len)
+		return ab_safe_rotate(state, ret, err);
+	ab_fail(err, AB_EUSAGE, 0,
+		"no secret with a placeholder that stays the same from run to run");
+	return ab_hint(err, "name one: agentbox secrets rotate OPENAI_API_KEY");
 }
 
 void ab_secrets_report_fini(struct ab_secrets_report *report)

@@ -2,7 +2,8 @@
 /*
  * `agentbox secrets`: the secrets of a policy, as text and as JSON. A report
  * never contains values. `list` looks at sources without opening them and runs
- * nothing; `check` reads each one as a run would, and discards the value.
+ * nothing; `check` reads each one as a run would, and discards the value; `rotate`
+ * gives new placeholders.
  */
 #include "base/base.h"
 #include "policy/model/secrets.h"
@@ -50,6 +51,11 @@ int ab_secrets_report_list(const struct ab_policy_input *input, struct ab_secret
 int ab_secrets_report_check(const struct ab_policy_input *input, const char *const *names,
 			    size_t nnames, struct ab_secrets_report *ret, struct ab_strv *ret_notes,
 			    struct ab_error *err);
+/* Replace the placeholders of these secrets, or of all in the policy, for the runs that start from now
+ * on. *ret: their names. `state`: the state folder. */
+int ab_secrets_report_rotate(const struct ab_policy_input *input, int state,
+			     const char *const *names, size_t nnames, struct ab_strv *ret,
+			     struct ab_strv *ret_notes, struct ab_error *err);
 void ab_secrets_report_fini(struct ab_secrets_report *report);
 
 /* The caller frees the texts. */

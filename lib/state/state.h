@@ -23,6 +23,9 @@
  *	told-ENGINE	the user was told what boxes of this engine lack
  *	record.key	signs records (audit/write/seal.h); record.pub is its
  *			public half
+ *	placeholders.key, placeholders.rotated
+ *			placeholders of secrets are derived from them
+ *			(secrets/placeholder_seed.c)
  *	oauth/		refresh tokens that a service replaced by others
  *			(secrets/tokens/token_store.h)
  *	claim		while a command changes files of the host (claim.h)

@@ -280,6 +280,47 @@ static void test_basic(void)
 	ab_vault_free(vault);
 }
 
+/* A placeholder that was replaced: a tripwire at its own host, in every form, and never in its place. */
+static void test_retired(void)
+{
+	enum { OLD = HELP_BEARER + AB_SECRETS_MAX };
+	static const struct {
+		const char *name, *in;
+		enum ab_swap_result result;
+		int secret;
+	} texts[] = {
+		{ "the new one", "GET /a\nAuthorization: Bearer $0\r\n", AB_SWAP_DONE, 0 },
+		{ "in its field", "GET /a\nAuthorization: Bearer <\r\n", AB_SWAP_TRIPWIRE, OLD },
+		{ "beside the new one", "GET /a\nAuthorization: Bearer $0 <\r\n", AB_SWAP_TRIPWIRE,
+		  OLD },
+		{ "in another field", "GET /a\nAuthorization: Bearer $0\r\nA: <\r\n",
+		  AB_SWAP_TRIPWIRE, OLD },
+		{ "in the query", "GET /a?b=<\nA: b\r\n", AB_SWAP_TRIPWIRE, OLD },
+		{ "as a name", "GET /a\n<: b\r\n", AB_SWAP_TRIPWIRE, OLD },
+		{ "for the proxy", "GET /a\nProxy-Authorization: <\r\n", AB_SWAP_TRIPWIRE, OLD },
+	};
+	struct ab_vault *before = help_vault(), *vault = help_vault_rotated(2);
+	const char *old = ab_vault_at(before, HELP_BEARER)->placeholder;
+	char *login = encode(before, "a:$0"), *text;
+
+	for (size_t i = 0; i < AB_COUNT(texts); i++) {
+		const char *hole = strchr(texts[i].in, '<');
+
+		text = hole ? ab_printf("%.*s%s%s", (int)(hole - texts[i].in), texts[i].in, old,
+					hole + 1)
+			    : ab_strdup(texts[i].in);
+		check_case(vault, texts[i].name, ONE, text, texts[i].result, texts[i].secret, NULL);
+		free(text);
+	}
+	text = ab_printf("GET /a\nAuthorization: Basic %s\r\n", login);
+	check_case(vault, "as a login", ONE, text, AB_SWAP_TRIPWIRE, OLD, NULL);
+	check_case(before, "where it is the one in force", ONE, text, AB_SWAP_DONE, 0, NULL);
+	free(text);
+	free(login);
+	ab_vault_free(before);
+	ab_vault_free(vault);
+}
+
 /* What is put in although the client did not ask. */
 static void test_inject(void)
 {
@@ -458,10 +499,14 @@ static void test_bodies(void)
 	struct ab_host any = help_host("any.test"), one = help_host(ONE);
 	struct ab_swap_body *body;
 	struct ab_error err;
+	struct ab_vault *later = help_vault_rotated(1);
 	char *login = encode(vault, "user:$0");
 
 	ok(!swap_body(vault, "any.test", login, 7), "another host's in base64 is one too");
+	ok(!swap_body(later, "any.test", ab_vault_at(vault, HELP_ANY)->placeholder, 7),
+	   "and one that was replaced");
 	free(login);
+	ab_vault_free(later);
 	for (size_t i = 0; i < AB_COUNT(bodies); i++) {
 		char *in = help_fill(vault, bodies[i].in);
 		char *want = bodies[i].out ? help_fill(vault, bodies[i].out) : NULL;
@@ -493,6 +538,7 @@ int main(void)
 	test_cases();
 	test_plain();
 	test_basic();
+	test_retired();
 	test_inject();
 	test_require();
 	test_long();

@@ -109,6 +109,47 @@ static void test_life(void)
 		ab_vault_free(v[i]);
 }
 
+/* Each time another one, of the same form; the last three that were replaced are found, in every form. */
+static void test_rotated(void)
+{
+	enum { TIMES = 6, LAST = TIMES - 1 };
+	static const struct ab_provider provider = { .name = "one", .prefixes = { "sk-" } };
+	static struct ab_secret secrets[] = { { .name = "A", .provider = &provider },
+					      { .name = "B", .life = AB_LIFE_RUN } };
+	static const struct ab_secrets all = { secrets, 2, "/w" };
+	static const uint8_t seed[AB_VAULT_SEED] = { 1 };
+	struct ab_vault *v[TIMES];
+	struct ab_error err;
+	bool good = true;
+
+	for (unsigned i = 0; i < TIMES; i++) {
+		good &= ab_vault_new(&all, seed, &v[i], &err) == 0;
+		ab_vault_rotated(v[i], 0, i);
+		ab_vault_rotated(v[i], 1, i);
+		for (size_t k = 0; k < 2; k++)
+			good &= ab_vault_set(v[i], k, "sk-value-one", 12, &err) == 0;
+	}
+	ok(good, "made");
+	for (unsigned i = 0; i < TIMES; i++) {
+		const char *old = ab_vault_at(v[i], 0)->placeholder;
+		bool found = ab_vault_find(v[LAST], old, strlen(old)) == 0;
+		char name[128];
+
+		ok(i == 0 || strcmp(old, ab_vault_at(v[i - 1], 0)->placeholder) != 0,
+		   "another one after %u times", i);
+		ok(strncmp(old, "sk-", 3) == 0 && found == (LAST - i <= AB_VAULT_RETIRED),
+		   "%u times before the last one it is%s found", LAST - i, found ? "" : " not");
+		snprintf(name, sizeof(name), "a.%s.evil.test", old + 3);
+		ok((ab_vault_find_in_name(v[LAST], name) == 0) == (i != LAST && found),
+		   "the same in a name");
+		old = ab_vault_at(v[i], 1)->placeholder;
+		ok((ab_vault_find(v[LAST], old, strlen(old)) == 1) == (i == LAST),
+		   "a random one is only that of its run");
+	}
+	for (unsigned i = 0; i < TIMES; i++)
+		ab_vault_free(v[i]);
+}
+
 static const struct {
 	const char *value, *why; /* why NULL: accepted */
 	const char *kept;
@@ -373,6 +414,7 @@ int main(void)
 {
 	test_placeholders();
 	test_life();
+	test_rotated();
 	test_values();
 	test_bounds();
 	test_seen();

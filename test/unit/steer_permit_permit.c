@@ -159,6 +159,7 @@ static void check_unliftable(void)
 		"protocol",
 		"name-limit",
 		"secret-tripwire",
+		"secret-rotated",
 		"secret-place",
 		"secret-require",
 		"secret-source",

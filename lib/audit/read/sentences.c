@@ -381,6 +381,9 @@ static const struct ab_remedy remedies[] = {
 	{ "name-limit", NULL, NULL, NOTHING ": start a new run" },
 	{ "secret-tripwire", NULL, NULL,
 	  NOTHING ": the settings (secrets) list the hosts of a secret" },
+	{ "secret-rotated", NULL, NULL,
+	  NOTHING ": the user replaced it (agentbox secrets rotate); take the new one from the "
+		  "variable, or log in again in the box" },
 	{ "secret-place", NULL, NULL,
 	  NOTHING ": the settings (secrets) say where in a request a secret may be" },
 	{ "secret-require", NULL, NULL, NOTHING ": the settings of the secret say \"require\"" },

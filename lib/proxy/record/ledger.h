@@ -43,6 +43,7 @@ enum ab_fault {
 	AB_FAULT_CUT,	    /* the network was cut */
 	AB_FAULT_TRIPWIRE,  /* another host's placeholder */
 	AB_FAULT_CLEAR,	    /* its own host's, over plain HTTP */
+	AB_FAULT_RETIRED,   /* its own host's, that the user replaced */
 	AB_FAULT_MISPLACED, /* a placeholder in a wrong place */
 	AB_FAULT_MISSING,   /* `require`, and there is no placeholder */
 	AB_FAULT_ABSENT,    /* the placeholder's secret has no value */

@@ -76,6 +76,8 @@ static const struct reason by_fault[AB_FAULT_COUNT] = {
 			     "the request has a placeholder, over plain HTTP: its host gets the secret "
 			     "over https only",
 			     SECRET },
+	[AB_FAULT_RETIRED] = { "secret-rotated",
+			       "the request has a placeholder that is no longer valid", SECRET },
 	[AB_FAULT_MISPLACED] = { "secret-place",
 				 "the request has a placeholder where none is replaced", SECRET },
 	[AB_FAULT_MISSING] = { "secret-require", "the request lacks the required placeholder",

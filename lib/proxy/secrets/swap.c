@@ -15,8 +15,8 @@ struct swap {
 	const struct ab_vault *vault;
 	const struct ab_finder *finder;
 	const struct ab_http_request *rq;
-	struct ab_swapped *ret; /* ret->request: to be sent */
-	bool bound[AB_SECRETS_MAX];
+	struct ab_swapped *ret;		     /* ret->request: to be sent */
+	bool bound[AB_VAULT_OWNERS];	     /* none of those that were replaced */
 	bool injected[AB_SECRETS_MAX];	     /* its value was inserted */
 	struct piece values[AB_HTTP_FIELDS]; /* parallel to the fields */
 	struct piece target;
@@ -433,10 +433,11 @@ static bool swap_text(struct swap *sw, const struct ab_http_field *f, struct ab_
 
 	ab_search_init(&look, sw->finder, text.s, text.len);
 	while (ab_search_next(&look, &found)) {
-		size_t i = found.needle->owner;
+		size_t i = found.needle->owner % AB_SECRETS_MAX;
 		const struct ab_vault_entry *e = ab_vault_at(sw->vault, i);
 
-		if (!ab_found_plain(&found))
+		/* A replaced one is found here only inside base64. */
+		if (!ab_found_plain(&found) || !sw->bound[found.needle->owner])
 			return fail_swap(sw, AB_SWAP_MISPLACED, (int)i);
 		if (!check_place(sw, f, i))
 			return false;

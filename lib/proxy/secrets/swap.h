@@ -33,7 +33,9 @@ enum ab_swap_result {
 
 struct ab_swapped {
 	enum ab_swap_result result;
-	int secret; /* that the result is about (DONE: the first injected); -1 */
+	/* That the result is about (DONE: the first injected); -1. TRIPWIRE: its number in
+	 * the finder (vault.h), as in the functions below. */
+	int secret;
 	/* With DONE or NONE: the request to send; its fields point into the
 	 * bytes of `rq` or into `scratch`. */
 	struct ab_http_request request;

@@ -9,7 +9,7 @@
 struct ab_swap_body {
 	const struct ab_vault *vault;
 	struct ab_buf held; /* may be the start of a placeholder */
-	bool bound[AB_SECRETS_MAX];
+	bool bound[AB_VAULT_OWNERS];
 	const char *values[AB_SECRETS_MAX]; /* in pages; NULL: do not replace */
 	size_t lens[AB_SECRETS_MAX];
 	bool keeps_length;

@@ -10,6 +10,9 @@
 enum {
 	CHANCE = 22,   /* characters out of 62: 130 bits */
 	RESERVED = 48, /* length of a placeholder without a value */
+	/* The form of an access key id, "AKIA" or, if it is temporary, "ASIA" and 16 letters. */
+	ID_PREFIX = 4,
+	ID_LEN = 20,
 };
 
 struct former {
@@ -22,7 +25,9 @@ struct slot {
 	struct former former[AB_VAULT_FORMER];
 	char made[AB_VAULT_MADE][80];
 	size_t nmade; /* all that were made */
-	char *pages;  /* of entry.value */
+	unsigned rotated;
+	char retired[AB_VAULT_RETIRED][CHANCE + 1]; /* letters of replaced placeholders, or "" */
+	char *pages;				    /* of entry.value */
 	bool locked;
 	struct ab_host_entry *hosts;
 	size_t nhosts;
@@ -73,6 +78,11 @@ int ab_vault_new(const struct ab_secrets *secrets, const uint8_t seed[AB_VAULT_S
 	}
 	*ret = vault;
 	return 0;
+}
+
+void ab_vault_rotated(struct ab_vault *vault, size_t i, unsigned times)
+{
+	vault->slots[i].rotated = times;
 }
 
 static void drop_former(struct former *former)
@@ -143,29 +153,34 @@ static int draw_random_block(uint8_t ret[BLOCK], struct ab_error *err)
 	return n == BLOCK ? 0 : ab_fail(err, AB_ESYSTEM, errno, "getrandom");
 }
 
-/* Depends on the name of the secret and on where it may be known, never on its value. The parts
- * of one key have nothing in common: one of them is sent openly. */
+/* Depends on the name of the secret, on where it may be known and how often it was replaced, never on
+ * its value. The parts of one key have nothing in common: one of them is sent openly. */
 static void derive_block(const struct ab_vault *vault, const struct ab_secret *secret,
-			 unsigned number, uint8_t ret[BLOCK])
+			 unsigned rotated, unsigned number, uint8_t ret[BLOCK])
 {
 	const char *scope = secret->life == AB_LIFE_STABLE ? "" : vault->scope;
 	static const char *const parts[AB_PARTS] = { ".id", ".key", ".token" };
-	ab_autofree char *text = ab_printf("%u %s%s %s", number, secret->name,
+	ab_autofree char *times = rotated ? ab_printf(".%u", rotated) : ab_strdup("");
+	ab_autofree char *text = ab_printf("%u%s %s%s %s", number, times, secret->name,
 					   secret->sign ? parts[secret->part] : "", scope);
 
 	ab_hmac_sha256(vault->seed, AB_VAULT_SEED, text, strlen(text), ret);
 }
 
-static int draw_letters(const struct ab_vault *vault, const struct ab_secret *secret, char *ret,
-			size_t len, struct ab_error *err)
+static bool is_id(const struct ab_secret *secret)
+{
+	return secret->sign && secret->part == AB_PART_ID;
+}
+
+static int draw_letters(const struct ab_vault *vault, const struct ab_secret *secret,
+			unsigned rotated, char *ret, size_t len, struct ab_error *err)
 {
 	static const char any[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				  "abcdefghijklmnopqrstuvwxyz0123456789";
 	/* An access key id is in base32. */
 	static const char base32[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
-	bool id = secret->sign && secret->part == AB_PART_ID;
-	const char *letters = id ? base32 : any;
-	unsigned count = id ? sizeof(base32) - 1 : sizeof(any) - 1;
+	const char *letters = is_id(secret) ? base32 : any;
+	unsigned count = is_id(secret) ? sizeof(base32) - 1 : sizeof(any) - 1;
 	bool derived = secret->life != AB_LIFE_RUN;
 	uint8_t block[BLOCK];
 	size_t n = 0;
@@ -175,7 +190,7 @@ static int draw_letters(const struct ab_vault *vault, const struct ab_secret *se
 			       secret->name);
 	for (unsigned number = 0; n < len; number++) {
 		if (derived)
-			derive_block(vault, secret, number, block);
+			derive_block(vault, secret, rotated, number, block);
 		else if (draw_random_block(block, err) < 0)
 			return -1;
 		/* Below a multiple of their number all letters are equally likely. */
@@ -186,56 +201,53 @@ static int draw_letters(const struct ab_vault *vault, const struct ab_secret *se
 	return 0;
 }
 
-static void gather_placeholders(struct ab_vault *vault)
+/* Its placeholder, then those that were replaced; NULL: none. */
+static const char *text_of(const struct slot *slot, size_t k)
 {
-	struct ab_find_text texts[AB_SECRETS_MAX];
-	size_t n = 0;
-
-	for (size_t i = 0; i < vault->len; i++) {
-		const struct ab_vault_entry *e = &vault->slots[i].entry;
-
-		if (e->placeholder)
-			texts[n++] = (struct ab_find_text){ e->placeholder, e->placeholder_len, i };
-	}
-	ab_finder_free(vault->placeholders);
-	vault->placeholders = ab_finder_new(texts, n);
+	return !k ? slot->entry.placeholder : slot->retired[k - 1][0] ? slot->retired[k - 1] : NULL;
 }
 
-/* The form of an access key id, "AKIA" or, if it is temporary, "ASIA" and 16 letters. */
-enum { ID_PREFIX = 4, ID_LEN = 20 };
-
-static int draw_id(struct ab_vault *vault, struct slot *slot, const char *value, size_t len,
-		   struct ab_error *err)
+static void gather_placeholders(struct ab_vault *vault)
 {
-	ab_autofree char *text = ab_alloc(ID_LEN + 1);
-	bool temporary = len > ID_PREFIX && memcmp(value, "ASIA", ID_PREFIX) == 0;
+	struct ab_find_text texts[AB_SECRETS_MAX * (1 + AB_VAULT_RETIRED)];
+	size_t n = 0;
 
-	memcpy(text, temporary ? "ASIA" : "AKIA", ID_PREFIX);
-	if (draw_letters(vault, slot->entry.secret, text + ID_PREFIX, ID_LEN - ID_PREFIX, err) < 0)
-		return -1;
-	slot->entry.placeholder = ab_take(text);
-	slot->entry.placeholder_len = ID_LEN;
-	gather_placeholders(vault);
-	return 0;
+	for (size_t i = 0; i < vault->len; i++)
+		for (size_t k = 0; k <= AB_VAULT_RETIRED; k++) {
+			const char *s = text_of(&vault->slots[i], k);
+
+			if (s)
+				texts[n++] = (struct ab_find_text){ s, strlen(s),
+								    k ? i + AB_SECRETS_MAX : i };
+		}
+	ab_finder_free(vault->placeholders);
+	vault->placeholders = ab_finder_new(texts, n);
 }
 
 static int draw_placeholder(struct ab_vault *vault, struct slot *slot, const char *value,
 			    size_t len, struct ab_error *err)
 {
 	const struct ab_secret *secret = slot->entry.secret;
+	bool id = is_id(secret),
+	     temporary = len > ID_PREFIX && memcmp(value, "ASIA", ID_PREFIX) == 0;
 	/* Under another name a value of a known host has the same form. */
 	const struct ab_provider *provider = secret->provider || !secret->hosts.len || secret->sign
 						     ? secret->provider
 						     : ab_provider_of_host(secret->hosts.v[0]);
-	size_t prefix = find_prefix(provider, value, len);
-	size_t total = len > prefix + CHANCE ? len : prefix + CHANCE;
+	size_t prefix = id ? ID_PREFIX : find_prefix(provider, value, len);
+	size_t total = id ? ID_LEN : len > prefix + CHANCE ? len : prefix + CHANCE;
+	size_t letters = total - prefix < CHANCE ? total - prefix : CHANCE;
 	ab_autofree char *text = ab_alloc(total + 1);
 
-	if (secret->sign && secret->part == AB_PART_ID)
-		return draw_id(vault, slot, value, len, err);
-	memcpy(text, value, prefix);
-	if (draw_letters(vault, secret, text + prefix, total - prefix, err) < 0)
+	memcpy(text, !id ? value : temporary ? "ASIA" : "AKIA", prefix);
+	if (draw_letters(vault, secret, slot->rotated, text + prefix, total - prefix, err) < 0)
 		return -1;
+	/* Those that were replaced begin with these letters, after a prefix. */
+	for (unsigned k = 0;
+	     secret->life != AB_LIFE_RUN && k < slot->rotated && k < AB_VAULT_RETIRED; k++)
+		if (draw_letters(vault, secret, slot->rotated - 1 - k, slot->retired[k], letters,
+				 err) < 0)
+			return -1;
 	slot->entry.placeholder = ab_take(text);
 	slot->entry.placeholder_len = total;
 	gather_placeholders(vault);
@@ -459,7 +471,7 @@ int ab_vault_find(const struct ab_vault *vault, const void *data, size_t len)
 	struct ab_found found;
 
 	return vault->placeholders && ab_finder_find(vault->placeholders, data, len, &found)
-		       ? (int)found.needle->owner
+		       ? (int)(found.needle->owner % AB_SECRETS_MAX)
 		       : -1;
 }
 
@@ -477,11 +489,12 @@ static bool begins_with_placeholder(const char *name, const char *placeholder)
 int ab_vault_find_in_name(const struct ab_vault *vault, const char *name)
 {
 	for (; *name; name++)
-		for (size_t i = 0; i < vault->len; i++) {
-			const char *p = vault->slots[i].entry.placeholder;
+		for (size_t i = 0; i < vault->len * (1 + AB_VAULT_RETIRED); i++) {
+			const struct slot *slot = &vault->slots[i % vault->len];
+			const char *p = text_of(slot, i / vault->len);
 
 			if (p && begins_with_placeholder(name, p))
-				return (int)i;
+				return (int)(i % vault->len);
 		}
 	return -1;
 }

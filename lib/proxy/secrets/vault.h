@@ -7,8 +7,9 @@
  * A placeholder is made when the value is first set: the provider's prefix,
  * then letters and digits with at least 128 bits that nobody can guess, as long
  * as the value (or longer if that is too short). They are derived from the user's
- * own key (`seed`), the secret's name and its scope, so programs that store a
- * placeholder find it valid in the next run; or they are random.
+ * own key (`seed`), the secret's name, its scope and how often the user replaced
+ * it, so programs that store a placeholder find it valid in the next run; or they
+ * are random. Those that were replaced are tripwires, for every host.
  */
 #include "base/base.h"
 #include "policy/model/secrets.h"
@@ -21,6 +22,9 @@ enum {
 	AB_VAULT_SEED = 32,
 	AB_VAULT_FORMER = 31, /* former values kept per secret: those of many hours */
 	AB_VAULT_MADE = 4,    /* signatures kept per secret */
+	AB_VAULT_RETIRED = 3, /* replaced placeholders that are found, per secret */
+	/* The finder's numbers: a replaced placeholder of secret i has i + AB_SECRETS_MAX. */
+	AB_VAULT_OWNERS = 2 * AB_SECRETS_MAX,
 };
 
 struct ab_vault_entry {
@@ -38,6 +42,8 @@ struct ab_vault_entry {
 int ab_vault_new(const struct ab_secrets *secrets, const uint8_t seed[AB_VAULT_SEED],
 		 struct ab_vault **ret, struct ab_error *err);
 void ab_vault_free(struct ab_vault *vault); /* wipes */
+/* The user replaced its placeholder so often; call it before there is one. */
+void ab_vault_rotated(struct ab_vault *vault, size_t i, unsigned times);
 
 /*
  * Set or change a value; blanks and line ends around it are removed. Fails if it
@@ -77,8 +83,8 @@ bool ab_vault_bound(const struct ab_vault *vault, size_t i, const struct ab_host
 /* Is it bound to some port of this host? */
 bool ab_vault_has_host(const struct ab_vault *vault, size_t i, const struct ab_host *host);
 
-/* The secret whose placeholder is in these bytes, in any form of search.h; or
- * -1. */
+/* The secret whose placeholder, even a replaced one, is in these bytes, in any form
+ * of search.h; or -1. */
 int ab_vault_find(const struct ab_vault *vault, const void *data, size_t len);
 
 /* The same in a host name: any case, ignoring dots. */

@@ -133,17 +133,25 @@ static void deny_with_record(struct ab_conn *conn, struct ab_request_record *r)
 	record_and_reply(conn, r, rq->denial_status);
 }
 
-/* Another host's placeholder, or that of this host where it is not replaced: in clear? */
+/* Another host's placeholder, or that of this host where it is not replaced: in clear, or an old one? */
 static enum ab_fault find_fault(const struct ab_conn *conn, enum ab_fault fault)
 {
 	const struct ab_exchange_request *rq = conn->http->request;
+	const struct ab_vault *vault = conn->engine->inspection.vault;
+	bool tls = conn->intercepted || rq->gateway;
+	size_t i = (size_t)rq->secret;
 
-	return fault == AB_FAULT_TRIPWIRE && !conn->intercepted && !rq->gateway &&
-			       rq->secret >= 0 &&
-			       ab_vault_has_host(conn->engine->inspection.vault, (size_t)rq->secret,
-						 &rq->host)
-		       ? AB_FAULT_CLEAR
-		       : fault;
+	if ((fault != AB_FAULT_TRIPWIRE && fault != AB_FAULT_RETIRED) || rq->secret < 0)
+		return fault;
+	if (!tls && ab_vault_has_host(vault, i, &rq->host))
+		return AB_FAULT_CLEAR;
+	return tls && ab_vault_bound(vault, i, &rq->host, rq->port) ? fault : AB_FAULT_TRIPWIRE;
+}
+
+enum ab_fault ab_exchange_tripped(struct ab_conn *conn, int owner)
+{
+	conn->http->request->secret = owner % AB_SECRETS_MAX;
+	return owner < AB_SECRETS_MAX ? AB_FAULT_TRIPWIRE : AB_FAULT_RETIRED;
 }
 
 static void trip(const struct ab_conn *conn, enum ab_fault fault, int secret)
@@ -236,8 +244,9 @@ static void deny_body(struct ab_conn *conn, enum ab_fault fault, int status, con
 
 void ab_exchange_trip(struct ab_conn *conn)
 {
-	conn->http->request->secret = ab_swap_body_foreign(conn->http->request->swap);
-	deny_body(conn, AB_FAULT_TRIPWIRE, 403, NULL);
+	int owner = ab_swap_body_foreign(conn->http->request->swap);
+
+	deny_body(conn, ab_exchange_tripped(conn, owner), 403, NULL);
 }
 
 void ab_exchange_deny_token(struct ab_conn *conn, const char *why)

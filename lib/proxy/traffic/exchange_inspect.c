@@ -469,8 +469,7 @@ static bool trip(struct ab_conn *conn, int secret)
 {
 	if (secret < 0)
 		return false;
-	conn->http->request->secret = secret;
-	ab_exchange_deny(conn, AB_FAULT_TRIPWIRE);
+	ab_exchange_deny(conn, ab_exchange_tripped(conn, secret));
 	return true;
 }
 
@@ -524,11 +523,11 @@ static bool judge_path(struct ab_conn *conn, const struct ab_http_request *head)
 	return false;
 }
 
-static enum ab_fault fault_of(enum ab_swap_result result)
+static enum ab_fault fault_of(struct ab_conn *conn, const struct ab_swapped *swapped)
 {
-	switch (result) {
+	switch (swapped->result) {
 	case AB_SWAP_TRIPWIRE:
-		return AB_FAULT_TRIPWIRE;
+		return ab_exchange_tripped(conn, swapped->secret);
 	case AB_SWAP_MISPLACED:
 		return AB_FAULT_MISPLACED;
 	case AB_SWAP_MISSING:
@@ -569,7 +568,7 @@ static bool check_swapped(struct ab_conn *conn, const struct ab_swapped *swapped
 	case AB_SWAP_MISSING:
 		break;
 	}
-	ab_exchange_deny(conn, fault_of(swapped->result));
+	ab_exchange_deny(conn, fault_of(conn, swapped));
 	return false;
 }
 

@@ -148,6 +148,8 @@ void ab_exchange_deny(struct ab_conn *conn, enum ab_fault fault);
 void ab_exchange_deny_record(struct ab_conn *conn, struct ab_request_record *r);
 /* Deny it: its body contains another host's placeholder. */
 void ab_exchange_trip(struct ab_conn *conn);
+/* The request has this placeholder, by its number in the finder (proxy/secrets/vault.h). */
+enum ab_fault ab_exchange_tripped(struct ab_conn *conn, int owner);
 /* Answer it with these bytes, head and body, and close. */
 void ab_exchange_answer(struct ab_conn *conn, int status, const struct ab_buf *answer);
 /* Deny it: it asks for tokens, and gets none. */

@@ -43,8 +43,11 @@ static void fill_words(struct ab_strv *words, const json_t *list)
 		ab_strv_add(words, json_string_value(word));
 }
 
-static void fill_start(struct ab_run_info *info, const json_t *start)
+static void fill_start(struct ab_run_info *info, json_t *start)
 {
+	const char *name;
+	json_t *hosts;
+
 	info->name = copy_text(start, "name");
 	info->cwd = copy_text(start, "cwd");
 	info->profile = copy_text(json_object_get(start, "policy"), "profile");
@@ -53,6 +56,8 @@ static void fill_start(struct ab_run_info *info, const json_t *start)
 	info->age_ms = compute_age(ab_json_text(start, "timestamp"));
 	info->stays = json_is_true(json_object_get(start, "stays"));
 	fill_words(&info->command, json_object_get(start, "command"));
+	json_object_foreach(json_object_get(start, "secrets"), name, hosts)
+		ab_strv_add(&info->secrets, name);
 	fill_ports(info, start);
 }
 
@@ -160,7 +165,7 @@ void ab_run_list_fini(struct ab_run_list *list)
 		struct ab_run_info *info = &list->v[i];
 
 		free(info->name);
-		ab_strv_fini(&info->command);
+		ab_strv_fini_all(&info->command, &info->secrets);
 		ab_free_all(info->cwd, info->profile, info->home, info->review, info->ports);
 		for (size_t k = 0; k < info->ncommands; k++)
 			ab_strv_fini(&info->commands[k].command);

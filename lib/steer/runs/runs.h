@@ -32,7 +32,8 @@ struct ab_run_info {
 	bool heard;		  /* the ports are known */
 	uint16_t *ports;
 	size_t nports;
-	bool stays; /* the box takes further commands; these run now: */
+	struct ab_strv secrets; /* names */
+	bool stays;		/* the box takes further commands; these run now: */
 	struct ab_run_command *commands;
 	size_t ncommands;
 };
