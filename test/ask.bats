@@ -216,7 +216,8 @@ tells()
 @test "ask: an approver says yes to one and no to another, and a broken one no" {
 	cat >"$TEST_DIR/approver" <<-'END'
 	#!/bin/sh
-	tee -a "$0.log" | grep -q '"host":"origin.test"' && echo '{"answer":"run"}' || echo '{"answer":"no"}'
+	tee -a "$0.log" | grep -q '"host":"origin.test"' && echo '{"answer":"run","reason":"ours"}' ||
+		printf '{"answer":"no","reason":"not on a\\u001b[31m Friday"}'
 	END
 	chmod +x "$TEST_DIR/approver"
 	agentbox_split run --unknown ask --approver "$TEST_DIR/approver" -c "$fetch http://origin.test/; $fetch http://allowed.test/"
@@ -224,6 +225,20 @@ tells()
 	[ "$(jq -r '[.kind,.host,.port,.process[0].argv[0]] | join(" ")' "$TEST_DIR/approver.log" | head -n 1)" = \
 		"host origin.test 80 curl" ]
 	[ "$(audit 'select(.kind == "question") | .by' | sort -u)" = approver ]
+	# Its reason is recorded and shown, and nothing in it reaches a terminal as it is.
+	[ "$(audit 'select(.kind == "question") | [.domain, .reason] | join(" ")')" = \
+		"origin.test ours"$'\n''allowed.test not on a\x1b[31m Friday' ]
+	[[ "$stderr" == *'not on the allow list (the answer was no: not on a\x1b[31m Friday)'* ]]
+	agentbox why last
+	[[ "$output" == *'agentbox asked about it: denied by the approver: not on a'*' Friday, after '* ]]
+	agentbox log
+	[[ "$output" == *"origin.test:80"*"allowed for this run by the approver: ours"* ]]
+	# A long one is cut, and the record is whole.
+	printf '{"answer":"no","reason":"%s"}' "$(printf 'x%.0s\303\244' {1..400})" >"$TEST_DIR/long"
+	agentbox_split run --unknown ask --approver "cat $TEST_DIR/long" -c "$fetch http://origin.test/"
+	[ "$output" = 403 ]
+	[[ "$stderr" == *"the answer was no: x"* ]]
+	[ "$(audit 'select(.kind == "question") | .reason | length')" -gt 100 ]
 	agentbox_split run --unknown ask --approver "exit 1" -c "$fetch http://origin.test/"
 	[ "$output" = 403 ]
 	[[ "$stderr" == *"approver gave no answer"* ]]

@@ -87,7 +87,7 @@ static void test_answers(void)
 	b = ask_for("127.0.0.1", origin);
 	ok(!readable(b, 50) && told.nwanted == 1, "a second one joins it");
 	ab_proxy_who(proxy, number, who);
-	ab_proxy_answer(proxy, number, AB_HOST_ANSWER_ONCE, "terminal");
+	ab_proxy_answer(proxy, number, AB_HOST_ANSWER_ONCE, "terminal", NULL);
 	is_through(a);
 	is_through(b);
 	ok(is_settled(0, number, AB_SETTLED_ANSWERED, 2), "both by one word");
@@ -96,12 +96,12 @@ static void test_answers(void)
 		   has_record("question", "\"process\":[{\"pid\":3,"),
 	   "which is on record");
 
-	ab_proxy_answer(proxy, number, AB_HOST_ANSWER_NO, "terminal");
+	ab_proxy_answer(proxy, number, AB_HOST_ANSWER_NO, "terminal", NULL);
 	c = ask_for("127.0.0.1", origin);
 	ok(wanted(2) && told.wanted[1].number == number,
 	   "once is once: it is asked again, under the same number");
 	ok(told.nsettled == 1, "and an answer that came too late was nothing");
-	ab_proxy_answer(proxy, number, AB_HOST_ANSWER_RUN, "control");
+	ab_proxy_answer(proxy, number, AB_HOST_ANSWER_RUN, "control", NULL);
 	is_through(c);
 	c = ask_for("127.0.0.1", origin);
 	is_through(c);
@@ -109,7 +109,7 @@ static void test_answers(void)
 
 	a = ask_for("evil.test", 443);
 	number = number_of("evil.test");
-	ab_proxy_answer(proxy, number, AB_HOST_ANSWER_NO, "approver");
+	ab_proxy_answer(proxy, number, AB_HOST_ANSWER_NO, "approver", NULL);
 	is_str(hear(a, 12), NO_403, "a no is a denial");
 	ok(strstr(hear(a, 4000), "not on the allow list (the answer was "
 				 "no) (rule network.allow, id 7kq2x-"),
@@ -169,19 +169,19 @@ static void test_ports(void)
 	web = number_at("127.0.0.3", 80, &a);
 	tls = number_at("127.0.0.3", 443, &b);
 	ssh = number_at("127.0.0.3", 22, &c);
-	ab_proxy_answer(proxy, web, AB_HOST_ANSWER_ONCE, "terminal");
+	ab_proxy_answer(proxy, web, AB_HOST_ANSWER_ONCE, "terminal", NULL);
 	ok(settled(2) && was_settled(web) && was_settled(tls), "a yes to 80 is one to 443");
 	ok(!was_settled(ssh) && !readable(c, 50), "and to no other port");
 	close(a);
 	close(b);
-	ab_proxy_answer(proxy, ssh, AB_HOST_ANSWER_NO, "terminal");
+	ab_proxy_answer(proxy, ssh, AB_HOST_ANSWER_NO, "terminal", NULL);
 	is_str(hear(c, 12), NO_403, "which gets a no of its own");
 	close(c);
 
 	web = number_at("evil.test", 80, &a);
 	tls = number_at("evil.test", 443, &b);
 	ssh = number_at("evil.test", 22, &c);
-	ab_proxy_answer(proxy, tls, AB_HOST_ANSWER_NO, "terminal");
+	ab_proxy_answer(proxy, tls, AB_HOST_ANSWER_NO, "terminal", NULL);
 	ok(settled(6) && was_settled(web) && was_settled(tls) && was_settled(ssh),
 	   "a no is one to every port");
 	is_str(hear(a, 12), NO_403, "80");
@@ -277,7 +277,7 @@ static void test_http(void)
 	say(a, words);
 	ok(wanted(1), "a request with a body waits");
 	is_str(told.wanted[0].door, "http", "at its door");
-	ab_proxy_answer(proxy, told.wanted[0].number, AB_HOST_ANSWER_ONCE, "control");
+	ab_proxy_answer(proxy, told.wanted[0].number, AB_HOST_ANSWER_ONCE, "control", NULL);
 	ok(readable(origin_fd, 60000) && (at_origin = accept(origin_fd, NULL, NULL)) >= 0,
 	   "a yes sends it on");
 	ok(strncmp(hear(at_origin, 16), "POST /x HTTP/1.1", 16) == 0, "as it was");
@@ -291,7 +291,7 @@ static void test_http(void)
 	is_str(hear(a, 12), OK_200, "and answered");
 	say(a, words);
 	ok(wanted(2), "the next one on the same connection is asked about");
-	ab_proxy_answer(proxy, told.wanted[1].number, AB_HOST_ANSWER_NO, "control");
+	ab_proxy_answer(proxy, told.wanted[1].number, AB_HOST_ANSWER_NO, "control", NULL);
 	ok(strstr(hear(a, 300), NO_403), "and can be denied");
 	report = stop_proxy(proxy);
 	/* Without the host, which is not for the server. */
@@ -382,7 +382,7 @@ static void test_budget(void)
 				for (size_t k = 0; k < 3; k++)
 					got += count_received(b[k], 300);
 			ok(got == 997, "while it is held, the budget is there: %zu", got);
-			ab_proxy_answer(proxy, 0, AB_HOST_ANSWER_RUN, "control");
+			ab_proxy_answer(proxy, 0, AB_HOST_ANSWER_RUN, "control", NULL);
 		}
 		for (size_t k = 0; k < 3; k++)
 			shutdown(a[k], SHUT_WR);
@@ -423,7 +423,7 @@ static void test_race(void)
 		if (!wanted(i + 1))
 			break;
 		usleep((useconds_t)(10000 + i * 300));
-		ab_proxy_answer(proxy, told.wanted[i].number, AB_HOST_ANSWER_ONCE, "control");
+		ab_proxy_answer(proxy, told.wanted[i].number, AB_HOST_ANSWER_ONCE, "control", NULL);
 		through = strcmp(hear(fd, 12), OK_200) == 0;
 		if (!settled(i + 1))
 			break;
@@ -487,7 +487,7 @@ static void test_many(void)
 	for (int i = 0; i < 1024; i++)
 		waiting += !readable(fds[i], 0);
 	ok(waiting == 1024, "they wait");
-	ab_proxy_answer(proxy, told.wanted[500].number, AB_HOST_ANSWER_NO, "control");
+	ab_proxy_answer(proxy, told.wanted[500].number, AB_HOST_ANSWER_NO, "control", NULL);
 	is_str(hear(fds[500], 12), NO_403, "each has its own answer");
 	for (int i = 0; i < 1024; i++)
 		close(fds[i]);
@@ -668,14 +668,14 @@ static void test_hold(void)
 	ok(!readable(b, 50), "also who is allowed waits");
 	say(a, "\1");
 	is_str(hear(at_origin, 1), "\1", "what was open goes on");
-	ab_proxy_answer(proxy, 0, AB_HOST_ANSWER_RUN, "terminal");
+	ab_proxy_answer(proxy, 0, AB_HOST_ANSWER_RUN, "terminal", NULL);
 	is_through(b);
 	ok(is_settled(0, 0, AB_SETTLED_ANSWERED, 1), "a yes releases them");
 	ab_proxy_hold(proxy, "too much again");
 	ok(wanted(2), "another hold");
 	b = ask_for("127.0.0.1", origin);
 	ok(!readable(b, 50), "holds");
-	ab_proxy_answer(proxy, 0, AB_HOST_ANSWER_NO, "terminal");
+	ab_proxy_answer(proxy, 0, AB_HOST_ANSWER_NO, "terminal", NULL);
 	is_str(hear(b, 12), NO_403, "a no cuts the network");
 	ok(strstr(hear(b, 400), "the network was cut off: too much again"), "with the reason");
 	close(b);

@@ -104,6 +104,18 @@ static const struct {
 	  "the name resolves to an address, an address in " RANGE,
 	  "network.allowPrivate",
 	  "" },
+	{ { HOST("x.org", 443), VERDICT(NONE, ""), .reply = AB_REPLY_NO },
+	  "not on the allow list (the answer was no)",
+	  "network.allow",
+	  "--allow x.org" },
+	{ { HOST("x.org", 443), VERDICT(NONE, ""), .reply = AB_REPLY_NO, .reply_why = "not today" },
+	  "not on the allow list (the answer was no: not today)",
+	  "network.allow",
+	  "--allow x.org" },
+	{ { HOST("x.org", 443), VERDICT(ALLOW, "x.org"), .secret = "A", .fault = AB_FAULT_RETIRED },
+	  "the request has a placeholder that is no longer valid (A)",
+	  "secret-rotated",
+	  "" },
 	{ { HOST("x.org", 443), VERDICT(ALLOW, "x.org"), .sni = "evil.org", .fault = AB_FAULT_SNI },
 	  "the TLS hello asks for evil.org",
 	  "tls-name",
@@ -248,7 +260,8 @@ static void check_bounds(void)
 	bool bounded = true;
 
 	memset(big, 'a', 100000);
-	r.host = r.sni = r.address = r.verdict.entry = big;
+	r.host = r.sni = r.address = r.verdict.entry = r.reply_why = big;
+	r.reply = AB_REPLY_NO;
 	for (int fault = 0; fault < AB_FAULT_COUNT; fault++)
 		for (int basis = 0; basis <= AB_BASIS_PORT; basis++) {
 			r.fault = (enum ab_fault)fault;

@@ -105,14 +105,16 @@ static const struct event events[] = {
 	{ "question", "door=ssh-agent", "asked", "an ssh key[ for {domain:target}]",
 	  "[answer=once?allowed once][answer=run?allowed for this run][answer=no?denied]"
 	  "[answer=timeout?denied, nobody answered]"
-	  "[answer=gone?the program gave up before the answer]" BY "[, after {ms:time}]",
+	  "[answer=gone?the program gave up before the answer]" BY
+	  "[: {reason}][, after {ms:time}]",
 	  "[for {process:chain}]" },
 	{ "question", "door=tool", "asked", "{command}",
 	  "[answer=once?allowed once][answer=run?allowed for this run][answer=no?denied]" BY, "" },
 	{ "question", NULL, "asked", "{domain:target|'(no host)'}",
 	  "[answer=once?allowed once][answer=run?allowed for this run][answer=always?allowed always]"
 	  "[answer=no?denied][answer=timeout?denied, nobody answered]"
-	  "[answer=gone?the program gave up before the answer]" BY "[, after {ms:time}]",
+	  "[answer=gone?the program gave up before the answer]" BY
+	  "[: {reason}][, after {ms:time}]",
 	  "[for {process:chain}]" },
 	{ "grant", NULL, "grant", "{entry}",
 	  "[allowed=true?allowed][allowed=false?denied]"

@@ -49,7 +49,7 @@ struct ab_question_end {
 	enum ab_reply reply; /* for the clients; NONE and not yes: judge again */
 	bool yes;
 	bool released; /* the connections continue */
-	const char *answer, *by;
+	const char *answer, *by, *why;
 };
 
 /* Of an allowed host: true, if it must wait after all. */
@@ -149,6 +149,7 @@ static void report_settled(struct ab_question *q, const struct ab_question_end *
 		.door = q->door,
 		.answer = end->answer,
 		.by = end->by,
+		.why = end->why,
 		.waiting = q->nconns,
 		.ms = engine->loop.now - q->begun,
 		.process = q->who,
@@ -173,6 +174,7 @@ static void resume_waiter(struct ab_waiter *w, const struct ab_question_end *end
 		return;
 	}
 	r->reply = end->reply;
+	r->reply_why = end->why;
 	if (q->why == AB_QUESTION_AGENT) {
 		r->waited = end->reply == AB_REPLY_TIME ? q->engine->waiting.ask_ms : 0;
 		r->verdict.access = end->yes ? AB_ACCESS_ALLOW : AB_ACCESS_DENY;
@@ -711,7 +713,7 @@ static void settle_host(struct ab_question *q, const struct ab_question_end *end
 }
 
 void ab_waiting_answer(struct ab_engine *engine, uint32_t number, enum ab_host_answer answer,
-		       const char *by)
+		       const char *by, const char *why)
 {
 	struct ab_question *q = find_question(&engine->waiting, number, false);
 	struct ab_question_end end = answer_ends[answer];
@@ -723,6 +725,7 @@ void ab_waiting_answer(struct ab_engine *engine, uint32_t number, enum ab_host_a
 	if (!q)
 		return;
 	end.by = by;
+	end.why = why;
 	if (q->why == AB_QUESTION_AGENT) {
 		if (answer == AB_HOST_ANSWER_RUN)
 			remember_agent_answer(q);

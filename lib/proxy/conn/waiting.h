@@ -75,7 +75,7 @@ void ab_waiting_end_datagrams(struct ab_engine *engine);
 void ab_waiting_leave(struct ab_conn *conn);
 
 void ab_waiting_answer(struct ab_engine *engine, uint32_t number, enum ab_host_answer answer,
-		       const char *by);
+		       const char *by, const char *why);
 /* `who`: JSON on one line; `nearest`: its first process, for people; or NULL. */
 void ab_waiting_who(struct ab_engine *engine, uint32_t number, const char *who,
 		    const char *nearest);

@@ -533,9 +533,13 @@ int ab_ledger_question(struct ab_ledger *ledger, const struct ab_question_record
 	ab_record_open(line, ledger->run_id, "question");
 	ab_buf_jsonf(line, ",'id':%s,'domain':%s", ab_text_or_null(id), ab_text_or_null(q->host));
 	ab_buf_json_number(line, "port", q->port, q->port);
-	ab_buf_jsonf(line, ",'door':%s,'answer':%s,'by':%s,'waiting':%ju,'ms':%ju?,'process':%-s",
-		     q->door < AB_DOOR_COUNT ? ab_door_names[q->door] : NULL, q->answer,
-		     ab_text_or_null(q->by), (uintmax_t)q->waiting, (uintmax_t)q->ms, q->process);
+	ab_buf_jsonf(
+		line,
+		",'door':%s,'answer':%s,'by':%s?,'reason':%s,'waiting':%ju,'ms':%ju?,'process':"
+		"%-s",
+		q->door < AB_DOOR_COUNT ? ab_door_names[q->door] : NULL, q->answer,
+		ab_text_or_null(q->by), ab_text_or_null(q->why), (uintmax_t)q->waiting,
+		(uintmax_t)q->ms, q->process);
 	return ab_log_write(ledger->log, line, err);
 }
 

@@ -98,6 +98,7 @@ struct ab_request_record { /* texts may be NULL or "" */
 	struct ab_verdict verdict;
 	enum ab_fault fault;
 	enum ab_reply reply;
+	const char *reply_why;		     /* with NO: the reason of who answered */
 	uint32_t waited;		     /* with TIME: the timeout in milliseconds */
 	const char *why;		     /* held, cut: the reason */
 	const struct ab_refusal *refusal;    /* with AB_FAULT_AGENT */
@@ -150,8 +151,8 @@ struct ab_question_record {
 	const char *host;
 	uint16_t port;
 	enum ab_door door;
-	const char *answer, *by; /* by may be NULL */
-	uint32_t waiting;	 /* connections */
+	const char *answer, *by, *why; /* by and why may be NULL */
+	uint32_t waiting;	       /* connections */
 	uint64_t ms;
 	const char *process; /* JSON, or NULL */
 };

@@ -137,14 +137,16 @@ static void add_detail(const struct ab_request_record *r, const struct reason *r
 static void add_reply(const struct ab_request_record *r, char ret[AB_REASON_ROOM])
 {
 	static const char *const replies[AB_REPLY_COUNT] = {
-		[AB_REPLY_NO] = " (the answer was no)",
 		[AB_REPLY_GONE] = " (the program gave up before you answered)",
 		[AB_REPLY_MANY] = " (too many questions are open)",
 		[AB_REPLY_FAST] = " (too many questions in a minute)",
 		[AB_REPLY_FULL] = " (too many connections are waiting for an answer)",
 	};
+	const char *why = text_or_empty(r->reply_why);
 
-	if (r->reply == AB_REPLY_TIME)
+	if (r->reply == AB_REPLY_NO)
+		add_text(ret, " (the answer was no%s%.200s)", *why ? ": " : "", why);
+	else if (r->reply == AB_REPLY_TIME)
 		add_text(ret, " (nobody answered in %u s)", (r->waited + 999) / 1000);
 	else if (replies[r->reply])
 		add_text(ret, "%s", replies[r->reply]);

@@ -255,7 +255,7 @@ static void handle_answer(struct ab_proxy *p, struct ab_letter *message)
 {
 	struct note *note = message->data;
 
-	ab_waiting_answer(&p->engine, note->number, note->answer, note->by);
+	ab_waiting_answer(&p->engine, note->number, note->answer, note->by, note->text);
 }
 
 static void handle_who(struct ab_proxy *p, struct ab_letter *message)
@@ -661,10 +661,13 @@ void ab_proxy_replace(struct ab_proxy *p, struct ab_filter *filter, bool cut)
 }
 
 void ab_proxy_answer(struct ab_proxy *p, uint32_t number, enum ab_host_answer answer,
-		     const char *by)
+		     const char *by, const char *why)
 {
 	send_note(p, MESSAGE_ANSWER,
-		  (struct note){ .number = number, .answer = answer, .by = ab_strdup(by) });
+		  (struct note){ .number = number,
+				 .answer = answer,
+				 .by = ab_strdup(by),
+				 .text = ab_strdup(why) });
 }
 
 void ab_proxy_who(struct ab_proxy *p, uint32_t number, const char *who)

@@ -39,11 +39,11 @@ void ab_proxy_replace(struct ab_proxy *proxy, struct ab_filter *filter, bool cut
 /*
  * Messages to the thread, from any other thread; before start they take effect
  * in the call. `by` is for the record ("terminal", "control", "approver";
- * copied). `settled` follows each answer to an open question; an answer to a
+ * copied), and so is `why`, the reason that was given, or NULL. `settled` follows each answer to an open question; an answer to a
  * question that is over changes nothing.
  */
 void ab_proxy_answer(struct ab_proxy *proxy, uint32_t number, enum ab_host_answer answer,
-		     const char *by);
+		     const char *by, const char *why);
 /* Which process asked for a host, for the records: a JSON array of processes,
  * nearest first, or NULL (copied). A denied connection waits a moment for this
  * before the client gets its reply. */

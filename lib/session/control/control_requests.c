@@ -118,14 +118,14 @@ static void do_answer(struct ab_steering *s, struct ab_control_client *client,
 	}
 	if (request->number & AB_QUESTION_OF_TOOL) {
 		/* It is not the proxy's: it is answered now. */
-		ab_steering_answer(s, request->number, request->answer, "control");
+		ab_steering_answer(s, request->number, request->answer, "control", NULL);
 		ab_control_reply(client, "'released':1,'closed':0");
 		return;
 	}
 	*reply = (struct pending_reply){ .what = AB_DO_ANSWER, .number = request->number };
 	if (!queue_client(s, client))
 		return;
-	ab_steering_answer(s, request->number, request->answer, "control");
+	ab_steering_answer(s, request->number, request->answer, "control", NULL);
 	ab_proxy_survey(ab_steering_proxy(s));
 }
 

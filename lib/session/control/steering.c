@@ -182,7 +182,7 @@ static void ask_approver(struct ab_steering *s, const struct ab_open_question *q
 	ab_buf_jsonf(&b, ",'port':%u,'door':%s,'process':%-s}\n", q->wanted.port, q->wanted.door,
 		     q->who ? q->who : "[]");
 	if (ab_broker_approve(s->setup.broker, q->wanted.number, b.data, b.len) < 0)
-		ab_steering_answer(s, q->wanted.number, AB_CHOICE_NO, "approver");
+		ab_steering_answer(s, q->wanted.number, AB_CHOICE_NO, "approver", NULL);
 }
 
 void ab_steering_wanted(struct ab_steering *s, const struct ab_host_question *wanted)
@@ -268,7 +268,7 @@ bool ab_steering_awaits_broker(const struct ab_steering *s)
 }
 
 void ab_steering_answer(struct ab_steering *s, uint32_t number, enum ab_host_choice choice,
-			const char *by)
+			const char *by, const char *why)
 {
 	static const struct {
 		enum ab_host_answer answer;
@@ -299,7 +299,7 @@ void ab_steering_answer(struct ab_steering *s, uint32_t number, enum ab_host_cho
 	if (host && meanings[choice].saved)
 		remember_host(s, q, meanings[choice].where);
 	/* First the question: its record has the answer. */
-	ab_proxy_answer(ab_steering_proxy(s), number, meanings[choice].answer, by);
+	ab_proxy_answer(ab_steering_proxy(s), number, meanings[choice].answer, by, why);
 	if (group)
 		grant_group(s, group, by);
 }
@@ -325,7 +325,7 @@ void ab_steering_settled(struct ab_steering *s, uint32_t number, enum ab_settled
 static void take_terminal_answer(void *arg, uint32_t number, enum ab_host_choice choice, bool said)
 {
 	(void)said;
-	ab_steering_answer(arg, number, choice, "terminal");
+	ab_steering_answer(arg, number, choice, "terminal", NULL);
 }
 
 static void request_redraw(void *arg)
@@ -338,6 +338,7 @@ static void request_redraw(void *arg)
 static void take_approval(struct ab_steering *s, const struct ab_broker_news *news)
 {
 	const struct ab_open_question *q = ab_open_questions_find(&s->questions, news->ticket);
+	ab_autofree char *why = ab_escape(news->text ? news->text : "");
 
 	if (!news->text && q)
 		ab_steering_say(s, false, "the approver gave no answer about %s: %s",
@@ -346,7 +347,7 @@ static void take_approval(struct ab_steering *s, const struct ab_broker_news *ne
 	ab_steering_answer(s, news->ticket,
 			   news->text ? ab_choice_of_answer((enum ab_answer)news->number)
 				      : AB_CHOICE_NO,
-			   "approver");
+			   "approver", why);
 }
 
 /* Later lines continue the first one. */

@@ -44,11 +44,11 @@ __attribute__((format(printf, 3, 4))) void ab_steering_say(struct ab_steering *s
 /* If the record cannot be written, the run ends. */
 void ab_steering_record(struct ab_steering *steering, struct ab_buf *line);
 
-/* steering.c: a question as JSON; answer a question. */
+/* steering.c: a question as JSON; answer a question (`why`: the reason, or NULL). */
 void ab_steering_question(const struct ab_steering *steering, const struct ab_open_question *q,
 			  struct ab_buf *b);
 void ab_steering_answer(struct ab_steering *steering, uint32_t number, enum ab_host_choice choice,
-			const char *by);
+			const char *by, const char *why);
 
 /* control_requests.c */
 void ab_steering_asked(void *arg, struct ab_control_client *client,
