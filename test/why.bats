@@ -187,6 +187,37 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 	done
 }
 
+@test "why: a host that a run was denied is told with the id of the denial, and is allowed by it" {
+	local line='"kind":"violation","allowed":false,"reason":"r"'
+
+	record aaaaa "$start" \
+		"{$stamp,$line,\"id\":\"aaaaa-1\",\"domain\":\"q.test\",\"port\":443,\"rule\":\"network.allow\"}" \
+		"{$stamp,$line,\"id\":\"aaaaa-2\",\"domain\":\"z.test\",\"port\":8080,\"rule\":\"network.allow\"}" \
+		"{$stamp,$line,\"id\":\"aaaaa-3\",\"domain\":\"t.test\",\"port\":443,\"rule\":\"tls-name\"}" \
+		"{$stamp,$line,\"id\":\"aaaaa-4\",\"domain\":\"sub.x.test\",\"port\":443,\"rule\":\"network.allow\"}"
+	agentbox why q.test
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"A run was denied it; for details: agentbox why aaaaa-1"* ]]
+	[[ "$output" == *"agentbox allow aaaaa-1 --project"*"agentbox allow aaaaa-1 --always"* ]]
+	[[ "$output" != *"agentbox allow q.test"* ]]
+	agentbox_split why --json q.test:443
+	[ "$(jq -r '.answers[0].denial' <<<"$output")" = aaaaa-1 ]
+	# What is allowed is what was asked about: another port, or a denial that nothing lifts, is not it.
+	agentbox why z.test:8080
+	[[ "$output" == *"agentbox allow aaaaa-2 --always"* ]]
+	for what in z.test q.test:8080 t.test sub.y.test; do
+		agentbox why "$what"
+		[ "$status" -eq 0 ]
+		[[ "$output" != *aaaaa* ]]
+		[[ "$output" == *"agentbox allow $what --always"* ]]
+	done
+	agentbox allow aaaaa-1 --always
+	[ "$status" -eq 0 ]
+	agentbox why q.test
+	[[ "$output" == "q.test is allowed"* ]]
+	[[ "$output" != *aaaaa* ]]
+}
+
 @test "why: a question that waits, and a no that can be taken back" {
 	mkfifo go
 	box_start run --unknown ask -- sh -c 'curl -s http://other.test/; read x <go; curl -s http://other.test/'

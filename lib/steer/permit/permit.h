@@ -43,6 +43,9 @@ struct ab_permitted {
 /* Would it add a host or a group for always that no run was denied? Then a person may have copied the
  * command from something that only looks like a message of ours. */
 bool ab_permit_is_unasked(const struct ab_permit *permit);
+/* The id of a denial, in the newest run that has one, which `allow` by id would lift with this entry;
+ * free it. NULL: there is none. */
+char *ab_permit_denial_of(const struct ab_policy_input *input, const char *entry);
 
 /* On failure *ret says what was done before. */
 int ab_permit(const struct ab_permit *permit, struct ab_permitted *ret, struct ab_error *err);

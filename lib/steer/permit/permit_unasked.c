@@ -11,8 +11,16 @@
 
 enum { RUNS_MAX = 50 }; /* the newest */
 
-#define WANTED(X) X(KIND, "kind") X(DOMAIN, "domain")
+#define WANTED(X) X(KIND, "kind") X(DOMAIN, "domain") X(ID, "id") X(PORT, "port") X(RULE, "rule")
 AB_MEMBERS(WANTED)
+
+struct search {
+	const struct ab_strv *entries;
+	bool group;
+	bool exact; /* a denial of just this entry, that a person can lift; its id is wanted */
+	bool found;
+	char *id;
+};
 
 /* A pattern covers more than the host that was denied, unless it is of a group. */
 static bool covers(const struct ab_host_entry *entry, const struct ab_host *host, bool group)
@@ -21,7 +29,17 @@ static bool covers(const struct ab_host_entry *entry, const struct ab_host *host
 		     : !entry->below && strcmp(entry->host.text, host->text) == 0;
 }
 
-static bool is_about(const struct ab_strv *entries, bool group, const struct ab_detail m[])
+/* A denied port that is not a usual one is allowed with its port. */
+static bool is_liftable(const struct ab_host_entry *entry, const struct ab_detail m[])
+{
+	int64_t port = ab_detail_number(&m[M_PORT], 0);
+
+	return m[M_ID].kind == AB_DETAIL_TEXT && ab_detail_is(&m[M_KIND], "violation") &&
+	       (ab_detail_is(&m[M_RULE], "network.allow") || ab_detail_is(&m[M_RULE], "grant")) &&
+	       (entry->port ? port == entry->port : !port || ab_port_usual((uint16_t)port));
+}
+
+static bool is_about(const struct search *search, const struct ab_detail m[])
 {
 	char name[AB_HOST_ENTRY_TEXT];
 	size_t len = ab_detail_copy(&m[M_DOMAIN], name, sizeof(name));
@@ -29,64 +47,63 @@ static bool is_about(const struct ab_strv *entries, bool group, const struct ab_
 
 	if (!len || ab_host_parse(name, len, &host, NULL) < 0)
 		return false;
-	for (size_t i = 0; i < entries->len; i++) {
-		const char *text = entries->v[i];
+	for (size_t i = 0; i < search->entries->len; i++) {
+		const char *text = search->entries->v[i];
 		struct ab_host_entry entry;
 
 		if (ab_host_entry_parse(text, strlen(text), &entry, NULL) == 0 &&
-		    covers(&entry, &host, group))
+		    covers(&entry, &host, search->group) &&
+		    (!search->exact || is_liftable(&entry, m)))
 			return true;
 	}
 	return false;
 }
 
 /* Was it denied, or asked about? */
-static bool has_denial(int dir, const struct ab_strv *entries, bool group)
+static void search_run(int dir, struct search *search)
 {
 	struct ab_detail m[M_COUNT];
 	struct ab_error err = { 0 };
 	struct ab_reader r;
 	const char *line;
-	bool found = false;
 	size_t len;
 
 	if (ab_reader_open(dir, &r, &err) < 0)
-		return false;
-	while (!found && ab_reader_next(&r, &line, &len, &err) > 0)
-		found = ab_details_find(line, len, members, M_COUNT, m) == 0 &&
-			(ab_detail_is(&m[M_KIND], "violation") ||
-			 ab_detail_is(&m[M_KIND], "question")) &&
-			is_about(entries, group, m);
+		return;
+	while (!search->found && ab_reader_next(&r, &line, &len, &err) > 0)
+		search->found = ab_details_find(line, len, members, M_COUNT, m) == 0 &&
+				(ab_detail_is(&m[M_KIND], "violation") ||
+				 ab_detail_is(&m[M_KIND], "question")) &&
+				is_about(search, m);
+	if (search->found && search->exact)
+		search->id = ab_detail_dup(&m[M_ID]);
 	ab_reader_fini(&r);
-	return found;
 }
 
-static bool find_denial(const struct ab_state *state, const struct ab_strv *entries, bool group)
+static void search_runs(const struct ab_state *state, struct search *search)
 {
 	ab_autostrv struct ab_strv ids = { 0 };
 	struct ab_error err = { 0 };
-	bool found = false;
 
 	if (ab_find_all(state->live, state->runs, &ids, &err) < 0)
-		return false;
-	for (size_t i = ids.len, n = 0; !found && i-- > 0 && n < RUNS_MAX; n++) {
+		return;
+	for (size_t i = ids.len, n = 0; !search->found && i-- > 0 && n < RUNS_MAX; n++) {
 		struct ab_found_run run;
 
 		if (ab_find_run(state->live, state->runs, ids.v[i], &run, &err) < 0)
 			continue;
-		found = has_denial(run.dir, entries, group);
+		search_run(run.dir, search);
 		ab_found_run_fini(&run);
 	}
-	return found;
 }
 
 bool ab_permit_is_unasked(const struct ab_permit *ask)
 {
 	ab_auto(ab_meant_fini) struct ab_meant meant = { 0 };
 	ab_autostrv struct ab_strv entries = { 0 };
+	struct search search = { .entries = &entries };
 	struct ab_error err = { 0 };
 	struct ab_state state;
-	bool found;
 
 	if (!ask->always || ask->deny || ask->undo ||
 	    ab_permit_read(ask->input, ask->what, &meant, &err) < 0)
@@ -98,7 +115,21 @@ bool ab_permit_is_unasked(const struct ab_permit *ask)
 		return false;
 	if (ab_steer_state(ask->input, &state, &err) < 0)
 		return true;
-	found = find_denial(&state, &entries, meant.kind == AB_MEANT_GROUP);
+	search.group = meant.kind == AB_MEANT_GROUP;
+	search_runs(&state, &search);
 	ab_state_fini(&state);
-	return !found;
+	return !search.found;
+}
+
+char *ab_permit_denial_of(const struct ab_policy_input *input, const char *entry)
+{
+	ab_auto(ab_state_fini) struct ab_state state = AB_STATE_NONE;
+	ab_autostrv struct ab_strv entries = { 0 };
+	struct search search = { .entries = &entries, .exact = true };
+	struct ab_error err = { 0 };
+
+	ab_strv_add(&entries, entry);
+	if (ab_steer_state(input, &state, &err) == 0)
+		search_runs(&state, &search);
+	return search.id;
 }

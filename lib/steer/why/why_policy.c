@@ -11,6 +11,7 @@
 #include "policy/values/host.h"
 #include "shell/judge/ruling.h"
 #include "shell/syntax/quote.h"
+#include "steer/permit/permit.h"
 #include "steer/preview/preview.h"
 #include "steer/why/why.h"
 
@@ -27,7 +28,7 @@ void ab_why_answers_fini(struct ab_why_answers *answers)
 	for (size_t i = 0; i < answers->len; i++) {
 		struct ab_why_answer *a = &answers->v[i];
 
-		ab_free_all(a->subject, a->text, a->entry, a->from, a->advice);
+		ab_free_all(a->subject, a->text, a->entry, a->from, a->denial, a->advice);
 		ab_strv_fini(&a->how);
 	}
 	free(answers->what);
@@ -66,6 +67,9 @@ static void put_text(struct ab_buf *b, const struct ab_why_answers *answers)
 
 		ab_buf_printf(b, "%s\n", a->text);
 		put_rule(b, a);
+		if (a->denial)
+			ab_buf_printf(b, "  A run was denied it; for details: agentbox why %s\n",
+				      a->denial);
 		if (a->how.len)
 			ab_buf_puts(b, "  To allow it:\n");
 		put_how(b, &a->how);
@@ -78,8 +82,9 @@ static void put_answer_json(struct ab_buf *b, const struct ab_why_answer *a)
 {
 	ab_buf_jsonf(b,
 		     ",{'access':%s,'subject':%s,'text':%s,'rule':%s,'entry':%s,'from':%s,"
-		     "'advice':%s,'remedies':[",
-		     a->access, a->subject, a->text, a->rule, a->entry, a->from, a->advice);
+		     "'denial':%s,'advice':%s,'remedies':[",
+		     a->access, a->subject, a->text, a->rule, a->entry, a->from, a->denial,
+		     a->advice);
 	for (size_t i = 0; i + 1 < a->how.len; i += 2)
 		ab_buf_jsonf(b, ",{'what':%s,'how':%s}", a->how.v[i], a->how.v[i + 1]);
 	ab_buf_puts(b, "]}");
@@ -183,8 +188,13 @@ static void answer_host(const struct ab_policy *policy, const char *subject,
 	if (got->hint[0])
 		add_how(a, "in one run", ab_printf("agentbox run %s -- ...", got->hint));
 	if (got->liftable) {
-		add_how(a, "in this project", ab_printf("agentbox allow %s --project", subject));
-		add_how(a, "always", ab_printf("agentbox allow %s --always", subject));
+		const char *what;
+
+		if (ret->records)
+			a->denial = ab_permit_denial_of(ret->records, subject);
+		what = a->denial ? a->denial : subject;
+		add_how(a, "in this project", ab_printf("agentbox allow %s --project", what));
+		add_how(a, "always", ab_printf("agentbox allow %s --always", what));
 		/* Its tool needs the other hosts of the group, too. */
 		if (group)
 			add_how(a, "with its group",
@@ -259,7 +269,7 @@ int ab_why_host(const struct ab_policy_input *input, const char *text, bool json
 		struct ab_error *err)
 {
 	struct ab_request request = { .policy = *input };
-	struct ab_why_answers answers = { .kind = "host" };
+	struct ab_why_answers answers = { .kind = "host", .records = input };
 	struct ab_preview p;
 	int result;
 

@@ -5,6 +5,7 @@
  */
 #include "base/base.h"
 
+struct ab_policy_input;
 struct ab_preview;
 
 /* One answer; texts may be NULL. */
@@ -14,12 +15,15 @@ struct ab_why_answer {
 	char *text;	    /* a sentence, escaped */
 	const char *rule;   /* the setting, or the rule about commands */
 	char *entry, *from; /* the element that decided, and where it was written */
+	char *denial;	    /* the id of one, or NULL */
 	struct ab_strv how; /* pairs: the effect and the command */
 	char *advice;	    /* a sentence about another way, or NULL */
 };
 
 struct ab_why_answers {
 	const char *kind; /* "host", "path", "command" */
+	/* Look for a denial of the host in the records of this user; NULL: do not. */
+	const struct ab_policy_input *records;
 	char *what;
 	struct ab_why_answer v[3];
 	size_t len;
