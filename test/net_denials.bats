@@ -401,7 +401,7 @@ def doors(label, host, port=80):
 }
 
 @test "denials: a star before a public top-level label cannot be allowed, and can be denied" {
-	local why='"*.com" allows every name that anybody registers in .com'
+	local label why='"*.com" allows every name below .com, which is not reserved for private networks'
 
 	agentbox run --allow '*.com' -- true
 	[ "$status" -eq 125 ]
@@ -409,11 +409,19 @@ def doors(label, host, port=80):
 	echo '{ "network": { "allow": ["*.xn--p1ai:443"] } }' >"$HOME/config.json"
 	agentbox run --config "$HOME/config.json" -- true
 	[ "$status" -eq 125 ]
-	[[ "$output" == *"network.allow[0]: "*'registers in .xn--p1ai'* ]]
+	[[ "$output" == *"network.allow[0]: "*'below .xn--p1ai'* ]]
 	agentbox allow --always --user '*.com'
 	[ "$status" -eq 2 ]
 	[[ "$output" == *"$why"*'use one like "*.example.com"'* ]]
 	run ! grep -qF "*.com" "$HOME/.config/agentbox/config.json"
+	# These are used in private networks, and nothing reserves them.
+	for label in consul svc; do
+		agentbox run --allow "*.$label" -- true
+		[ "$status" -eq 125 ]
+		[[ "$output" == *"not reserved for private networks"*"use one like \"*.example.$label\""* ]]
+		agentbox run --allow "*.example.$label" -- true
+		[ "$status" -eq 0 ]
+	done
 	# Names below a domain, a label that is not public, and a denial of all of them.
 	box_python --allow '*.allowed.test' --allow '*.test' --deny '*.com' --allow api.openai.com <<-'END'
 	say("names", "%s %s" % (forward("www.allowed.test"), forward("api.openai.com")))

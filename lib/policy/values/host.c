@@ -351,7 +351,8 @@ int ab_host_entry_may_allow(const struct ab_host_entry *e, struct ab_complaint *
 	if (!why)
 		return -1;
 	ab_host_entry_format(e, text);
-	wrong = ab_printf("allows every name that anybody registers in .%s", e->host.text);
+	wrong = ab_printf("allows every name below .%s, which is not reserved for private networks",
+			  e->host.text);
 	return ab_complaint_value(why, text, wrong, "use one like \"*.example.%s\"", e->host.text);
 }
 

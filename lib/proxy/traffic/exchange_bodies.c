@@ -319,7 +319,8 @@ static const char *check_searchable(const struct ab_exchange_request *rq,
 		return "its response is compressed against the request, so it cannot be searched "
 		       "for the secret";
 	return ab_http_partial(rs) ? "its response is a part of a document, so it cannot be "
-				     "searched for the secret"
+				     "searched for the secret; ask for all of it, without fields "
+				     "like x-ms-range"
 				   : NULL;
 }
 
