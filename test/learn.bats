@@ -66,6 +66,28 @@ clean_project()
 	[ "$status" -eq 0 ]
 }
 
+@test "learn: a secret of the command line is in the policy, and one of the settings is not" {
+	export MY_KEY=MyRealValue-0123456789abcdef OTHER_KEY=OtherRealValue-0123456789
+	mkdir -p "$HOME/.config/agentbox"
+	echo '{ "secrets": { "OTHER_KEY": { "hosts": ["o.test"] } } }' >"$HOME/.config/agentbox/config.json"
+	agentbox_split learn --yes --secret MY_KEY@keys.test,more.test --save p -- sh -c 'echo "$MY_KEY" >before'
+	[ "$status" -eq 0 ]
+	[ "$(jq -c . <<<"$output")" = '{"extends":"default","secrets":{"MY_KEY":{"hosts":["keys.test:443","more.test:443"]}}}' ]
+	[[ "$output$stderr" != *RealValue* ]]
+	agentbox config check "$HOME/.config/agentbox/profiles/p.json"
+	[ "$status" -eq 0 ]
+	agentbox run --profile p -- sh -c '[ "$MY_KEY" = "$(cat before)" ] && [ ${#MY_KEY} -gt 20 ]'
+	[ "$status" -eq 0 ]
+	agentbox_split secrets list --profile p --json
+	jq -e '.secrets | map(select(.name == "MY_KEY")) | .[0].hosts == ["keys.test:443", "more.test:443"]' <<<"$output"
+	# Another command that needs another one adds it.
+	agentbox_split learn --yes --secret GITHUB_TOKEN --save p -- true
+	[ "$status" -eq 125 ]
+	GITHUB_TOKEN=ghp_0123456789abcdefghij0123456789abcdef agentbox_split learn --yes --secret GITHUB_TOKEN --save p -- true
+	[ "$status" -eq 0 ]
+	jq -e '.secrets | keys == ["GITHUB_TOKEN", "MY_KEY"]' "$HOME/.config/agentbox/profiles/p.json"
+}
+
 @test "learn: private addresses and denied hosts stay closed while it learns" {
 	agentbox_split learn --yes --deny denied.test -c '
 		for host in private.test metadata.test 10.0.0.5 loop.test denied.test allowed.test; do

@@ -104,7 +104,8 @@ static struct ab_learned_from describe_start(const struct ab_lesson *lesson)
 					 .extends = lesson->own->profile,
 					 .workspace = lesson->workspace,
 					 .home = lesson->home,
-					 .closed = &lesson->closed };
+					 .closed = &lesson->closed,
+					 .secrets = &lesson->own->secrets };
 }
 
 int ab_learn(const struct ab_policy_input *input, const char *result, struct ab_lesson *ret,

@@ -390,6 +390,25 @@ static void put_files(struct ab_buf *b, const struct ab_learned *l,
 	ab_buf_puts(b, "\n  }");
 }
 
+/* Those of --secret; what else a secret may have is in settings, which stay in force. */
+static void put_secrets(struct ab_buf *b, const struct ab_secrets *secrets)
+{
+	bool any = false;
+
+	for (size_t i = 0; secrets && i < secrets->len; i++) {
+		const struct ab_secret *s = &secrets->v[i];
+
+		if (!s->wanted || s->part || s->sign || s->oauth || s->from != AB_FROM_ENV)
+			continue;
+		if (!any)
+			open_section(b, "secrets");
+		ab_buf_puts(b, any ? ",\n    " : "    ");
+		ab_buf_jsonf(b, "%s: { 'hosts': %p }", s->name, ab_list(&s->hosts));
+		any = true;
+	}
+	ab_buf_puts(b, any ? "\n  }" : "");
+}
+
 char *ab_learned_policy(const struct ab_learned *l, const struct ab_learned_from *from)
 {
 	ab_autobuf struct ab_buf b = { 0 };
@@ -398,6 +417,7 @@ char *ab_learned_policy(const struct ab_learned *l, const struct ab_learned_from
 	ab_buf_json(&b, from->extends);
 	put_files(&b, l, from);
 	put_network(&b, l, from->base);
+	put_secrets(&b, from->secrets);
 	ab_buf_puts(&b, "\n}\n");
 	return ab_buf_take(&b);
 }

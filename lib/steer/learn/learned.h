@@ -5,7 +5,7 @@
  * Hosts: each one that was reached, by name, with its port if that is unusual;
  * never a wildcard. Files: the folder of each file that the run was not allowed
  * to write, if the user owns it. Other folders, and whatever stays denied,
- * become notes. A rule that deserves a second look gets a reason (the key
+ * become notes. Secrets that --secret named stay named. A rule that deserves a second look gets a reason (the key
  * `reason` of its section).
  *
  * Pure: lines in, text out. The box controls content and number of the records,
@@ -16,6 +16,7 @@
 
 struct ab_learned;
 struct ab_policy;
+struct ab_secrets;
 
 enum {
 	AB_LEARNED_HOSTS = 512, /* in one policy */
@@ -32,13 +33,14 @@ void ab_learned_take(struct ab_learned *learned, const char *line, size_t len);
 
 /* What the run started with. */
 struct ab_learned_from {
-	const struct ab_policy *base; /* its profile alone */
-	const char *extends;	      /* the profile's name */
-	const char *workspace;	      /* real path, or "" */
-	const char *home;	      /* real path, or NULL */
-	const struct ab_strv *closed; /* real paths of those folders of
+	const struct ab_policy *base;	  /* its profile alone */
+	const char *extends;		  /* the profile's name */
+	const char *workspace;		  /* real path, or "" */
+	const char *home;		  /* real path, or NULL */
+	const struct ab_strv *closed;	  /* real paths of those folders of
 					 * ab_learned_closed that are links;
 					 * or NULL */
+	const struct ab_secrets *secrets; /* of the run; or NULL */
 };
 
 /* Folders below the home folder that are never opened automatically; ends with
