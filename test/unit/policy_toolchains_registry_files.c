@@ -152,7 +152,29 @@ static const struct {
 	  "fund=false\nregistry[]=https://tok3n.example/\n#save-exact=hunter2\n"
 	  "proxy=http://u:hunter2@proxy.example\nsave-exact = true ; hunter2\n"
 	  "audit-level=hunter2\n[tok3n]\nregistry=https://hunter2.example/\n",
-	  "fund=false\n", "" },
+	  "fund=false\nsave-exact=true\n", "" },
+	{ "npm: what follows a value is a comment, but not in quotes or after a backslash",
+	  &ab_registry_npmrc,
+	  "registry=https://a.example/ # hunter2\nfund=true;hunter2\naudit=\"false\" ; hunter2\n"
+	  "cafile=\"/etc/ca.pem\"\n@b:registry=https://b.example/\\;hunter2 ; x\n"
+	  "@c:registry=https://c.example/x;_authToken=npm_abc\noffline=;true\n",
+	  "registry=https://a.example/\nfund=true\ncafile=/etc/ca.pem\n@c:registry=https://c.example/x\n",
+	  "https://a.example/ https://c.example/x" },
+	{ "cargo: commands of known words, listed variables, relative folders", &ab_registry_cargo,
+	  "[alias]\nxtask = \"run --package xtask --\"\nlint = \"clippy --all-targets -- -D warnings\"\n"
+	  "b1 = [\"build\", \"--release\"]\nup = \"run --package\"\ndeploy = \"run -- hunter2\"\n"
+	  "push = \"publish --token=hunter2\"\n[env]\nRUST_BACKTRACE = \"1\"\nRUST_LOG = \"hunter2\"\n"
+	  "CC = \"clang\"\nCXX = { value = \"hunter2\", force = true }\nAPI_KEY = \"hunter2\"\n"
+	  "OPENSSL_DIR = \"hunter2\"\n[target.armv7-unknown-linux-gnueabihf]\nrunner = \"qemu-arm\"\n"
+	  "linker = \"/opt/x/bin/gcc\"\n[target.x86_64-pc-windows-gnu]\nrunner = \"wine --key hunter2\"\n"
+	  "[source.vendored-sources]\ndirectory = \"../vendor\"\n",
+	  "alias.xtask = \"run --package xtask --\"\n"
+	  "alias.lint = \"clippy --all-targets -- -D warnings\"\n"
+	  "env.RUST_BACKTRACE = \"1\"\nenv.CC = \"clang\"\n"
+	  "target.armv7-unknown-linux-gnueabihf.runner = \"qemu-arm\"\n"
+	  "target.armv7-unknown-linux-gnueabihf.linker = \"/opt/x/bin/gcc\"\n"
+	  "source.vendored-sources.directory = \"../vendor\"\n",
+	  "" },
 	{ "pip: what continues an unlisted value is none of ours, in all forms", &ab_registry_pip,
 	  "[global]\npassword =\n    index-url = https://hunter2.example/\n\n"
 	  "    # c\n    extra-index-url: https://hunter2.example/\ntimeout: 3\n"

@@ -103,26 +103,37 @@ static const struct ab_view_row uv[] = {
 };
 FORMAT(uv, ab_read_toml, ab_write_toml);
 
+/* Relative to the folder above that of the file. */
+#define CARGO_PATH "._/+@-"
+
 static const struct ab_view_row cargo[] = {
 	{ AB_VIEW_NAME, "registry default", "_-" },
 	{ AB_VIEW_URL, "registries * index" },
 	{ AB_VIEW_WORD, "registries * protocol", "git sparse" },
 	{ AB_VIEW_NAME, "source * replace-with", "_-" },
 	{ AB_VIEW_URL, "source * registry" },
-	{ AB_VIEW_PATH, "source * local-registry" },
-	{ AB_VIEW_PATH, "source * directory" },
+	{ AB_VIEW_NAME, "source * local-registry", CARGO_PATH },
+	{ AB_VIEW_NAME, "source * directory", CARGO_PATH },
 	{ AB_VIEW_URL, "source * git" },
 	{ AB_VIEW_NAME, "source * branch", "._/-" },
 	{ AB_VIEW_NAME, "source * tag", "._/-" },
 	{ AB_VIEW_NAME, "source * rev", "._/-" },
+	{ AB_VIEW_CARGO, "alias *" },
 	{ AB_VIEW_FLAG, "build incremental" },
 	{ AB_VIEW_NUMBER, "build jobs" },
 	{ AB_VIEW_NAME, "build target", "._-" },
-	{ AB_VIEW_PATH, "build target-dir" },
+	{ AB_VIEW_NAME, "build target-dir", CARGO_PATH },
 	{ AB_VIEW_NAME, "build rustc-wrapper", "._/-" },
 	{ AB_VIEW_NAME, "build rustflags []", "._/+,=-" },
 	{ AB_VIEW_NAME, "build rustflags", "._/+,=-", .words = true },
-	{ AB_VIEW_NAME, "target * linker", "._/+-" },
+	{ AB_VIEW_NAME, "env CC", CARGO_PATH },
+	{ AB_VIEW_NAME, "env CXX", CARGO_PATH },
+	{ AB_VIEW_PATH, "env OPENSSL_DIR" },
+	{ AB_VIEW_PATH, "env PKG_CONFIG_PATH" },
+	{ AB_VIEW_WORD, "env RUST_BACKTRACE", "0 1 full" },
+	{ AB_VIEW_WORD, "env RUST_LOG", "off error warn info debug trace" },
+	{ AB_VIEW_NAME, "target * linker", CARGO_PATH },
+	{ AB_VIEW_NAME, "target * runner", CARGO_PATH },
 	{ AB_VIEW_NAME, "target * rustflags []", "._/+,=-" },
 	{ AB_VIEW_NAME, "target * rustflags", "._/+,=-", .words = true },
 	{ AB_VIEW_PATH, "http cainfo" },

@@ -3,7 +3,7 @@
  * The files in which tools keep their registry, and what the box may see of them: the settings of
  * these tables and nothing else (policy/views). Keys are listed here if their values are not secret by
  * their meaning. Left out on purpose: logins and tokens, proxies (the box has its own), commands
- * that print a credential, variables of programs, aliases.
+ * that print a credential, variables that can have any value.
  */
 #include "policy/views/view.h"
 

@@ -72,14 +72,28 @@ static void open_section(struct lines *l, char *s)
 	l->section = ab_tree_open(l->tree, good ? s + 1 : "[]", '{');
 }
 
-static void add_pair(struct lines *l, char *s, const char *separators, bool quotes)
+/* Without quotes a comment may follow. After a backslash it is none, and the backslash stays: no kind of
+ * value accepts it. */
+static char *end_npm_value(char *s)
 {
-	char *value = split(s, separators);
+	char *value = unquote(s);
+	size_t n = strcspn(s, ";#");
+
+	if (value != s)
+		return value;
+	if (n == 0 || s[n - 1] != '\\')
+		s[n] = '\0';
+	return trim(s);
+}
+
+static void add_npm_pair(struct lines *l, char *s)
+{
+	char *value = split(s, "=");
 
 	if (!value)
 		l->tree->lost++;
 	else
-		ab_tree_add(l->tree, trim(s), '"', quotes ? unquote(value) : value);
+		ab_tree_add(l->tree, trim(s), '"', end_npm_value(value));
 }
 
 bool ab_read_npmrc(const char *text, struct ab_tree *ret)
@@ -92,7 +106,7 @@ bool ab_read_npmrc(const char *text, struct ab_tree *ret)
 		if (*s == '[')
 			open_section(&l, s);
 		else if (*s && *s != ';' && *s != '#')
-			add_pair(&l, s, "=", true);
+			add_npm_pair(&l, s);
 	}
 	return end(&l);
 }

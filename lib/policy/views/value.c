@@ -164,6 +164,32 @@ static bool is_host(const char *s, size_t len)
 	       has_only(s, len, "._-:[]") && !ab_secret_text(s);
 }
 
+/* An unknown word could be a token. */
+static bool is_cargo_command(const char *s)
+{
+	static const char words[] =
+		"build b check c clippy test t run r doc d bench fmt fix clean update tree install nextest -- "
+		"--release -r --workspace --all --all-targets --all-features --no-default-features --lib "
+		"--bins --tests --examples --benches --doc --no-deps --open --locked --offline --frozen -q "
+		"--quiet -v --verbose --no-run --no-fail-fast --keep-going --nocapture --check --fix "
+		"--allow-dirty --allow-staged";
+	static const char takes[] =
+		"-p --package --bin --example --test --bench -F --features --target "
+		"--profile --exclude --manifest-path -j --jobs -D -W -A";
+	bool takes_name = false;
+	const char *word;
+
+	for (size_t n; (word = ab_word_next(&s, &n));) {
+		bool option = !takes_name && ab_word_listed(takes, word, n);
+
+		if (takes_name ? !ab_view_is_name(word, n, "._/:,-")
+			       : !option && !ab_word_listed(words, word, n))
+			return false;
+		takes_name = option;
+	}
+	return !takes_name;
+}
+
 char *ab_view_value(enum ab_view_kind kind, const char *more, const char *value)
 {
 	static const char flags[] = "true false yes no on off 1 0 True False";
@@ -194,6 +220,9 @@ char *ab_view_value(enum ab_view_kind kind, const char *more, const char *value)
 		break;
 	case AB_VIEW_WORD:
 		fits = ab_word_listed(more, value, len);
+		break;
+	case AB_VIEW_CARGO:
+		fits = len && is_cargo_command(value);
 		break;
 	case AB_VIEW_EMPTY:
 		fits = len == 0;

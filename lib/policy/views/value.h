@@ -15,7 +15,8 @@ enum ab_view_kind {
 	AB_VIEW_HOST,	 /* with or without a port */
 	AB_VIEW_NAME,	 /* letters, digits and the characters of `more`; not a credential */
 	AB_VIEW_WORD,	 /* one of the words of `more` */
-	AB_VIEW_EMPTY,	 /* nothing, as in <clear /> */
+	AB_VIEW_CARGO, /* a command of cargo: known words, and names behind options that take one */
+	AB_VIEW_EMPTY, /* nothing, as in <clear /> */
 };
 
 /* The value as it is shown; NULL: it is not of this kind. Free it. */
