@@ -351,9 +351,48 @@ plain"* && "$output" != *"another name"* ]]
 	done
 }
 
-@test "what is hidden is hidden where its folder is mounted a second time" {
+@test "settings that the box sees in part are hidden under their other names" {
+	mkdir -p "$HOME/.config/pip" "$HOME/backup" "$TEST_DIR/elsewhere"
+	printf '[global]\nindex-url = https://me:hunter2@pip.test/simple\ntimeout = 7\n' >"$HOME/.config/pip/pip.conf"
+	ln "$HOME/.config/pip/pip.conf" "$HOME/backup/pip.conf"
+	ln "$HOME/.config/pip/pip.conf" copy
+	# Twin: settings of which all may be seen.
+	printf -- '---\n:backtrace: false\n' >"$HOME/.gemrc"
+	ln "$HOME/.gemrc" linked
+	cat >read.sh <<-'END'
+		cat ~/.config/pip/pip.conf ~/backup/pip.conf copy
+		mv copy moved && cat moved
+		ln ~/backup/pip.conf again && cat again
+		cat linked ~/.gemrc
+	END
+	for option in --yes --review "--home readonly" "--home private" "--profile development"; do
+		agentbox run -v $option --name "n${#option}" -- sh read.sh
+		[[ "$output" == *" read-deny "* && "$output" != *hunter2* && "$output" == *"backtrace: false"* ]]
+		[[ "$option" == *private || "$output" == *"timeout = 7"* ]]
+	done
+	[ -e copy ]
+	grep hunter2 copy
+	# Opened, it is open under each name.
+	agentbox run --yes --read "$HOME/.config/pip" -- cat copy
+	[[ "$output" == *hunter2* ]]
+	# A name that is not found is told, and one name is nothing to tell.
+	mv copy "$TEST_DIR/elsewhere/copy"
+	agentbox run -v -- sh -c 'cat ~/.config/pip/pip.conf'
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"not in force: "*"read-deny (readable under another name: $HOME/.config/pip/pip.conf)"* ]]
+	[[ "$output" == *"find / -xdev -samefile $HOME/.config/pip/pip.conf;"* && "$output" == *"timeout = 7"* ]]
+	agentbox run -v --deny-read "$TEST_DIR/elsewhere/copy" -- cat "$TEST_DIR/elsewhere/copy"
+	[[ "$output" == *" read-deny "* && "$output" != *hunter2* && "$output" != *"another name"* ]]
+	rm "$TEST_DIR/elsewhere/copy" "$HOME/backup/pip.conf"
+	agentbox run -v -- cat "$HOME/.config/pip/pip.conf"
+	[[ "$output" == *" read-deny "* && "$output" == *"timeout = 7"* && "$output" != *hunter2* && "$output" != *"another name"* ]]
+}
+
+@test "what is hidden, or seen in part, is so where its folder is mounted a second time" {
 	need userns
-	mkdir -p "$HOME/.gnupg/private" "$TEST_DIR"/{again,"a part",key}
+	mkdir -p "$HOME/.gnupg/private" "$HOME/.config/pip" "$TEST_DIR"/{again,"a part",key}
+	printf '[global]\nindex-url = https://me:hunter2@pip.test/simple\n' >"$HOME/.config/pip/pip.conf"
+	printf '[net]\nretry = 3\n' >"$HOME/.config/pip/harmless"
 	echo hunter2word | tee "$HOME/.netrc" "$HOME/.gnupg/key" >"$HOME/.gnupg/private/key"
 	echo plain >"$HOME/plain"
 	cat >mounted.sh <<-'END'
@@ -368,10 +407,10 @@ plain"* && "$output" != *"another name"* ]]
 	for option in "${options[@]}"; do
 		run timeout 100 unshare --user --map-current-user --keep-caps --mount sh mounted.sh "$TEST_DIR" \
 			"$AGENTBOX" run -v $option -- sh -c 'cat "$1"/again/.netrc "$1"/again/.gnupg/key "$1/a part/key" "$1"/again/plain2
-				cat "$1"/again/plain; ls "$1"/again/.gnupg' sh "$TEST_DIR" 3>&-
+				cat "$1"/again/.config/pip/*; cat "$1"/again/plain; ls "$1"/again/.gnupg' sh "$TEST_DIR" 3>&-
 		echo "$output"
 		[ "$status" -ne 77 ] || skip "nothing can be mounted here"
-		[[ "$output" == *" read-deny "* && "$output" != *hunter2* && "$output" == *plain* ]]
+		[[ "$output" == *" read-deny "* && "$output" != *hunter2* && "$output" == *plain* && "$output" == *"retry = 3"* ]]
 	done
 }
 
@@ -401,16 +440,23 @@ plain"* && "$output" != *"another name"* ]]
 	mkdir "$elsewhere"
 	echo hunter2word >"$HOME/.netrc"
 	ln "$HOME/.netrc" "$elsewhere/name"
-	agentbox run -- touch made
-	[ "$status" -eq 125 ]
-	[ ! -e made ]
-	[[ "$output" == *"missing guarantees: "*"read-deny (readable under another name: $HOME/.netrc)"* ]]
-	[ "$(grep -c "^agentbox: $HOME/.netrc can be read under another name" <<<"$output")" -eq 1 ]
-	[[ "$output" == *"find / -xdev -samefile $HOME/.netrc;"*"add them with --deny-read;"* ]]
-	agentbox run --fallback warn -v -- cat "$elsewhere/name"
-	[ "$status" -eq 0 ]
-	[[ "$output" == *hunter2word* && "$output" == *"not in force: "*"read-deny (readable under another name: $HOME/.netrc)"* ]]
-	[[ "$(grep 'guarantees in force' <<<"$output")" != *read-deny* ]]
+	# Who asks for the guarantee gets no box without it.
+	for option in "--require read-deny" "--fallback strict" "--profile ci --processes none"; do
+		agentbox run $option -- touch made
+		[ "$status" -eq 125 ]
+		[ ! -e made ]
+		[[ "$output" == *"missing guarantees: "*"read-deny (readable under another name: $HOME/.netrc)"* ]]
+		[ "$(grep -c "^agentbox: $HOME/.netrc can be read under another name" <<<"$output")" -eq 1 ]
+		[[ "$output" == *"find / -xdev -samefile $HOME/.netrc;"*"add them with --deny-read;"* ]]
+	done
+	for option in --yes "--fallback warn" "--profile workspace-write" "--profile development"; do
+		agentbox run -v $option --result "$TEST_DIR/result.json" -- cat "$elsewhere/name"
+		[ "$status" -eq 0 ]
+		[[ "$output" == *hunter2word* && "$output" == *"not in force: "*"read-deny (readable under another name: $HOME/.netrc)"* ]]
+		[ "$(grep -c "^agentbox: $HOME/.netrc can be read under another name" <<<"$output")" -eq 1 ]
+		[[ "$(grep 'guarantees in force' <<<"$output")" != *read-deny* ]]
+		jq -e '.assurance | (.missing | index("read-deny")) and (.holds | index("read-deny") | not)' "$TEST_DIR/result.json"
+	done
 	# Twins: the same file with one name; a folder that is hidden, whose files are hidden by their names.
 	rm "$elsewhere/name"
 	mkdir "$HOME/.gnupg"

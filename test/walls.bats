@@ -150,6 +150,30 @@ found()
 	found ".netrc was replaced on the host during the run"
 }
 
+@test "walls: settings that the box sees in part are covered again when the host replaces them" {
+	mkdir -p "$HOME/.config/pip"
+	printf '[global]\ntimeout = 7\npassword = old-secret\n' >"$HOME/.config/pip/pip.conf"
+	start run --home readonly -- sh -c '
+		echo up >up; until [ -e go ]; do sleep 0.05; done
+		cat ~/.config/pip/pip.conf; echo end'
+	printf '[global]\ntimeout = 8\npassword = new-secret\n' >"$HOME/new"
+	mv "$HOME/new" "$HOME/.config/pip/pip.conf"
+	wait_for 90 told "pip.conf was replaced on the host during the run and is hidden again"
+	finish
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"timeout = 7"*end && "$output" != *secret* ]]
+	# The twin: settings that the box sees whole are what the host makes of them.
+	printf '[global]\ntimeout = 8\n' >"$HOME/.config/pip/pip.conf"
+	start run --home readonly -- sh -c '
+		echo up >up; until [ -e go ]; do sleep 0.05; done
+		cat ~/.config/pip/pip.conf; echo end'
+	printf '[global]\ntimeout = 9\n' >"$HOME/new"
+	mv "$HOME/new" "$HOME/.config/pip/pip.conf"
+	finish
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"timeout = 9"*end && "$output" != *"hidden again"* ]]
+}
+
 @test "walls: a denied file that the host creates is hidden when it is seen, and told at once" {
 	mkdir "$HOME/.ssh"
 	echo known >"$HOME/.ssh/known_hosts"

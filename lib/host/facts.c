@@ -3,6 +3,7 @@
 #include "base/process/own_program.h"
 #include "host/unix_sockets.h"
 #include "policy/model/policy.h"
+#include "policy/toolchains/registries.h"
 #include "policy/values/paths.h"
 #include "workspace/survey/hidden_links.h"
 #include "workspace/survey/mount_table.h"
@@ -125,15 +126,33 @@ static void add_survey(struct ab_host_facts *host)
 		ab_objects_add(&host->facts.pinned, s->watch[i].dir, AB_AS_DIR);
 }
 
-/* A mask covers a name. */
-static void hide_other_names(const char *home, const struct ab_hidden_names *denied,
+static bool has_view(const struct ab_host_look *look, const char *path)
+{
+	for (size_t i = 0; i < look->viewed->len; i++)
+		if (strcmp(look->viewed->v[i].real, path) == 0)
+			return true;
+	return false;
+}
+
+/* A mask covers a name, and so does the view of a file. Its other names are hidden: a program that writes
+ * the file anew there would lose what a view leaves out. */
+static void hide_other_names(const struct ab_host_look *look, const struct ab_hidden_names *denied,
 			     struct ab_host_facts *host)
 {
+	struct ab_guard *files = NULL;
 	struct ab_hidden_links links;
+	size_t n = 0;
 
-	ab_hidden_links_find(home, &host->survey, denied->v, denied->n, &links);
+	for (size_t i = 0; i < denied->n; i++)
+		ab_guards_add(&files, &n, denied->v[i].path, denied->v[i].kind);
+	for (size_t i = 0; i < look->viewed->len; i++)
+		ab_guards_add(&files, &n, look->viewed->v[i].real, AB_NODE_FILE);
+	ab_hidden_links_find(look->policy->home, &host->survey, files, n, AB_HIDDEN_LINKS_ENTRIES,
+			     &links);
+	ab_guards_free(files, n);
 	for (size_t i = 0; i < links.n; i++)
-		ab_objects_add(&host->facts.masked, links.v[i].path, AB_AS_FILE);
+		if (!has_view(look, links.v[i].path))
+			ab_objects_add(&host->facts.masked, links.v[i].path, AB_AS_FILE);
 	if (links.unmet.len)
 		host->readable = ab_strdup(links.unmet.v[0]);
 	for (size_t i = 0; i < links.unmet.len; i++)
@@ -160,9 +179,22 @@ static bool is_meant(const struct ab_host_facts *host, const char *path)
 	       (reviewed && ab_path_within(reviewed, path));
 }
 
-/* Where a file system is mounted twice, what is hidden has another path. One that is writable by name
- * was meant. */
-static int hide_other_paths(struct ab_host_facts *host, struct ab_error *err)
+/* One that is writable by name was meant. */
+static void hide_mounted(const struct ab_host_look *look, const struct ab_mount_table *table,
+			 const char *path, enum ab_as as, struct ab_host_facts *host)
+{
+	ab_autostrv struct ab_strv own = { 0 }, other = { 0 };
+
+	ab_mount_table_others(table, path, as == AB_AS_DIR, &own, &other);
+	for (size_t i = 0; i < other.len; i++)
+		if (are_same(own.v[i], other.v[i]) && !is_meant(host, other.v[i]) &&
+		    !has_view(look, other.v[i]))
+			ab_objects_add(&host->facts.masked, other.v[i], as);
+}
+
+/* Where a file system is mounted twice, what is hidden, or seen in part, has another path. */
+static int hide_other_paths(const struct ab_host_look *look, struct ab_host_facts *host,
+			    struct ab_error *err)
 {
 	ab_autoclose int fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
 	ab_autofree char *text = NULL;
@@ -173,15 +205,12 @@ static int hide_other_paths(struct ab_host_facts *host, struct ab_error *err)
 		return ab_fail(err, AB_ESYSTEM, errno, "read /proc/self/mountinfo");
 	ab_mount_table_parse(text, &table);
 	for (size_t i = 0; i < n; i++) {
-		const struct ab_object *o = &host->facts.masked.v[i];
-		ab_autostrv struct ab_strv own = { 0 }, other = { 0 };
-		enum ab_as as = o->as;
+		const struct ab_object o = host->facts.masked.v[i]; /* the list moves */
 
-		ab_mount_table_others(&table, o->path, as == AB_AS_DIR, &own, &other);
-		for (size_t k = 0; k < other.len; k++)
-			if (are_same(own.v[k], other.v[k]) && !is_meant(host, other.v[k]))
-				ab_objects_add(&host->facts.masked, other.v[k], as);
+		hide_mounted(look, &table, o.path, o.as, host);
 	}
+	for (size_t i = 0; i < look->viewed->len; i++)
+		hide_mounted(look, &table, look->viewed->v[i].real, AB_AS_FILE, host);
 	ab_mount_table_fini(&table);
 	return 0;
 }
@@ -197,7 +226,7 @@ static int add_masks(const struct ab_host_look *look, struct ab_host_facts *host
 		return -1;
 	for (size_t i = 0; i < denied->n; i++)
 		ab_objects_add(&host->facts.masked, denied->v[i].path, kind_as(denied->v[i].kind));
-	hide_other_names(look->policy->home, denied, host);
+	hide_other_names(look, denied, host);
 	if (look->denied) {
 		ab_strv_extend(&host->missing, &denied->missing);
 	} else {
@@ -207,7 +236,7 @@ static int add_masks(const struct ab_host_look *look, struct ab_host_facts *host
 	ab_hidden_names_fini(&found);
 	if (look->state)
 		ab_objects_add(&host->facts.masked, look->state, AB_AS_DIR);
-	return hide_other_paths(host, err);
+	return hide_other_paths(look, host, err);
 }
 
 /*

@@ -7,6 +7,7 @@
 
 struct ab_hidden_names;
 struct ab_policy;
+struct ab_registry_views;
 
 struct ab_host_facts {
 	struct ab_survey survey;
@@ -27,7 +28,9 @@ struct ab_host_look {
 	const char *state;		      /* the real path of the state directory, or NULL */
 	const char *program;		      /* the command's name as it was given, or NULL */
 	const struct ab_hidden_names *denied; /* what deny_read means now; NULL: find out */
-	bool look_only;			      /* create nothing on the host */
+	/* Files that the box sees in part, under one name (home/home_registries.h). */
+	const struct ab_registry_views *viewed;
+	bool look_only; /* create nothing on the host */
 };
 int ab_host_facts_look(const struct ab_host_look *look, struct ab_host_facts *ret,
 		       struct ab_error *err);

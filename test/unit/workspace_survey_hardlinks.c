@@ -1,6 +1,8 @@
 /* Other names of files: each is counted once, and none is believed without having been seen. */
 #include "workspace/survey/hardlinks.h"
 
+#include "workspace/survey/hidden_links.h"
+#include "workspace/survey/survey.h"
 #include "workspace_help.h"
 
 static struct ab_hardlinks found;
@@ -62,10 +64,46 @@ static void names(void)
 	ok(look_for("two", "none", 1000) == -1, "and one of a folder that is not there");
 }
 
+/* How many names of home/secret are found besides this one, with a workspace of 64 folders in `ws`. */
+static size_t count_hidden(const char *ws, size_t entries, bool *ret_all)
+{
+	ab_autofree char *home = at("home"), *secret = at("home/secret");
+	struct ab_guard hidden = { secret, AB_NODE_FILE };
+	struct ab_survey survey = { 0 };
+	struct ab_hidden_links links;
+	size_t others = 0;
+
+	ab_strv_give(&survey.write, at(ws));
+	ab_hidden_links_find(home, &survey, &hidden, 1, entries, &links);
+	for (size_t i = 0; i < links.n; i++)
+		others += strcmp(links.v[i].path, secret) != 0;
+	*ret_all = links.unmet.len == 0;
+	ab_hidden_links_fini(&links);
+	ab_strv_fini(&survey.write);
+	return others;
+}
+
+static void budgets(void)
+{
+	bool all;
+
+	sh("for i in $(seq 64); do mkdir -p $T/ws/x/d$i $T/home/inner/x/d$i $T/home/b; done;"
+	   "echo x >$T/home/secret; ln $T/home/secret $T/home/b/link");
+	ok(count_hidden("ws", 40, &all) == 1 && all,
+	   "a workspace that is too large leaves the home folder its share");
+	ok(count_hidden("home/inner", 40, &all) == 1 && all,
+	   "also one in the home folder, which is not searched twice");
+	sh("ln $T/home/secret $T/ws/x/d64/third");
+	ok(count_hidden("ws", 1000, &all) == 2 && all, "with enough for both, all are found");
+	ok(count_hidden("ws", 40, &all) == 1 && !all, "what was not searched is not claimed");
+	ok(count_hidden("ws", 2, &all) < 2 && !all, "nor with next to nothing");
+}
+
 int main(void)
 {
 	start();
 	names();
+	budgets();
 	ab_hardlinks_fini(&found);
 	ab_guards_free(v, n);
 	finish();

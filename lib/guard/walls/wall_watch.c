@@ -118,20 +118,28 @@ static void find_cover(const struct ab_spec *spec, struct watched *e)
 		}
 }
 
+static void add_secret(struct ab_wall_watch *w, const char *path)
+{
+	const struct ab_plan *plan = &w->setup.spec->plan;
+	struct watched *e = is_in_hidden_folder(plan, path) ? NULL : add_watched(w, path, SECRET);
+
+	if (!e)
+		return;
+	find_cover(w->setup.spec, e);
+	e->layered = e->mounted && is_in_layer(plan, e->path);
+}
+
+/* Those that are given, and what the box sees in part. */
 static void add_secrets(struct ab_wall_watch *w)
 {
 	const struct ab_strv *secret = w->setup.secret;
+	const struct ab_spec *spec = w->setup.spec;
 
-	for (size_t i = 0; i < secret->len; i++) {
-		struct watched *e = NULL;
-
-		if (!is_in_hidden_folder(&w->setup.spec->plan, secret->v[i]))
-			e = add_watched(w, secret->v[i], SECRET);
-		if (!e)
-			continue;
-		find_cover(w->setup.spec, e);
-		e->layered = e->mounted && is_in_layer(&w->setup.spec->plan, e->path);
-	}
+	for (size_t i = 0; i < secret->len; i++)
+		add_secret(w, secret->v[i]);
+	for (size_t i = 0; i < spec->nfiles; i++)
+		if (spec->files[i].over_mask && !ab_strv_has(secret, spec->files[i].path))
+			add_secret(w, spec->files[i].path);
 }
 
 struct ab_wall_watch *ab_wall_watch_open(const struct ab_wall_watch_setup *setup)

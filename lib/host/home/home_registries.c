@@ -22,15 +22,12 @@ static bool is_hidden(const struct ab_spec *spec, const char *path)
 static void show_file(struct ab_spec *spec, struct ab_registry_view *view,
 		      const struct ab_guard *closed, size_t nclosed)
 {
-	ab_autofree char *real = realpath(view->path, NULL);
 	size_t len = strlen(view->text);
-	struct ab_file *f;
 
-	if (!real || !is_hidden(spec, real) || ab_spec_has_file(spec, real) ||
-	    ab_guards_cover(closed, nclosed, real))
-		return;
-	f = ab_spec_add_file(spec, ab_take(real), ab_take(view->text), len);
-	f->over_mask = true;
+	if (is_hidden(spec, view->real) && !ab_spec_has_file(spec, view->real) &&
+	    !ab_guards_cover(closed, nclosed, view->real))
+		ab_spec_add_file(spec, ab_take(view->real), ab_take(view->text), len)->over_mask =
+			true;
 }
 
 /* Does an exception in filesystem.denyRead (--read) name it, or a folder above it? */
@@ -62,31 +59,37 @@ static void tell_view(const struct ab_registry_view *view, struct ab_strv *notes
 				 view->path, view->left, view->left == 1 ? "" : "s", view->path);
 }
 
-/* Of files that the box sees, show what the view has. */
-static void replace_visible(const struct ab_policy *policy, char *const *env, struct ab_spec *spec,
-			    struct ab_strv *notes, struct ab_strv *details)
+void ab_home_registries_find(const struct ab_policy *policy, char *const *env,
+			     struct ab_registry_views *ret)
 {
 	const struct ab_policy_store *store = policy->store;
-	struct ab_registry_views views = { 0 };
 
 	ab_registries_visible(policy->home, env,
-			      store->registries_protected ? &store->registries : NULL, &views);
-	for (size_t i = 0; i < views.len; i++) {
-		struct ab_registry_view *view = &views.v[i];
-		ab_autofree char *real = realpath(view->path, NULL);
-		size_t len = strlen(view->text);
-
-		if (!real || !ab_plan_shows(&spec->plan, spec->hidden_root, real) ||
-		    ab_spec_has_file(spec, real) || is_opened(policy, view->path) ||
-		    is_opened(policy, real))
-			continue;
-		tell_view(view, notes, details);
-		ab_spec_add_file(spec, ab_take(real), ab_take(view->text), len)->over_mask = true;
-	}
-	ab_registry_views_fini(&views);
+			      store->registries_protected ? &store->registries : NULL, ret);
+	for (size_t i = ret->len; i-- > 0;)
+		if (is_opened(policy, ret->v[i].path) || is_opened(policy, ret->v[i].real))
+			ab_registry_views_drop(ret, i);
 }
 
-void ab_home_registries_fill(const struct ab_policy *policy, char *const *env, struct ab_spec *spec,
+/* Of files that the box sees, show what the view has. */
+static void replace_visible(struct ab_registry_views *found, struct ab_spec *spec,
+			    struct ab_strv *notes, struct ab_strv *details)
+{
+	for (size_t i = 0; i < found->len; i++) {
+		struct ab_registry_view *view = &found->v[i];
+		size_t len = strlen(view->text);
+
+		if (!ab_plan_shows(&spec->plan, spec->hidden_root, view->real) ||
+		    ab_spec_has_file(spec, view->real))
+			continue;
+		tell_view(view, notes, details);
+		ab_spec_add_file(spec, ab_take(view->real), ab_take(view->text), len)->over_mask =
+			true;
+	}
+}
+
+void ab_home_registries_fill(const struct ab_policy *policy, char *const *env,
+			     struct ab_registry_views *found, struct ab_spec *spec,
 			     struct ab_strv *notes, struct ab_strv *details)
 {
 	struct ab_registry_views views = { 0 };
@@ -102,5 +105,6 @@ void ab_home_registries_fill(const struct ab_policy *policy, char *const *env, s
 			show_file(spec, &views.v[i], closed, n);
 	ab_guards_free(closed, n);
 	ab_registry_views_fini(&views);
-	replace_visible(policy, env, spec, notes, details);
+	replace_visible(found, spec, notes, details);
+	ab_registry_views_fini(found);
 }

@@ -203,12 +203,18 @@ void ab_registries_paths(const char *home, char *const *env, struct ab_strv *ret
 		}
 }
 
-/* Takes the path and the text of the view. */
-static void add_view(struct ab_registry_views *views, char *path, struct ab_view *v)
+/* Takes the text of the view. A file that is gone has none. */
+static void add_view(struct ab_registry_views *views, const char *path, struct ab_view *v)
 {
-	*ab_append(views->v, views->len) = (struct ab_registry_view){
-		.path = path, .text = ab_buf_take(&v->text), .left = v->left, .broken = v->broken
-	};
+	char *real = realpath(path, NULL);
+
+	if (real)
+		*ab_append(views->v, views->len) =
+			(struct ab_registry_view){ .path = ab_strdup(path),
+						   .real = real,
+						   .text = ab_buf_take(&v->text),
+						   .left = v->left,
+						   .broken = v->broken };
 }
 
 void ab_registries_views(const char *group, const char *home, char *const *env,
@@ -223,7 +229,7 @@ void ab_registries_views(const char *group, const char *home, char *const *env,
 
 		if (t->files[i].place != IN_SYSTEM && path &&
 		    read_registry(path, &t->files[i], &v) && v.text.len)
-			add_view(ret, ab_take(path), &v);
+			add_view(ret, path, &v);
 	}
 }
 
@@ -253,14 +259,22 @@ void ab_registries_visible(const char *home, char *const *env, const struct ab_s
 
 			if (path && (!files || ab_strv_has(files, path)) &&
 			    read_visible(path, f, &v))
-				add_view(ret, ab_take(path), &v);
+				add_view(ret, path, &v);
 		}
+}
+
+void ab_registry_views_drop(struct ab_registry_views *views, size_t i)
+{
+	struct ab_registry_view *v = &views->v[i];
+
+	ab_free_all(v->path, v->real, v->text);
+	memmove(v, v + 1, (--views->len - i) * sizeof(*v));
 }
 
 void ab_registry_views_fini(struct ab_registry_views *views)
 {
-	for (size_t i = 0; i < views->len; i++)
-		ab_free_all(views->v[i].path, views->v[i].text);
+	while (views->len)
+		ab_registry_views_drop(views, views->len - 1);
 	free(views->v);
 	*views = (struct ab_registry_views){ 0 };
 }

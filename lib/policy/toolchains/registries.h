@@ -23,7 +23,8 @@ void ab_registries_paths(const char *home, char *const *environ, struct ab_strv 
 bool ab_registry_add_host(const char *url, struct ab_strv *entries);
 
 struct ab_registry_view {
-	char *path;  /* in the home folder, as the tool opens it */
+	char *path; /* in the home folder, as the tool opens it */
+	char *real;
 	char *text;  /* what the box may see of it */
 	size_t left; /* settings that it may not */
 	bool broken; /* it could not be read, so the box sees nothing of it */
@@ -41,4 +42,5 @@ void ab_registries_views(const char *group, const char *home, char *const *envir
  * `files`: no others exist; or NULL. */
 void ab_registries_visible(const char *home, char *const *environ, const struct ab_strv *files,
 			   struct ab_registry_views *ret);
+void ab_registry_views_drop(struct ab_registry_views *views, size_t i);
 void ab_registry_views_fini(struct ab_registry_views *views);

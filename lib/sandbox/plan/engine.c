@@ -1,5 +1,7 @@
 #include "sandbox/plan/engine.h"
 
+#include "sandbox/plan/spec.h"
+
 const struct ab_box_engine_traits ab_box_engines[AB_ENGINE_COUNT] = {
 	[AB_ENGINE_FULL] = {
 		.name = "full",
@@ -56,6 +58,13 @@ const struct ab_container_remedy ab_container_remedies[AB_NEED_COUNT] = {
 uint32_t ab_box_engine_reports(enum ab_box_engine engine)
 {
 	return ab_box_engines[engine].lacks | ab_box_engines[engine].spares;
+}
+
+uint32_t ab_box_engine_tells(enum ab_box_engine engine, const struct ab_spec *spec)
+{
+	uint32_t bits = spec->require | ab_box_engine_reports(engine);
+
+	return spec->readable && *spec->readable ? bits | AB_PROP_BIT(AB_PROP_READ_DENY) : bits;
 }
 
 const char *ab_box_engine_word(enum ab_box_engine engine)

@@ -29,8 +29,12 @@ extern const struct ab_box_engine_traits ab_box_engines[AB_ENGINE_COUNT];
  * parts are of the same age. */
 enum { AB_ENGINE_LANDLOCK = 4 };
 
+struct ab_spec;
+
 /* The guarantees whose absence is reported even if nobody requires them. */
 uint32_t ab_box_engine_reports(enum ab_box_engine engine);
+/* These, the required ones, and read-deny where a hidden file can be read under another name. */
+uint32_t ab_box_engine_tells(enum ab_box_engine engine, const struct ab_spec *spec);
 /* "auto", or the name of an engine. */
 const char *ab_box_engine_word(enum ab_box_engine engine);
 /* The engine of this word; AB_ENGINE_AUTO if it is none. */

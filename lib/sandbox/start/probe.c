@@ -620,13 +620,12 @@ static const char *(*const probes[AB_PROP_COUNT])(struct proof *) = {
 	[AB_PROP_LIMITS] = probe_limits,       [AB_PROP_TRANSPARENT] = probe_transparent,
 };
 
-/* Only required ones are reported, and those that the engine cannot give. */
 static void add_missing(struct ab_holds *holds, const struct ab_spec *spec, size_t property,
 			const char *why)
 {
 	size_t n = strlen(holds->missing);
 
-	if ((spec->require | ab_box_engine_reports(holds->engine)) & AB_PROP_BIT(property))
+	if (ab_box_engine_tells(holds->engine, spec) & AB_PROP_BIT(property))
 		snprintf(holds->missing + n, sizeof(holds->missing) - n, "%s%s (%s)", n ? ", " : "",
 			 ab_property_names[property], why);
 }

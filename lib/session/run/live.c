@@ -174,9 +174,9 @@ static int begin_command(void *arg, const struct ab_holds *holds, struct ab_erro
 
 	r->held = holds->properties;
 	r->engine = &ab_box_engines[holds->engine];
-	/* What an engine lacks only here is told too. */
-	lacking = (r->prepared->spec.require | r->engine->spares) & ~r->held;
-	r->missing = (r->prepared->spec.require | ab_box_engine_reports(holds->engine)) & ~r->held;
+	r->missing = ab_box_engine_tells(holds->engine, &r->prepared->spec) & ~r->held;
+	/* What the engine lacks everywhere is told below. */
+	lacking = r->missing & (r->prepared->spec.require | ~r->engine->lacks);
 	r->home = ab_home_describe(r->prepared->policy, r->prepared->host.home, &r->prepared->spec,
 				   holds);
 	ab_property_list(holds->properties, &held);

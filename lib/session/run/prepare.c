@@ -249,6 +249,8 @@ static void fill_spec(struct ab_prepared *p, const struct ab_request *rq)
 	spec->strict = policy->assurance.fallback == AB_FALLBACK_STRICT;
 	spec->protected_complete = p->host.survey.complete;
 	spec->readable = p->host.readable ? ab_strdup(p->host.readable) : NULL;
+	if (spec->readable)
+		spec->require &= ~AB_PROP_BIT(AB_PROP_READ_DENY) | policy->assurance.firm;
 	spec->children = !p->nested && policy->commands.enforce == AB_ENFORCE_CHILDREN;
 	spec->connects = !p->nested && spec->landlock_abi < 9;
 	spec->datagrams = policy->fs.unix_datagrams == AB_DATAGRAMS_ALLOW ||
@@ -575,6 +577,7 @@ int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct a
 				     .env = rq->policy.environ,
 				     .program = rq->argv[0],
 				     .denied = p->denied,
+				     .viewed = &p->views,
 				     .look_only = p->again };
 
 	ab_policy_protect_registries(p->policy, &rq->policy);
@@ -586,6 +589,8 @@ int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct a
 		return -1;
 	if (!p->nested)
 		ab_share_create(p->policy, &p->shares, &p->notes);
+	if (!p->nested)
+		ab_home_registries_find(p->policy, rq->policy.environ, &p->views);
 	look.state = p->state.path;
 	if (ab_host_facts_look(&look, &p->host, err) < 0)
 		return -1;
@@ -611,8 +616,8 @@ int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct a
 	if (p->no_namespaces && ab_cert_files_write(p->tmp, &p->spec, err) < 0)
 		return -1;
 	if (!p->nested)
-		ab_home_registries_fill(p->policy, rq->policy.environ, &p->spec, &p->notes,
-					&p->details);
+		ab_home_registries_fill(p->policy, rq->policy.environ, &p->views, &p->spec,
+					&p->notes, &p->details);
 	if (p->no_namespaces)
 		note_hidden_views(p);
 	if (ab_ssh_agent_prepare(p->policy, rq->policy.environ, p->nested, &p->spec, &p->agent,
@@ -750,6 +755,7 @@ void ab_prepared_fini(struct ab_prepared *p)
 	ab_host_facts_fini(&p->host);
 	ab_spec_fini(&p->spec);
 	ab_shares_fini(&p->shares);
+	ab_registry_views_fini(&p->views);
 	ab_ssh_agent_fini(&p->agent);
 	ab_strv_fini_all(&p->details, &p->notes);
 	p->policy = NULL;

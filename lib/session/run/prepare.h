@@ -8,6 +8,7 @@
 #include "containers/host_engine.h"
 #include "host/facts.h"
 #include "host/home/home_return.h"
+#include "policy/toolchains/registries.h"
 #include "state/kept/kept.h"
 #include "secrets/secrets.h"
 #include "secrets/ssh_agent.h"
@@ -40,7 +41,9 @@ struct ab_prepared {
 	struct ab_shares shares;       /* shared folders, and what was created on the way */
 	struct ab_home_return returns; /* files that the home layer gives back */
 	struct ab_safe safe;
-	struct ab_ssh_agent agent;    /* keys that the box may use */
+	struct ab_registry_views
+		views;		   /* settings that the box sees in part, until the plan has them */
+	struct ab_ssh_agent agent; /* keys that the box may use */
 	struct ab_host_engine engine; /* of containers */
 	struct ab_layer_set *review;  /* the set of the workspace's layer; NULL: not reviewed */
 	struct ab_spec spec;

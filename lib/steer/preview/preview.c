@@ -2,8 +2,10 @@
 
 #include "consent/consent.h"
 #include "host/home/home.h"
+#include "host/home/home_registries.h"
 #include "policy/layers/layers.h"
 #include "policy/model/policy.h"
+#include "policy/toolchains/registries.h"
 #include "policy/values/paths.h"
 #include "sandbox/mount/furniture.h"
 #include "state/approvals.h"
@@ -47,10 +49,17 @@ static int look_at_host(const struct ab_request *rq, struct ab_preview *p, struc
 				     .program = rq->argc ? rq->argv[0] : NULL,
 				     .look_only = true };
 	ab_autostrv struct ab_strv details = { 0 };
+	struct ab_registry_views views = { 0 };
+	int result;
 
 	p->state = state && !p->nested ? realpath(state, NULL) : NULL;
 	look.state = p->state;
-	if (ab_host_facts_look(&look, &p->host, err) < 0)
+	if (!p->nested)
+		ab_home_registries_find(p->policy, rq->policy.environ, &views);
+	look.viewed = &views;
+	result = ab_host_facts_look(&look, &p->host, err);
+	ab_registry_views_fini(&views);
+	if (result < 0)
 		return -1;
 	ab_home_look(&setup, &p->host, &p->notes, &details);
 	ab_strv_extend(&p->notes, &p->host.notes);

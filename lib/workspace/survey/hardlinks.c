@@ -70,6 +70,8 @@ static bool match_names(void *arg, int fd, const char *path, unsigned depth,
 	struct stat dir, st;
 
 	(void)depth;
+	if (ab_strv_has(&s->links->searched, path))
+		return false;
 	for (size_t i = 0; i < l->len && s->links->unfound > 0; i++) {
 		ab_autofree char *full = NULL;
 		struct ab_hardlink *link;
@@ -123,6 +125,7 @@ bool ab_hardlinks_find(struct ab_hardlinks *links, const struct ab_strv *roots, 
 			w.cut = true;
 	}
 	*entries = w.entries;
+	ab_strv_extend(&links->searched, roots);
 	return !w.cut && !s.unsure;
 }
 
@@ -138,5 +141,6 @@ void ab_hardlinks_fini(struct ab_hardlinks *links)
 	for (size_t i = 0; i < links->n; i++)
 		ab_strv_fini(&links->v[i].met);
 	free(links->v);
+	ab_strv_fini(&links->searched);
 	*links = (struct ab_hardlinks){ 0 };
 }

@@ -18,7 +18,8 @@ struct ab_hardlink {
 struct ab_hardlinks {
 	struct ab_hardlink *v;
 	size_t n;
-	size_t unfound; /* names of all of them that were not met */
+	size_t unfound;		 /* names of all of them that were not met */
+	struct ab_strv searched; /* folders that a later search leaves out */
 };
 
 /* Leaves out what has one name, is no plain file, or is noted already. */
@@ -26,8 +27,8 @@ void ab_hardlinks_note(struct ab_hardlinks *links, const struct stat *st);
 /* The same, and this name of it (a real path) is known. */
 void ab_hardlinks_meet(struct ab_hardlinks *links, const char *path, const struct stat *st);
 /*
- * Search these folders (real paths, also files), at most *entries of them, which is reduced. Each
- * name is added to *v. False: not everything was searched.
+ * Search these folders (real paths, also files) but for those of an earlier search, at most *entries of
+ * them, which is reduced. Each name is added to *v. False: not everything was searched.
  */
 bool ab_hardlinks_find(struct ab_hardlinks *links, const struct ab_strv *roots, size_t *entries,
 		       struct ab_guard **v, size_t *len);

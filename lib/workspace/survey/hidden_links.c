@@ -3,9 +3,6 @@
 #include "workspace/survey/hardlinks.h"
 #include "workspace/survey/survey.h"
 
-/* About a fifth of a second; only for a file that has other names. */
-enum { ENTRIES_MAX = 200000 };
-
 static bool is_linked(const struct ab_guard *hidden, struct stat *ret)
 {
 	return hidden->kind == AB_NODE_FILE && lstat(hidden->path, ret) == 0 &&
@@ -34,21 +31,24 @@ static void list_roots(const struct ab_survey *survey, const struct ab_guard *hi
 			ab_strv_add(ret, hidden[i].path);
 }
 
-static void search_names(const char *home, const struct ab_strv *roots, struct ab_hardlinks *links,
-			 struct ab_hidden_links *ret)
+static void search_names(const char *home, const struct ab_strv *roots, size_t entries,
+			 struct ab_hardlinks *links, struct ab_hidden_links *ret)
 {
 	ab_autostrv struct ab_strv last = { 0 };
-	size_t entries = ENTRIES_MAX;
 	char *real = home ? realpath(home, NULL) : NULL;
+	size_t kept = entries / 2;
 
 	if (real)
 		ab_strv_give(&last, real);
+	entries -= kept;
 	ab_hardlinks_find(links, roots, &entries, &ret->v, &ret->n);
+	entries += kept;
 	ab_hardlinks_find(links, &last, &entries, &ret->v, &ret->n);
 }
 
 void ab_hidden_links_find(const char *home, const struct ab_survey *survey,
-			  const struct ab_guard *hidden, size_t n, struct ab_hidden_links *ret)
+			  const struct ab_guard *hidden, size_t n, size_t entries,
+			  struct ab_hidden_links *ret)
 {
 	ab_autostrv struct ab_strv roots = { 0 };
 	struct ab_hardlinks links = { 0 };
@@ -59,7 +59,7 @@ void ab_hidden_links_find(const char *home, const struct ab_survey *survey,
 	if (!links.n)
 		return;
 	list_roots(survey, hidden, n, &roots);
-	search_names(home, &roots, &links, ret);
+	search_names(home, &roots, entries, &links, ret);
 	for (size_t i = 0; i < n; i++)
 		if (is_linked(&hidden[i], &st) && !ab_hardlinks_met(&links, &st))
 			ab_strv_add(&ret->unmet, hidden[i].path);
