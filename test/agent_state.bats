@@ -290,6 +290,97 @@ has_continued()
 	[ "$(stat -c %a "$dir/2.jsonl")" = 640 ]
 }
 
+# overlapping NUMBER: a run of codex that opens the shared folders when open.NUMBER appears, says so, and ends
+# when end.NUMBER does.
+overlapping()
+{
+	launch run --profile codex --unknown deny -- sh -c 'echo ready
+		until [ -e open.$1 ] || [ -e end.$1 ]; do sleep 0.05; done
+		[ -e end.$1 ] || (cd ~/.codex/sessions && chmod 777 . old && echo x >group/$1 && echo opened)
+		until [ -e end.$1 ]; do sleep 0.05; done' - "$1" >"$TEST_DIR/$1.out" 2>&1 </dev/null &
+	pids[$1]=$!
+	wait_for 120 grep -qs ready "$TEST_DIR/$1.out"
+}
+
+# modes: of the shared folder, of one in it, and of one that was open for the group before.
+modes()
+{
+	(cd "$HOME/.codex/sessions" && stat -c %a . old group | xargs)
+}
+
+open_shared()
+{
+	touch "open.$1"
+	wait_for 60 grep -q opened "$TEST_DIR/$1.out"
+	[ "$(modes)" = "777 777 2775" ]
+}
+
+end_run()
+{
+	touch "end.$1"
+	wait "${pids[$1]}"
+}
+
+@test "share: permissions are put back when two runs overlap, in whatever order they end" {
+	local pids first dir=$HOME/.codex/sessions
+
+	mkdir -p "$dir/old" "$dir/group"
+	chmod 2775 "$dir/group"
+	# What the second one sees at its start is the work of the first one.
+	for first in 1 2; do
+		chmod 750 "$dir" "$dir/old"
+		rm -f open.* end.*
+		overlapping 1
+		open_shared 1
+		overlapping 2
+		end_run "$first"
+		if [ "$first" -eq 1 ]; then
+			[ "$(modes)" = "750 755 2775" ]
+			open_shared 2
+		fi
+		end_run $((3 - first))
+		[ "$(modes)" = "750 755 2775" ]
+	done
+	# The twin: one that was open before both stays so.
+	chmod 777 "$dir" "$dir/old"
+	rm -f open.* end.*
+	overlapping 1
+	open_shared 1
+	overlapping 2
+	end_run 1
+	end_run 2
+	[ "$(modes)" = "777 777 2775" ]
+}
+
+@test "share: permissions are put back after a run that was killed, also beside another one" {
+	local pids beside pid broker dir=$HOME/.codex/sessions
+	need program:jq
+
+	mkdir -p "$dir/old" "$dir/group"
+	chmod 2775 "$dir/group"
+	for beside in "" 2; do
+		chmod 750 "$dir" "$dir/old"
+		rm -f open.* end.*
+		overlapping 1
+		open_shared 1
+		pid=$(jq -r .pid < <(head -n 1 "$AGENTBOX_STATE/live/$(run_id)/audit.jsonl"))
+		for broker in $(cat "/proc/$pid/task/$pid/children"); do
+			[ "$(cat "/proc/$broker/comm")" != agentbox-broker ] || break
+		done
+		[ -z "$beside" ] || overlapping 2
+		kill -STOP "$broker"
+		kill -KILL "$pid" "$broker"
+		wait "${pids[1]}" || true
+		[ "$(modes)" = "777 777 2775" ]
+		# The next start sweeps.
+		boxed codex true
+		[ "$(modes)" = "750 755 2775" ]
+		[ -z "$beside" ] || open_shared 2
+		[ -z "$beside" ] || end_run 2
+		[ "$(modes)" = "750 755 2775" ]
+	done
+}
+
 @test "share: a folder that the box closes to us is searched, and its permissions are put back" {
 	mkdir -p "$HOME/.codex/sessions"
 	boxed codex 'cd ~/.codex/sessions; mkdir -p a/b; cp /bin/true a/b/tool; chmod 4711 a/b/tool; chmod 0 a/b a; chmod 0 .'

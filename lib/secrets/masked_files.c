@@ -104,18 +104,12 @@ static int cover_file_tokens(const char *declared, const char *placeholder, char
 	return ab_hint(err, "remove it from \"files\"; the box does not see it then");
 }
 
-static bool is_newer(const struct timespec *time, const struct timespec *than)
-{
-	return time->tv_sec > than->tv_sec ||
-	       (time->tv_sec == than->tv_sec && time->tv_nsec >= than->tv_nsec);
-}
-
 /* A command of a source that has just written the file may have put another value into it than the one
  * that it, or the one before it, printed. */
 static void settle_uncovered(struct ab_safe *safe, const char *declared, char *real,
 			     const struct stat *st, struct ab_strv *ret_notes)
 {
-	if (!safe->ran.tv_sec || !is_newer(&st->st_ctim, &safe->ran)) {
+	if (!safe->ran.tv_sec || ab_time_later(safe->ran, st->st_ctim)) {
 		free(real);
 		ab_strv_addf(ret_notes,
 			     "%s contains none of this run's secrets, so it is shown unchanged",

@@ -8,6 +8,7 @@
 #include "base/system/folder.h"
 #include "base/system/own_path.h"
 #include "layer/store/store.h"
+#include "workspace/quarantine/journal.h"
 
 /* Microseconds pass from creating a run's folder to its first record. */
 enum { UNSTARTED_S = 60 };
@@ -420,6 +421,14 @@ json_t *ab_run_start(const struct ab_run *run)
 	ab_autofree char *line = NULL;
 
 	return ab_log_first(run->dir, &line) < 0 ? NULL : json_loads(line, 0, NULL);
+}
+
+int ab_run_survey(const json_t *start, struct ab_survey *ret)
+{
+	ab_autofree char *watch = json_dumps(json_object_get(start, "watch"), JSON_COMPACT);
+	struct ab_error unused;
+
+	return watch ? ab_journal_read(watch, strlen(watch), ret, &unused) : -1;
 }
 
 /* The members before "command" as an object of their own: a start record is long, and every `run

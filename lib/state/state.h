@@ -38,6 +38,8 @@
 
 #define AB_CONTROL_NAME "control" /* in an active run's folder */
 
+struct ab_survey;
+
 struct ab_state {
 	char *path; /* real path of the directory */
 	int root;
@@ -98,6 +100,8 @@ int ab_state_find_live(const struct ab_state *state, const char *run, struct ab_
 
 /* Its start record (json_decref() it); NULL: it has none yet. */
 json_t *ab_run_start(const struct ab_run *run);
+/* What its survey noted (workspace/quarantine/journal.h). -1: the record does not say. */
+int ab_run_survey(const json_t *start, struct ab_survey *ret);
 /* The name in its start record, or NULL. Free it. */
 char *ab_run_name(const struct ab_run *run);
 /* Does its box stay after its command (run --keep, run -d)? */

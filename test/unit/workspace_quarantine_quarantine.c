@@ -744,6 +744,31 @@ static void journal(void)
 	end();
 }
 
+static void permissions(void)
+{
+	struct ab_folder_mode modes[] = { { .dev = 7, .ino = UINT64_MAX, .mode = 0750 },
+					  { .dev = 7, .ino = 1, .mode = 02775, .acl = true } };
+	struct ab_survey shared = { .modes = modes, .nmodes = 2, .mask = 027 }, again = { 0 };
+	ab_autofree char *text = NULL;
+	struct ab_error err;
+
+	ab_strv_add(&shared.shared, "/x");
+	text = ab_journal_write(&shared);
+	ok(ab_journal_read(text, strlen(text), &again, &err) == 0 && again.mask == 027 &&
+		   again.nmodes == 2 && again.modes[0].ino == UINT64_MAX &&
+		   again.modes[0].mode == 0750 && !again.modes[0].acl && again.modes[1].dev == 7 &&
+		   again.modes[1].mode == 02775 && again.modes[1].acl,
+	   "permissions of shared folders come back");
+	ab_survey_fini(&again);
+	shared.nmodes = 0;
+	free(text);
+	text = ab_journal_write(&shared);
+	ok(ab_journal_read(text, strlen(text), &again, &err) == 0 && again.nmodes == 0,
+	   "or are not known");
+	ab_survey_fini(&again);
+	ab_strv_fini(&shared.shared);
+}
+
 /* What a pattern had closed at the start is the user's, also for the next start. */
 static void patterns(void)
 {
@@ -889,6 +914,7 @@ int main(void)
 	deep();
 	spots();
 	journal();
+	permissions();
 	patterns();
 	finish();
 	free(near);

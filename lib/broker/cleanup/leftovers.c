@@ -10,7 +10,6 @@
 #include "guard/walls/git_files.h"
 #include "host/cgroup.h"
 #include "state/state.h"
-#include "workspace/quarantine/journal.h"
 #include "workspace/quarantine/quarantine.h"
 #include "workspace/survey/survey.h"
 
@@ -173,16 +172,12 @@ void ab_leftovers_lines(const struct ab_quarantine *quarantine, const struct ab_
 /* The watch list in the first line of the run's record. */
 static int read_journal(struct ab_run *run, struct ab_survey *ret)
 {
-	ab_autofree char *watch = NULL;
-	struct ab_error err;
-	const char *cgroup;
 	json_auto_t *record = ab_run_start(run);
+	const char *cgroup = json_string_value(json_object_get(record, "cgroup"));
 
-	watch = json_dumps(json_object_get(record, "watch"), JSON_COMPACT);
-	cgroup = json_string_value(json_object_get(record, "cgroup"));
 	if (cgroup)
 		ab_cgroup_remove(cgroup, run->id);
-	return watch ? ab_journal_read(watch, strlen(watch), ret, &err) : -1;
+	return ab_run_survey(record, ret);
 }
 
 static bool is_kind(const json_t *record, const char *kind)

@@ -28,6 +28,7 @@
 #include "secrets/uncovered.h"
 #include "session/review/review_layer.h"
 #include "session/run/caller.h"
+#include "state/shared_modes.h"
 
 /* The write fence is tested wherever the plan leaves the read-only root as it is. */
 static void choose_unwritable(struct ab_prepared *p)
@@ -594,6 +595,8 @@ int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct a
 	look.state = p->state.path;
 	if (ab_host_facts_look(&look, &p->host, err) < 0)
 		return -1;
+	if (!p->nested)
+		ab_shared_modes_settle(&p->state, &p->host.survey);
 	if (p->no_namespaces && make_tmp(p, err) < 0)
 		return -1;
 	look_at_home(p, rq);

@@ -94,6 +94,41 @@ static int read_optional(const json_t *list, struct ab_strv *sv)
 	return list ? read_list(list, sv) : 0;
 }
 
+static void write_modes(struct ab_buf *b, const struct ab_survey *s)
+{
+	ab_buf_jsonf(b, ",'mask':%d,'modes':[", (int)s->mask);
+	for (size_t i = 0; i < s->nmodes; i++) {
+		const struct ab_folder_mode *m = &s->modes[i];
+
+		ab_buf_printf(b, "%s[%jd,%jd,%u,%d]", i ? "," : "", (intmax_t)m->dev,
+			      (intmax_t)m->ino, m->mode, m->acl);
+	}
+	ab_buf_puts(b, "]");
+}
+
+static json_int_t get_number(const json_t *list, size_t i)
+{
+	return json_integer_value(json_array_get(list, i));
+}
+
+/* Records of older versions do not have them. */
+static int read_modes(const json_t *o, struct ab_survey *s)
+{
+	const json_t *list = json_object_get(o, "modes");
+
+	s->mask = (mode_t)json_integer_value(json_object_get(o, "mask"));
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *one = json_array_get(list, i);
+
+		*ab_append(s->modes, s->nmodes) =
+			(struct ab_folder_mode){ .dev = (dev_t)get_number(one, 0),
+						 .ino = (ino_t)get_number(one, 1),
+						 .mode = (mode_t)get_number(one, 2),
+						 .acl = get_number(one, 3) != 0 };
+	}
+	return s->nmodes && s->nmodes < s->shared.len ? -1 : 0;
+}
+
 static void write_time(struct ab_buf *b, const struct timespec *started)
 {
 	ab_buf_jsonf(b, "{'sec':%lld,'nsec':%lld", (long long)started->tv_sec,
@@ -120,6 +155,8 @@ char *ab_journal_write(const struct ab_survey *s)
 	write_list(&b, "write", &s->write);
 	write_list(&b, "shared", &s->shared);
 	write_list(&b, "unshared", &s->unshared);
+	if (s->nmodes)
+		write_modes(&b, s);
 	write_list(&b, "repos", &s->repos);
 	write_list(&b, "names", &s->names.top);
 	ab_buf_jsonf(&b, ",'watch':[");
@@ -171,7 +208,7 @@ static int read_survey(const json_t *o, struct ab_survey *s)
 	if (read_list(json_object_get(o, "write"), &s->write) < 0 ||
 	    read_optional(json_object_get(o, "shared"), &s->shared) < 0 ||
 	    read_optional(json_object_get(o, "unshared"), &s->unshared) < 0 ||
-	    read_list(json_object_get(o, "repos"), &s->repos) < 0 ||
+	    read_modes(o, s) < 0 || read_list(json_object_get(o, "repos"), &s->repos) < 0 ||
 	    read_list(json_object_get(o, "names"), &names) < 0)
 		return -1;
 	ab_names_init(&s->names, &names);

@@ -18,5 +18,5 @@ char *ab_journal_write(const struct ab_survey *survey);
 /* The same text for a survey that began at another time. */
 char *ab_journal_restart(const char *text, const struct timespec *started);
 
-/* Fills only the watches, roots, shared folders, repositories and names. */
+/* Fills only the watches, roots, shared folders with their permissions, repositories and names. */
 int ab_journal_read(const char *text, size_t len, struct ab_survey *ret, struct ab_error *err);

@@ -88,10 +88,7 @@ bool ab_quarantine_is_writable(const struct ab_quarantine *q, const char *path)
 
 bool ab_quarantine_is_new(const struct ab_quarantine *q, const struct stat *st)
 {
-	const struct timespec *since = &q->survey->started;
-
-	return st->st_ctim.tv_sec > since->tv_sec ||
-	       (st->st_ctim.tv_sec == since->tv_sec && st->st_ctim.tv_nsec >= since->tv_nsec);
+	return !ab_time_later(q->survey->started, st->st_ctim);
 }
 
 void ab_quarantine_alert(struct ab_quarantine *q, const char *fmt, ...)

@@ -16,7 +16,7 @@ struct search {
 	struct ab_quarantine *q;
 	struct ab_walk walk;
 	struct ab_strv locked;	    /* folders that the walk could not read */
-	struct ab_shared_mode root; /* of the folder that is searched, at the start */
+	struct ab_folder_mode root; /* of the folder that is searched, at the start */
 	mode_t mask;		    /* bits that others get from nobody */
 	size_t removed, narrowed;
 	char *narrowed_path; /* the first one */
@@ -86,9 +86,9 @@ static void take_stray(struct search *s, int fd, const char *path, const char *n
 /* What the folder gave to others at the start. */
 static mode_t find_broad(const struct ab_survey *survey, const struct stat *st)
 {
-	for (size_t i = 0; i < survey->nbroad; i++)
-		if (survey->broad[i].ino == st->st_ino && survey->broad[i].dev == st->st_dev)
-			return survey->broad[i].mode;
+	for (size_t i = survey->shared.len; i < survey->nmodes; i++)
+		if (survey->modes[i].ino == st->st_ino && survey->modes[i].dev == st->st_dev)
+			return survey->modes[i].mode;
 	return 0;
 }
 
@@ -200,14 +200,13 @@ static void search_root(struct search *s, const char *root)
 		s->cut |= errno != ENOENT && errno != ENOTDIR;
 }
 
-/* After the end of a run that was killed it is not known what the folder had. */
+/* In a record of an older version it is not known what the folder had. */
 static void enter_shared(struct search *s, size_t i)
 {
 	const struct ab_survey *survey = s->q->survey;
 
-	s->root = survey->shared_modes ? survey->shared_modes[i]
-				       : (struct ab_shared_mode){ .mode = 0 };
-	s->mask = survey->shared_modes ? survey->mask : S_IWGRP | S_IWOTH;
+	s->root = survey->nmodes ? survey->modes[i] : (struct ab_folder_mode){ .mode = 0 };
+	s->mask = survey->nmodes ? survey->mask : S_IWGRP | S_IWOTH;
 }
 
 static void search_locked(struct search *s, const char *path)
@@ -228,7 +227,7 @@ static void search_locked(struct search *s, const char *path)
 static void search_shared(struct search *s, size_t i)
 {
 	enter_shared(s, i);
-	if (s->q->survey->shared_modes)
+	if (s->q->survey->nmodes)
 		put_back_root(s, s->q->survey->shared.v[i]);
 	search_root(s, s->q->survey->shared.v[i]);
 }

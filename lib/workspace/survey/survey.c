@@ -159,18 +159,27 @@ static void settle_shared(struct ab_survey *o)
 	}
 }
 
+void ab_folder_mode_read(const char *path, struct ab_folder_mode *ret)
+{
+	struct stat st = { 0 };
+
+	(void)lstat(path, &st);
+	ret->dev = st.st_dev;
+	ret->ino = st.st_ino;
+	ret->mode = st.st_mode & 07777;
+	ret->changed = st.st_ctim;
+	ret->acl = getxattr(path, "system.posix_acl_default", NULL, 0) > 0;
+}
+
 static void note_modes(struct ab_survey *o)
 {
-	o->shared_modes = ab_alloc(o->shared.len * sizeof(o->shared_modes[0]) + 1);
 	o->mask = umask(077);
 	umask(o->mask);
 	for (size_t i = 0; i < o->shared.len; i++) {
-		struct stat st;
+		struct ab_folder_mode *m = ab_append(o->modes, o->nmodes);
 
-		if (stat(o->shared.v[i], &st) == 0)
-			o->shared_modes[i].mode = st.st_mode & 07777;
-		o->shared_modes[i].acl =
-			getxattr(o->shared.v[i], "system.posix_acl_default", NULL, 0) > 0;
+		*m = (struct ab_folder_mode){ .path = ab_strdup(o->shared.v[i]) };
+		ab_folder_mode_read(m->path, m);
 	}
 }
 
@@ -334,10 +343,14 @@ static void note_broad(struct ab_survey *o, int fd, const char *path)
 	enum { BROAD_MAX = 4096 };
 	struct stat st;
 
-	if (o->shared.len && o->nbroad < BROAD_MAX && ab_path_within_any(path, &o->shared) &&
-	    fstat(fd, &st) == 0 && (st.st_mode & 07022))
-		*ab_append(o->broad, o->nbroad) =
-			(struct ab_broad_folder){ st.st_dev, st.st_ino, st.st_mode };
+	if (o->shared.len && o->nmodes < o->shared.len + BROAD_MAX &&
+	    ab_path_within_any(path, &o->shared) && fstat(fd, &st) == 0 && (st.st_mode & 07022))
+		*ab_append(o->modes, o->nmodes) =
+			(struct ab_folder_mode){ .path = ab_strdup(path),
+						 .dev = st.st_dev,
+						 .ino = st.st_ino,
+						 .mode = st.st_mode & 07777,
+						 .changed = st.st_ctim };
 }
 
 static bool scan_folder(void *arg, int fd, const char *path, unsigned depth,
@@ -509,8 +522,10 @@ int ab_survey_make(const struct ab_policy *policy, char *const *env,
 
 void ab_survey_fini(struct ab_survey *survey)
 {
+	for (size_t i = 0; i < survey->nmodes; i++)
+		free(survey->modes[i].path);
 	ab_strv_fini_all(&survey->write, &survey->shared, &survey->unshared);
-	ab_free_all(survey->reviewed, survey->shared_modes, survey->broad);
+	ab_free_all(survey->reviewed, survey->modes);
 	ab_guards_free(survey->closed, survey->nclosed);
 	for (size_t i = 0; i < survey->nwatch; i++)
 		free_watch(&survey->watch[i]);

@@ -42,17 +42,14 @@ struct ab_project_file {
 	struct timespec changed; /* its ctime at the start */
 };
 
-/* A folder of filesystem.share at the start. */
-struct ab_shared_mode {
-	mode_t mode;
-	bool acl; /* new files in it get a list of rights from it */
-};
-
-/* A folder below one that gives others more than usual. */
-struct ab_broad_folder {
+/* The permissions of a folder at the start. */
+struct ab_folder_mode {
+	char *path;
 	dev_t dev;
 	ino_t ino;
-	mode_t mode;
+	mode_t mode; /* 0: it was not there */
+	bool acl;    /* new files in it get a list of rights from it */
+	struct timespec changed;
 };
 
 struct ab_survey {
@@ -61,10 +58,11 @@ struct ab_survey {
 	/* Folders of filesystem.share, and other writable folders in them: only in the latter the box
 	 * may leave links (quarantine/shared.h). */
 	struct ab_strv shared, unshared;
-	struct ab_shared_mode *shared_modes; /* of `shared`; NULL: not known any more */
-	mode_t mask;			     /* with it: the caller's umask */
-	struct ab_broad_folder *broad;
-	size_t nbroad;
+	/* Of each of `shared`, then of folders below them that give others more rights than usual. None: it
+	 * is not known any more. */
+	struct ab_folder_mode *modes;
+	size_t nmodes;
+	mode_t mask; /* with them: the caller's umask */
 	/* The workspace, if its changes go to a layer (filesystem.review): nothing in it is examined or
 	 * protected, because no program outside reads the layer. Not in `write`. Or NULL. */
 	char *reviewed;
@@ -99,6 +97,8 @@ bool ab_survey_reviews(const struct ab_policy *policy);
 int ab_survey_make(const struct ab_policy *policy, char *const *env,
 		   const struct ab_survey_limits *limits, struct ab_survey *ret,
 		   struct ab_error *err);
+/* Fills everything but the path; without the folder it is all 0. */
+void ab_folder_mode_read(const char *path, struct ab_folder_mode *ret);
 /* Did this entry of a watched folder exist at the start, though a pattern matches it? */
 bool ab_survey_existed(const struct ab_survey *survey, const char *dir, const char *entry);
 void ab_survey_fini(struct ab_survey *survey);

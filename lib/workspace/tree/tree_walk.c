@@ -67,8 +67,7 @@ static bool has_generated(const char *below)
 
 static bool is_older(const struct ab_walk *w, const struct stat *st)
 {
-	return st->st_ctim.tv_sec < w->since->tv_sec ||
-	       (st->st_ctim.tv_sec == w->since->tv_sec && st->st_ctim.tv_nsec < w->since->tv_nsec);
+	return ab_time_later(*w->since, st->st_ctim);
 }
 
 /* The list that the folder belongs to; NULL: leave it out. */
