@@ -369,12 +369,13 @@ plain"* && "$output" != *"another name"* ]]
 		agentbox run -v $option --name "n${#option}" -- sh read.sh
 		[[ "$output" == *" read-deny "* && "$output" != *hunter2* && "$output" == *"backtrace: false"* ]]
 		[[ "$option" == *private || "$output" == *"timeout = 7"* ]]
+		[[ "$output" == *"$PWD/copy is hidden: it is the same file as $HOME/.config/pip/pip.conf; to show both: --read $HOME/.config/pip/pip.conf"* ]]
+		[ "$(grep -c "is hidden: it is the same file" <<<"$output")" -eq 2 ]
 	done
-	[ -e copy ]
 	grep hunter2 copy
 	# Opened, it is open under each name.
-	agentbox run --yes --read "$HOME/.config/pip" -- cat copy
-	[[ "$output" == *hunter2* ]]
+	agentbox run -v --yes --read "$HOME/.config/pip/pip.conf" -- cat copy
+	[[ "$output" == *hunter2* && "$output" != *"is hidden: it is"* ]]
 	# A name that is not found is told, and one name is nothing to tell.
 	mv copy "$TEST_DIR/elsewhere/copy"
 	agentbox run -v -- sh -c 'cat ~/.config/pip/pip.conf'

@@ -134,6 +134,30 @@ static bool has_view(const struct ab_host_look *look, const char *path)
 	return false;
 }
 
+static bool are_same(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return lstat(a, &x) == 0 && lstat(b, &y) == 0 && ab_stat_same(&x, &y);
+}
+
+/* To open it, the file must be named by the name that the policy knows. */
+static void note_other_name(const struct ab_guard *files, size_t n, const char *path,
+			    struct ab_strv *notes)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(files[i].path, path) == 0)
+			return;
+	for (size_t i = 0; i < n; i++)
+		if (are_same(files[i].path, path)) {
+			ab_strv_add_safe(notes,
+					 "%s is hidden: it is the same file as %s; to show both: "
+					 "--read %s",
+					 path, files[i].path, files[i].path);
+			return;
+		}
+}
+
 /* A mask covers a name, and so does the view of a file. Its other names are hidden: a program that writes
  * the file anew there would lose what a view leaves out. */
 static void hide_other_names(const struct ab_host_look *look, const struct ab_hidden_names *denied,
@@ -149,10 +173,12 @@ static void hide_other_names(const struct ab_host_look *look, const struct ab_hi
 		ab_guards_add(&files, &n, look->viewed->v[i].real, AB_NODE_FILE);
 	ab_hidden_links_find(look->policy->home, &host->survey, files, n, AB_HIDDEN_LINKS_ENTRIES,
 			     &links);
-	ab_guards_free(files, n);
-	for (size_t i = 0; i < links.n; i++)
+	for (size_t i = 0; i < links.n; i++) {
+		note_other_name(files, n, links.v[i].path, &host->survey.notes);
 		if (!has_view(look, links.v[i].path))
 			ab_objects_add(&host->facts.masked, links.v[i].path, AB_AS_FILE);
+	}
+	ab_guards_free(files, n);
 	if (links.unmet.len)
 		host->readable = ab_strdup(links.unmet.v[0]);
 	for (size_t i = 0; i < links.unmet.len; i++)
@@ -161,13 +187,6 @@ static void hide_other_names(const struct ab_host_look *look, const struct ab_hi
 				 "it: find / -xdev -samefile %s; to hide it: --deny-read NAME",
 				 links.unmet.v[i], links.unmet.v[i]);
 	ab_hidden_links_fini(&links);
-}
-
-static bool are_same(const char *a, const char *b)
-{
-	struct stat x, y;
-
-	return lstat(a, &x) == 0 && lstat(b, &y) == 0 && ab_stat_same(&x, &y);
 }
 
 /* Is the workspace, or a folder that is writable by name, in `path`? */
