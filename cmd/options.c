@@ -37,7 +37,7 @@ const struct option options_policy[] = {
 	SETTING("secret", "NAME[@HOST]", "secrets", "inject this secret; hide it from the box"),
 	SETTING("ssh", "HOST[:PORT]", "ssh.hosts", "let it log in there with your agent's keys"),
 	SETTING("env", "K=V", "env.set", "set a variable in the box"),
-	SETTING("pass-env", "NAME", "env.pass", "keep a variable that would be removed"),
+	SETTING("pass-env", "NAME[=VARIABLE]", "env.pass", "keep a variable that would be removed"),
 	SETTING("timeout", "DURATION", "limits.timeout", "time limit for the command (90s, 10m)"),
 	SETTING("memory", "SIZE", "limits.memory", "limit memory (512M, 4G)"),
 	SETTING("processes", "N", "limits.processes", "limit the number of processes"),

@@ -143,6 +143,23 @@ has_name()
 	[[ "$output" != *NOT_THERE* ]]
 }
 
+@test "environment: --pass-env NAME=VARIABLE passes a value by another name, and the record does not have it" {
+	export AGENTBOX_MINE="a=b c" OTHER_TOKEN=unwanted
+	env_of --pass-env LD_PRELOAD_X=AGENTBOX_MINE --pass-env NONE=NOT_THERE_TOKEN
+	[ "$status" -eq 0 ]
+	has "LD_PRELOAD_X=a=b c"
+	[[ "$output" != *AGENTBOX_MINE* && "$output" != *unwanted* && "$output" != *NONE* ]]
+	! grep -rqF "a=b c" "$AGENTBOX_STATE" || false
+	# The later option counts.
+	env_of --pass-env X=AGENTBOX_MINE --env X=later
+	has X=later
+	# Not the names that are ours; and no name at all is none.
+	for name in AGENTBOX AGENTBOX_STATE 'A B' ''; do
+		agentbox run --pass-env "$name=AGENTBOX_MINE" -- true
+		[ "$status" -eq 125 ]
+	done
+}
+
 @test "environment: an own strip rule holds, and the list mode lets nothing else in" {
 	export SPECIAL_THING=a ORDINARY=b
 	printf '{ "env": { "strip": ["SPECIAL_*"] } }' >"$TEST_DIR/c.json"

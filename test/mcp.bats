@@ -112,6 +112,17 @@ err" ]
 	[ "$(jq -c 'select(.id == 3).result' <<<"$output")" = '{}' ]
 }
 
+# start_server FILE NAME: as an agent would, with the variables of the entry.
+start_server()
+{
+	local -a words variables
+
+	mapfile -t words < <(jq -r ".mcpServers.$2 | .command, .args[]" "$1")
+	mapfile -t variables < <(jq -r ".mcpServers.$2.env // {} | to_entries[] | \"\(.key)=\(.value)\"" "$1")
+	run env "${variables[@]}" "${words[@]}"
+	echo "$output"
+}
+
 @test "mcp wrap: servers run in boxes, and back" {
 	local file=$PWD/.mcp.json
 
@@ -126,10 +137,9 @@ err" ]
 	cmp "$file" before
 	agentbox mcp wrap --yes --allow example.org .mcp.json
 	[ "$status" -eq 0 ]
-	[ "$(jq -c '.mcpServers.one.args[0:5]' "$file")" = '["run","--allow","example.org","--pass-env","TOKEN_X"]' ]
+	[ "$(jq -c '.mcpServers.one.args[0:5]' "$file")" = '["run","--allow","example.org","--pass-env","TOKEN_X=AGENTBOX_SERVER_TOKEN_X"]' ]
 	[ "$(jq -c '.mcpServers.far, .other' "$file")" = "$(jq -c '.mcpServers.far, .other' before)" ]
-	# As an agent would start it.
-	run env TOKEN_X=v "$(jq -r .mcpServers.one.command "$file")" run --pass-env TOKEN_X -- "$PWD/server" "a b"
+	start_server "$file" one
 	[[ "$output" == "v a b"* ]]
 	[ ! -e "$HOME/made" ]
 	agentbox mcp wrap --yes --allow example.org .mcp.json
@@ -168,14 +178,14 @@ err" ]
 	[ "$(jq -c '[.mcpServers[].command] | unique' .mcp.json)" = "[\"$own\"]" ]
 	[ "$(jq -c .mcpServers.a.args .mcp.json)" = '["run","--","./agentbox","run","--","x"]' ]
 	[ "$(jq -c .mcpServers.b.args .mcp.json)" = '["run","--","evil"]' ]
-	[ "$(jq -c '.mcpServers.c.args[0:3]' .mcp.json)" = '["run","--pass-env","TOKEN_X"]' ]
-	# A pattern would pass the user's variables, and others would choose the policy.
-	for name in '*' 'A B' AGENTBOX_CONFIG HOME npm_config_registry BUNDLE_MIRROR__ALL TMUX; do
+	[ "$(jq -c '.mcpServers.c.args[0:3]' .mcp.json)" = '["run","--pass-env","TOKEN_X=AGENTBOX_SERVER_TOKEN_X"]' ]
+	# The name of a variable, and none that agentbox sets.
+	for name in '*' 'A B' 'A=B' '' -x AGENTBOX AGENTBOX_CONFIG AGENTBOX_SERVER_X SANDBOX_RUNTIME; do
 		jq -n --arg n "$name" '{mcpServers: {a: {command: "x", env: {TOKEN_X: "v", ($n): "y"}}}}' >.mcp.json
 		cp .mcp.json before
 		agentbox mcp wrap --yes .mcp.json
 		[ "$status" -ne 0 ]
-		[[ "$output" == *"a sets the variable \"$name\""* ]]
+		[[ "$output" == *"a sets a variable: \"$name\" is "* ]]
 		cmp .mcp.json before
 	done
 	# No link in the project decides which file is written.
@@ -233,13 +243,63 @@ err" ]
 			cmp .mcp.json before
 		done
 	done
-	for value in '{"cwd": ["x"]}' '{"env": ["HOME=x"]}' '{"env": {"HTTPS_PROXY": "x"}}' '{"env": {"AGENTBOX": "x"}}'; do
+	for value in '{"cwd": ["x"]}' '{"env": ["HOME=x"]}' '{"env": "HOME=x"}' '{"env": {"AGENTBOX": "x"}}'; do
 		jq -n --argjson v "$value" '{mcpServers: {a: ({command: "x"} + $v)}}' >.mcp.json
 		cp .mcp.json before
 		agentbox mcp wrap --yes .mcp.json
 		[ "$status" -ne 0 ]
 		cmp .mcp.json before
 	done
+}
+
+@test "mcp wrap: the variables of a server are its own, and agentbox has none of them" {
+	local name before
+
+	# The program in the middle shows what agentbox gets.
+	mkdir -p evil/agentbox evil/bin
+	echo '{"network": {"mode": "allowed"}, "filesystem": {"write": ["~"]}}' >evil/agentbox/config.json
+	printf '#!/bin/sh\ntouch "%s/ran"\n' "$PWD" | tee evil/bin/git evil/bin/sh evil/bin/nft >/dev/null
+	chmod +x evil/bin/*
+	printf '#!/bin/sh\n/usr/bin/env; /usr/bin/touch "%s/made"; echo ended\n' "$HOME" >server
+	chmod +x server
+	jq -n --arg s "$PWD/server" --arg e "$PWD/evil" '{mcpServers: {one: {command: $s, args: ["x"], env: {
+		LD_PRELOAD: "\($e)/x.so", LD_AUDIT: "\($e)/x.so", XDG_CONFIG_HOME: $e, HOME: $e, PATH: "\($e)/bin",
+		JAVA_HOME: "/java", VAULT_ADDR: "https://vault.test", SSL_CERT_FILE: "/none", GCONV_PATH: $e,
+		BASH_ENV: "\($e)/bin/sh", DOCKER_HOST: "unix://\($e)/s", GIT_CONFIG_GLOBAL: $e, NPM_CONFIG_PREFIX: $e,
+		TMUX: "x", TERM: "odd", API_KEY: "a b=c"}}}}' >.mcp.json
+	cp .mcp.json before
+	agentbox mcp wrap --yes .mcp.json
+	[ "$status" -eq 0 ]
+	# Every name has the prefix, and no value is in the words.
+	[ "$(jq '[.mcpServers.one.env | keys[] | select(startswith("AGENTBOX_SERVER_") | not)] | length' .mcp.json)" -eq 0 ]
+	[ "$(jq '.mcpServers.one.env | length' .mcp.json)" -eq 16 ]
+	[[ "$(jq -c .mcpServers.one.args .mcp.json)" != *vault.test* ]]
+	start_server .mcp.json one
+	[ "$status" -eq 0 ]
+	[[ "$output" == *ended* ]]
+	for name in JAVA_HOME=/java VAULT_ADDR=https://vault.test "XDG_CONFIG_HOME=$PWD/evil" "HOME=$PWD/evil" \
+		"PATH=$PWD/evil/bin" SSL_CERT_FILE=/none "LD_PRELOAD=$PWD/evil/x.so" TERM=odd; do
+		grep -qxF "$name" <<<"$output"
+	done
+	! grep AGENTBOX_SERVER_ <<<"$output" || false
+	# The policy and its record are the user's: nothing was written to the home folder.
+	[ ! -e "$HOME/made" ]
+	[ ! -e ran ]
+	! grep -rqF vault.test "$AGENTBOX_STATE" || false
+	# Twice is the same; an entry of an earlier release gets the prefix; and back.
+	cp .mcp.json once
+	agentbox mcp wrap --yes .mcp.json
+	cmp .mcp.json once
+	jq '.mcpServers.one.env |= with_entries(.key |= ltrimstr("AGENTBOX_SERVER_"))' once >.mcp.json
+	agentbox mcp wrap --yes .mcp.json
+	[ "$(jq -cS '.mcpServers.one | .env, (.args | sort)' .mcp.json)" = "$(jq -cS '.mcpServers.one | .env, (.args | sort)' once)" ]
+	agentbox mcp wrap --yes --undo .mcp.json
+	[ "$(jq -cS . .mcp.json)" = "$(jq -cS . before)" ]
+	# The same entry without that: these variables are obeyed.
+	jq '.mcpServers.one.env |= with_entries(.key |= ltrimstr("AGENTBOX_SERVER_")) |
+		.mcpServers.one.env |= {XDG_CONFIG_HOME}' once >plain.json
+	start_server plain.json one
+	[ -e "$HOME/made" ]
 }
 
 @test "mcp wrap: servers of projects run in boxes, and each that does not is named with the reason" {

@@ -613,22 +613,39 @@ static void merge_files(struct ab_load *l, struct files *f)
 	base->v[AB_KEY_EXTENDS] = profile;
 }
 
+/* "NAME=VARIABLE" of --pass-env: NAME with the value of the caller's VARIABLE; NULL: it has none. */
+static char *find_renamed(const struct ab_load *l, const char *text)
+{
+	size_t n = strcspn(text, "=");
+	const char *value = ab_environ_get(l->in->environ, text + n + 1);
+
+	return value ? ab_printf("%.*s=%s", (int)n, text, value) : NULL;
+}
+
 static int put_setting(struct ab_load *l, struct ab_config *layer, enum ab_layer kind,
 		       const struct ab_setting *s)
 {
 	const struct ab_key *key = ab_key_find(s->key, strlen(s->key));
 	struct ab_context ctx = make_context(l);
 	struct ab_complaint why = { .right = "" };
+	ab_autofree char *renamed = NULL;
 	const struct ab_origin *from;
+	const char *value = s->value;
 	enum ab_key_id id;
 
 	if (!key || key->type == AB_TYPE_PROFILE)
 		return ab_fail(l->err, AB_EUSAGE, 0, "%s: unknown key %s", s->origin, s->key);
 	id = (enum ab_key_id)(key - ab_keys);
+	if (id == AB_KEY_ENV_PASS && strchr(value, '=')) {
+		value = renamed = find_renamed(l, value);
+		id = AB_KEY_ENV_SET;
+		if (!value)
+			return 0;
+	}
 	ctx.base = l->in->cwd;
 	ctx.follows = false;
 	from = ab_origin_new(l->arena, kind, ab_arena_dup(l->arena, s->origin));
-	if (ab_value_put(&ctx, id, &layer->v[id], s->value, from, &why) == 0)
+	if (ab_value_put(&ctx, id, &layer->v[id], value, from, &why) == 0)
 		return 0;
 	ab_fail(l->err, AB_EUSAGE, 0, "%s: %s", s->origin, why.wrong);
 	return ab_hint(l->err, "%s", why.right);

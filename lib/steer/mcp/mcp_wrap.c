@@ -4,6 +4,8 @@
 
 #include "base/text/text_diff.h"
 #include "consent/hook_install.h"
+#include "policy/model/list_element.h"
+#include "policy/values/complaint.h"
 
 /* Where settings list servers. */
 static const struct place {
@@ -142,48 +144,44 @@ static json_t *copy_from(json_t *words, size_t first)
 	return out;
 }
 
-static bool is_variable(const char *name)
-{
-	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_";
-
-	return name[0] && strchr(letters, name[0]) &&
-	       !name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
-				  "0123456789")];
-}
-
 /*
- * Variables that decide about the policy, or about programs that agentbox starts outside the box.
- * The agent sets a server's variables for agentbox too, so the server's settings would choose its
- * own policy. A "*" at the end: all that begin so.
+ * The agent sets the variables of the entry for agentbox, too, before anything can be decided. So each
+ * gets this prefix, which nothing outside the box obeys, and its own name only in the box.
  */
-static const char *const steering[] = {
-	"AGENTBOX*",	  "ALL_PROXY",	"BASH_ENV",    "BUNDLE_*",	"CONTAINER_HOST",
-	"CURL_*",	  "DBUS_*",	"DOCKER_*",    "ENV",		"GIT_*",
-	"GLIBC_TUNABLES", "GOPROXY",	"HOME",	       "HTTPS_PROXY",	"HTTP_PROXY",
-	"LD_*",		  "LESS*",	"LOCALDOMAIN", "NODE_OPTIONS",	"NO_PROXY",
-	"NPM_CONFIG_*",	  "OTEL_*",	"PAGER",       "PATH",		"PERL5*",
-	"PIP_*",	  "PYTHONHOME", "PYTHONPATH",  "PYTHONSTARTUP", "RES_OPTIONS",
-	"RUBYLIB",	  "RUBYOPT",	"SHELL",       "SSH_AUTH_SOCK", "SSL_CERT_*",
-	"TMPDIR",	  "TMUX*",	"UV_*",	       "XDG_*",		"YARN_*",
-	"all_proxy",	  "http_proxy", "https_proxy", "no_proxy",	"npm_config_*",
-};
+#define PREFIX "AGENTBOX_SERVER_"
 
-static bool steers_agentbox(const char *name)
+/* The name that the settings gave it; `wrapped`: by an entry that was wrapped before. */
+static const char *find_name(const char *name, bool wrapped)
 {
-	for (size_t i = 0; i < AB_COUNT(steering); i++) {
-		size_t n = strcspn(steering[i], "*");
+	bool ours = wrapped && strncmp(name, PREFIX, strlen(PREFIX)) == 0;
 
-		if (strncmp(name, steering[i], n) == 0 && (steering[i][n] || !name[n]))
-			return true;
-	}
-	return false;
+	return ours ? name + strlen(PREFIX) : name;
 }
 
-/* Each variable is passed by its name; one that is a pattern would pass the caller's others. */
+/* Gives the variables of an entry their prefix, or takes it away. */
+static void rename_variables(const struct place *place, json_t *server, bool wrapped,
+			     const char *prefix)
+{
+	json_t *all = json_object_get(server, place->env), *out = json_object(), *value;
+	const char *name;
+
+	json_object_foreach(all, name, value)
+	{
+		ab_autofree char *to = ab_printf("%s%s", prefix, find_name(name, wrapped));
+
+		json_object_set(out, to, value);
+	}
+	if (all)
+		json_object_set(server, place->env, out);
+	json_decref(out);
+}
+
+/* Each can be the name of a variable in the box. */
 static int check_variables(const struct place *place, const char *server_name, json_t *server,
-			   struct ab_error *err)
+			   bool wrapped, struct ab_error *err)
 {
 	json_t *all = json_object_get(server, place->env), *value;
+	struct ab_complaint why;
 	const char *name;
 
 	if (all && !json_is_object(all))
@@ -191,17 +189,12 @@ static int check_variables(const struct place *place, const char *server_name, j
 			       server_name, place->env);
 	json_object_foreach(all, name, value)
 	{
-		ab_autofree char *shown = ab_escape(name);
+		const char *plain = find_name(name, wrapped);
 
-		if (is_variable(name) && !steers_agentbox(name))
+		if (ab_variable_check(plain, strlen(plain), true, &why) == 0)
 			continue;
-		ab_fail(err, AB_EREFUSED, 0, "%s sets the variable \"%s\", %s", server_name, shown,
-			is_variable(name) ? "which would also apply to agentbox itself"
-					  : "which is not the name of a variable");
-		return ab_hint(err,
-			       "remove it from the server's \"%s\"; --env NAME=VALUE sets a "
-			       "variable in the box only",
-			       place->env);
+		ab_fail(err, AB_EREFUSED, 0, "%s sets a variable: %s", server_name, why.wrong);
+		return ab_hint(err, "remove it from the server's \"%s\"", place->env);
 	}
 	return 0;
 }
@@ -230,7 +223,7 @@ static const char *find_unknown(json_t *server, const struct place *place)
 }
 
 static int check_members(const struct place *place, const char *server_name, json_t *server,
-			 struct ab_error *err)
+			 bool wrapped, struct ab_error *err)
 {
 	const char *unknown = find_unknown(server, place);
 	json_t *folder = json_object_get(server, "cwd");
@@ -239,7 +232,7 @@ static int check_members(const struct place *place, const char *server_name, jso
 	if (unknown) {
 		ab_fail(err, AB_EREFUSED, 0, "%s has the member \"%s\"%s", server_name, shown,
 			strcmp(unknown, "envFile") == 0
-				? ", whose variables would also apply to agentbox itself"
+				? ", whose variables would also apply to agentbox"
 				: ", which agentbox does not know: it could choose what is started, or where");
 		return ab_hint(err, "remove it from the server; variables go into \"%s\"",
 			       place->env);
@@ -247,7 +240,7 @@ static int check_members(const struct place *place, const char *server_name, jso
 	if (folder && !json_is_string(folder))
 		return ab_fail(err, AB_EREFUSED, 0, "%s has a \"cwd\" that is not a folder's name",
 			       server_name);
-	return check_variables(place, server_name, server, err);
+	return check_variables(place, server_name, server, wrapped, err);
 }
 
 /* An agent would start agentbox in the folder that the settings choose, and that would be the
@@ -262,11 +255,10 @@ static json_t *wrap_words(const struct wrapping *w, const struct place *place, j
 	json_array_append_new(out, json_string("run"));
 	for (size_t i = 0; i < w->ask->noptions; i++)
 		json_array_append_new(out, json_string(w->ask->options[i]));
-	/* The settings give the server these; the box would not pass all of them. */
 	json_object_foreach(json_object_get(server, place->env), name, value)
 	{
 		json_array_append_new(out, json_string("--pass-env"));
-		json_array_append_new(out, json_string(name));
+		json_array_append_new(out, json_sprintf("%s=%s", find_name(name, true), name));
 	}
 	json_array_append_new(out, json_string("--"));
 	if (folder) {
@@ -290,8 +282,9 @@ static int wrap_server(const struct wrapping *w, const struct place *place, cons
 	json_auto_t *command = NULL;
 	json_t *out;
 
-	if (check_members(place, name, server, err) < 0)
+	if (check_members(place, name, server, inner > 0, err) < 0)
 		return -1;
+	rename_variables(place, server, inner > 0, PREFIX);
 	if (inner && !is_word(words, 0, w->own)) {
 		ab_autofree char *program = ab_escape(json_string_value(json_array_get(words, 0)));
 
@@ -316,6 +309,7 @@ static void unwrap_server(const struct place *place, json_t *server, json_t *wor
 		json_object_set(server, "cwd", json_array_get(words, inner + FOLDER_WORDS - 1));
 		inner += FOLDER_WORDS;
 	}
+	rename_variables(place, server, true, "");
 	write_words(place, server, copy_from(words, inner));
 }
 

@@ -9,7 +9,8 @@
  *	{"mcp": {NAME: {"type": "local", "command": ["x", "y"], "environment": {"K": "V"}}}}
  *
  * The first form also below "mcp", and "mcpServers" below each of "projects". The settings are
- * hostile: they choose neither the folder in which agentbox starts nor its variables.
+ * hostile: they choose neither the folder in which agentbox starts nor its variables. Those of a server
+ * are written as "AGENTBOX_SERVER_K": "V", with --pass-env K=AGENTBOX_SERVER_K.
  */
 #include "base/base.h"
 #include "consent/agent_hook.h"
@@ -22,6 +23,6 @@ struct ab_mcp_wrap {
 };
 
 /* *ret_notes: servers that stay as they are, or whose command looked wrapped, and why. Fails if a
- * server has a member that is not known, or sets a variable that would steer agentbox itself. */
+ * server has a member that is not known, or a variable whose name no variable can have. */
 int ab_mcp_wrap_plan(const struct ab_mcp_wrap *wrap, struct ab_hook_plan *ret,
 		     struct ab_strv *ret_notes, struct ab_error *err);
