@@ -180,6 +180,8 @@ int ab_attack(const struct ab_policy_input *input, struct ab_attack *ret, struct
 		return -1;
 	if (check_place(trial.base, err) == 0 && ab_stage_open(&trial, &stage, err) == 0) {
 		result = run_attack(&stage, input, &attack, err);
+		if (result < 0 && attack.len == 0 && ab_stand_ins_without_engine(&trial))
+			result = run_attack(&stage, input, &attack, err);
 		ab_stage_fini(&stage);
 	}
 	ab_trial_fini(&trial);

@@ -13,6 +13,7 @@
  * are created through a hole have no name or are removed again.
  */
 #include "attack/attack_result.h"
+#include "attack/attack_stand_ins.h"
 #include "base/base.h"
 
 /* What the inside knows, from its arguments. */
@@ -35,6 +36,7 @@ struct ab_attacker {
 #define AB_PLANTED_NAME "agentbox-planted-" /* files, queues, sockets */
 #define AB_INSIDE_NAME "agentbox-inside-"   /* what the inside leaves behind */
 #define AB_PLANTED_SECRET "a planted secret"
+#define AB_PLANTED_LOGIN "planted-login"
 
 /* Addresses that the box must not reach. Where the address does not matter, it
  * is one for documentation, so that nothing arrives anywhere through a hole. */
@@ -42,6 +44,9 @@ struct ab_attacker {
 #define AB_OUT6 "2001:db8::1"
 #define AB_METADATA "169.254.169.254"
 #define AB_PRIVATE "10.0.0.1"
+
+/* The functions of the tables have the same parameters; many need none of them. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
 
 /*
  * One attempt. `run` gets `arg` and reports with the functions below. `twin` does
@@ -67,7 +72,7 @@ struct ab_tries {
 
 extern const struct ab_tries ab_tries_files, ab_tries_home, ab_tries_mounts, ab_tries_processes,
 	ab_tries_users, ab_tries_net, ab_tries_ipc, ab_tries_calls, ab_tries_terminal,
-	ab_tries_limits, ab_tries_environment;
+	ab_tries_limits, ab_tries_environment, ab_tries_secrets, ab_tries_containers;
 
 /* All tables as one: the attempt with this index, or NULL. */
 const struct ab_try *ab_try_at(size_t index);
@@ -111,12 +116,18 @@ struct ab_stage {
 	int key;
 	int secret;	  /* a file descriptor of a planted key */
 	int listeners[4]; /* the host's: TCP, abstract, pathname, renamed */
+	struct ab_stand_ins stand_ins;
 	char *before;	  /* the trial's files, as text */
 	char *mounts;
 };
 
 int ab_stage_open(struct ab_trial *trial, struct ab_stage *ret, struct ab_error *err);
 void ab_stage_fini(struct ab_stage *stage);
+/* A socket that listens; -1: it cannot. *ret_port is set if it can be reached. */
+int ab_stage_listen(const char *path, bool abstract);
+int ab_stage_listen_loopback(int *ret_port);
+/* A file in the trial's folder, with its parents; `text` NULL: a folder. */
+int ab_stage_plant(const struct ab_trial *trial, const char *path, const char *text);
 /* Folders of the host that are private in the box; ends with NULL. */
 extern const char *const ab_shared_folders[];
 

@@ -21,7 +21,6 @@ static enum ab_hold make_call(struct ab_attacker *a, const struct ab_try *t)
 
 static const char *read_personality(struct ab_attacker *a)
 {
-	(void)a;
 	return personality(0xffffffff) < 0 ? "reading the personality" : NULL;
 }
 
@@ -37,14 +36,12 @@ static enum ab_hold make_foreign_call(struct ab_attacker *a, const struct ab_try
 	errno = r < 0 ? (int)-r : 0;
 	return ab_refused(a, r < 0 ? -1 : r);
 #else
-	(void)t;
 	return ab_untried(a, "needs a 32-bit program on this machine");
 #endif
 }
 
 static enum ab_hold check_filter(struct ab_attacker *a, const struct ab_try *t)
 {
-	(void)t;
 	return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 2 ? ab_held(a, "in force")
 						      : ab_broken(a, "no filter is in force");
 }
@@ -101,7 +98,6 @@ static const char *use_terminal(struct ab_attacker *a)
 	struct winsize size;
 	char byte = 0;
 
-	(void)a;
 	if (slave < 0 || ioctl(slave, TIOCGWINSZ, &size) < 0 || write(slave, "x", 1) != 1 ||
 	    read(master, &byte, 1) != 1 || byte != 'x')
 		return "using its own terminal";

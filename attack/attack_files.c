@@ -3,6 +3,7 @@
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/xattr.h>
 
 #include "attack/attack.h"
 #include "base/base.h"
@@ -31,6 +32,19 @@ static enum ab_hold open_write(struct ab_attacker *a, const struct ab_try *t)
 static enum ab_hold open_read(struct ab_attacker *a, const struct ab_try *t)
 {
 	return ab_refused_fd(a, open(ab_attacker_path(a, t->arg), R));
+}
+
+/* What a box sees of such a file has no logins in it. */
+static enum ab_hold read_login(struct ab_attacker *a, const struct ab_try *t)
+{
+	ab_autoclose int fd = open(ab_attacker_path(a, t->arg), R);
+	ab_autofree char *text = NULL;
+	size_t len;
+
+	if (fd < 0 || ab_read_all(fd, 4096, &text, &len) < 0)
+		return ab_held(a, "%s", strerror(errno));
+	return strstr(text, AB_PLANTED_LOGIN) ? ab_broken(a, "it is there")
+					      : ab_held(a, "%zu bytes without it", len);
 }
 
 static enum ab_hold create_named(struct ab_attacker *a, const struct ab_try *t)
@@ -78,6 +92,14 @@ static enum ab_hold list_folder(struct ab_attacker *a, const struct ab_try *t)
 static enum ab_hold change_mode(struct ab_attacker *a, const struct ab_try *t)
 {
 	return ab_refused(a, chmod(ab_attacker_path(a, t->arg), 0777));
+}
+
+/* It may, and the run's end takes it back: ab_stage_inspect() compares modes. */
+static enum ab_hold open_shared(struct ab_attacker *a, const struct ab_try *t)
+{
+	return ab_held(a, "%s", chmod(ab_attacker_path(a, t->arg), 04777) < 0
+					? strerror(errno)
+					: "for this run only: see the files outside");
 }
 
 /* Sets the current mode: needs the permission, but changes nothing. */
@@ -324,6 +346,11 @@ static const char *write_in_workspace(struct ab_attacker *a)
 	return make_and_remove(ab_attacker_path(a, "./made-inside"));
 }
 
+static const char *write_in_shared(struct ab_attacker *a)
+{
+	return make_and_remove(ab_attacker_path(a, "~/shared/made-inside"));
+}
+
 static const char *write_in_git(struct ab_attacker *a)
 {
 	return make_and_remove(ab_attacker_path(a, "./.git/index.lock"));
@@ -340,7 +367,6 @@ static const char *read_own_status(struct ab_attacker *a)
 {
 	ab_autoclose int fd = open("/proc/self/status", R);
 
-	(void)a;
 	return fd < 0 ? "reading /proc/self/status" : NULL;
 }
 
@@ -364,6 +390,7 @@ static const char *make_fifo(struct ab_attacker *a)
 }
 
 #define FILES "files"
+#define DEEP "./1/2/3/4/5/6/7/8/9"
 #define NAMES AB_PROP_BIT(AB_PROP_PROTECTED_NAMES)
 static const struct ab_try files[] = {
 	{ FILES, "create a file in /", create_unnamed, "/", 0, write_in_workspace },
@@ -387,6 +414,10 @@ static const struct ab_try files[] = {
 	{ FILES, "read a private key", open_read, "~/.ssh/id_ed25519", 0, read_known_hosts },
 	{ FILES, "read .netrc", open_read, "~/.netrc" },
 	{ FILES, "read it by its other name", open_read, "~/other-name" },
+	{ FILES, "read a login in settings of npm", read_login, "~/.npmrc" },
+	{ FILES, "read a login in settings of pip", read_login, "~/.config/pip/pip.conf" },
+	{ FILES, "open a shared folder to everybody", open_shared, "~/shared", 0,
+	  write_in_shared },
 	{ FILES, "read cloud credentials", open_read, "~/.aws/credentials" },
 	{ FILES, "read /etc/shadow", open_read, "/etc/shadow" },
 	{ FILES, "read a key through a symbolic link", open_through_link, "~/.ssh/id_ed25519",
@@ -409,10 +440,12 @@ static const struct ab_try files[] = {
 	  .claim = NAMES },
 	{ FILES, "add a command to an interrupted rebase", open_write,
 	  "./.git/rebase-merge/git-rebase-todo", .claim = NAMES },
-	{ FILES, "change a repository six folders down", open_write, "./1/2/3/4/5/6/.git/config",
+	{ FILES, "change a repository nine folders down", open_write, DEEP "/.git/config",
 	  .claim = NAMES },
-	{ FILES, "plant a hook in it", create_named, "./1/2/3/4/5/6/.git/hooks/pre-commit",
+	{ FILES, "plant a hook in it", create_named, DEEP "/.git/hooks/pre-commit",
 	  .claim = NAMES },
+	{ FILES, "change a repository in node_modules", open_write,
+	  "./node_modules/m/.git/config", .claim = NAMES },
 	{ FILES, "put a hooks folder into the git configuration", commit_config, "./.git/config", 0,
 	  write_in_git, .claim = NAMES },
 	{ FILES, "name a folder as the remote to push to", commit_config, "./.git/config", 1,
@@ -449,3 +482,170 @@ static const struct ab_try files[] = {
 	{ FILES, "create a block device", make_device, "./device", S_IFBLK },
 };
 const struct ab_tries ab_tries_files = { files, AB_COUNT(files) };
+
+/*
+ * The layered home: the box writes there, and none of it may reach the host; nor may the layer show
+ * what is hidden. Whether the host's files are unchanged is checked afterwards (attack_inspect.c).
+ */
+#define KEY "~/.ssh/id_ed25519"
+
+/* Can anything of the planted secret be read? */
+static bool shows_secret(int fd)
+{
+	char byte;
+	ssize_t n = fd < 0 ? -1 : read(fd, &byte, 1);
+
+	ab_closep(&fd);
+	return n > 0;
+}
+
+/* The staging tmpfs holds the layer. It is mounted below one of the private folders. */
+static enum ab_hold find_layer(struct ab_attacker *a, const struct ab_try *t)
+{
+	static const char *const places[] = {
+		"/run", "/tmp",		  "/var/tmp",	     "/dev",	    "/dev/shm",
+		"/",	"/proc/self/cwd", "/proc/self/root", "/proc/1/root"
+	};
+	static const char *const names[] = { "l0/u", "l0", "l1/u", "h", "../l0/u", "../../l0/u" };
+
+	for (size_t i = 0; i < AB_COUNT(places); i++)
+		for (size_t k = 0; k < AB_COUNT(names); k++) {
+			snprintf(a->path, sizeof(a->path), "%s/%s", places[i], names[k]);
+			if (access(a->path, F_OK) == 0)
+				return ab_broken(a, "%s is there", a->path);
+		}
+	return ab_held(a, "it has no name");
+}
+
+/* An inherited descriptor of a folder would lead past the layer. */
+static enum ab_hold find_folder_descriptor(struct ab_attacker *a, const struct ab_try *t)
+{
+	for (int fd = 0; fd < t->number; fd++) {
+		struct stat st;
+
+		if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode))
+			return ab_broken(a, "descriptor %d is a folder", fd);
+	}
+	return ab_held(a, "none of %ld is a folder", t->number);
+}
+
+/* The key under many names. */
+static enum ab_hold read_key_everywhere(struct ab_attacker *a, const struct ab_try *t)
+{
+	static const struct {
+		const char *before, *after;
+	} forms[] = {
+		{ "", "/.ssh/id_ed25519" },
+		{ "/proc/self/root", "/.ssh/id_ed25519" },
+		{ "/proc/thread-self/root", "/.ssh/id_ed25519" },
+		{ "", "/project/../.ssh/id_ed25519" },
+		{ "", "/./.ssh/../.ssh/id_ed25519" },
+		{ "", "/linked/id_ed25519" },
+	};
+	ab_autofree char *link = ab_printf("%s/home/linked", a->base);
+	size_t shown = 0;
+
+	if (symlink(".ssh", link) < 0)
+		return ab_untried(a, "cannot create a link: %s", strerror(errno));
+	for (size_t i = 0; i < AB_COUNT(forms); i++) {
+		ab_autofree char *path =
+			ab_printf("%s%s/home%s", forms[i].before, a->base, forms[i].after);
+
+		shown += shows_secret(open(path, R));
+	}
+	unlink(link);
+	if (shown)
+		return ab_broken(a, "%zu of its names show it", shown);
+	return ab_held(a, "none of %zu names", AB_COUNT(forms));
+}
+
+static enum ab_hold link_key(struct ab_attacker *a, const struct ab_try *t)
+{
+	ab_autofree char *to = ab_printf("%s/home/stolen", a->base);
+	int r = link(ab_attacker_path(a, t->arg), to);
+	bool shown = r == 0 && shows_secret(open(to, R));
+
+	if (r == 0)
+		unlink(to);
+	return shown ? ab_broken(a, "the link shows it") : ab_held(a, "not shown");
+}
+
+/* Copy the folder, as mv does when it cannot rename. */
+static enum ab_hold replace_folder(struct ab_attacker *a, const struct ab_try *t)
+{
+	ab_autofree char *dir = ab_strdup(ab_attacker_path(a, t->arg));
+	ab_autofree char *moved = ab_printf("%s-moved", dir);
+	ab_autofree char *key = ab_printf("%s/id_ed25519", moved);
+	bool shown;
+
+	if (rename(dir, moved) < 0)
+		return ab_held(a, "%s", strerror(errno));
+	shown = shows_secret(open(key, R));
+	(void)rename(moved, dir);
+	return shown ? ab_broken(a, "the key moved with it") : ab_held(a, "without the key");
+}
+
+static enum ab_hold make_whiteout(struct ab_attacker *a, const struct ab_try *t)
+{
+	const char *path = ab_attacker_path(a, t->arg);
+	int r = mknod(path, S_IFCHR, 0);
+
+	if (r == 0)
+		unlink(path);
+	return ab_refused(a, r);
+}
+
+/* Overlay's own marks: one that counted would hide the host's files. */
+static enum ab_hold mark_opaque(struct ab_attacker *a, const struct ab_try *t)
+{
+	ab_autofree char *dir = ab_strdup(ab_attacker_path(a, t->arg));
+	ab_autofree char *file = ab_printf("%s/known_hosts", dir);
+
+	if (setxattr(dir, "user.overlay.opaque", "y", 1, 0) < 0)
+		return ab_held(a, "%s", strerror(errno));
+	(void)setxattr(dir, "user.overlay.redirect", "/etc", 4, 0);
+	return access(file, F_OK) == 0 ? ab_held(a, "it is stored without effect")
+				       : ab_broken(a, "it counts");
+}
+
+/* A name that did not exist at the start: whoever creates and removes it must not see the host's. */
+static enum ab_hold uncover_name(struct ab_attacker *a, const struct ab_try *t)
+{
+	const char *path = ab_attacker_path(a, t->arg);
+	int fd = open(path, W | O_CREAT | O_EXCL, 0600);
+
+	if (fd >= 0)
+		close(fd);
+	if (fd < 0 || unlink(path) < 0)
+		return ab_untried(a, "cannot create it: %s", strerror(errno));
+	return shows_secret(open(path, R)) ? ab_broken(a, "the host's file shows")
+					   : ab_held(a, "nothing there");
+}
+
+static const char *write_in_home(struct ab_attacker *a)
+{
+	return make_and_remove(ab_attacker_path(a, "~/made-inside"));
+}
+
+static const char *change_bashrc(struct ab_attacker *a)
+{
+	ab_autoclose int fd = open(ab_attacker_path(a, "~/.bashrc"), W | O_APPEND);
+
+	return fd < 0 || ab_write_all(fd, "x\n", 2) < 0 ? "changing .bashrc" : NULL;
+}
+
+#define HOME "home layer"
+static const struct ab_try home[] = {
+	{ HOME, "find the layer behind its mount", find_layer, NULL, 0, write_in_home,
+	  .claim = AB_CLAIM_MOUNTS },
+	{ HOME, "find a descriptor of the real folder", find_folder_descriptor, NULL, 256 },
+	{ HOME, "read a key under every name", read_key_everywhere, KEY, 0, read_known_hosts },
+	{ HOME, "read a key through a hard link", link_key, KEY },
+	{ HOME, "move the key's folder", replace_folder, "~/.ssh" },
+	{ HOME, "move the home folder", rename_it, "~", 0, change_bashrc,
+	  .claim = AB_CLAIM_MOUNTS },
+	{ HOME, "plant a whiteout", make_whiteout, "~/planted" },
+	{ HOME, "mark a folder as opaque", mark_opaque, "~/.ssh", 0, read_known_hosts },
+	{ HOME, "create and remove a hidden name", uncover_name, "~/.pgpass" },
+};
+const struct ab_tries ab_tries_home = { home, AB_COUNT(home) };

@@ -13,7 +13,8 @@
 static const struct ab_tries *const walls[] = {
 	&ab_tries_files,    &ab_tries_home,   &ab_tries_mounts,	     &ab_tries_processes,
 	&ab_tries_users,    &ab_tries_net,    &ab_tries_ipc,	     &ab_tries_calls,
-	&ab_tries_terminal, &ab_tries_limits, &ab_tries_environment,
+	&ab_tries_terminal, &ab_tries_limits, &ab_tries_environment, &ab_tries_secrets,
+	&ab_tries_containers,
 };
 
 const struct ab_try *ab_try_at(size_t index)

@@ -181,6 +181,13 @@ void ab_stage_inspect(struct ab_stage *s, struct ab_attack *attack)
 		   "unchanged, byte for byte", "something has changed");
 	add_answer(attack, "sockets of the host", are_listeners_untouched(s), "no connection",
 		   "one was connected to");
+	if (s->stand_ins.pid > 0) {
+		add_answer(attack, "servers that the box may ask",
+			   s->stand_ins.heard->requests == 0, "only what is allowed",
+			   "something denied arrived");
+		add_answer(attack, "the container engine", s->stand_ins.heard->bytes == 0,
+			   "only judged requests", "it heard something else");
+	}
 	add_answer(attack, "shared memory and queues of the host", is_ipc_untouched(s), "untouched",
 		   "touched");
 	add_answer(attack, "the host's /tmp and /dev/shm", is_nothing_leaked(s), "nothing leaked",

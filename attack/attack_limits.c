@@ -11,7 +11,6 @@ static const char *make_process(struct ab_attacker *a)
 {
 	pid_t pid = fork();
 
-	(void)a;
 	if (pid == 0)
 		_exit(0);
 	return pid < 0 || waitpid(pid, NULL, 0) != pid ? "creating a process" : NULL;
@@ -24,7 +23,6 @@ static enum ab_hold run_fork_bomb(struct ab_attacker *a, const struct ab_try *t)
 	pid_t pids[BOMB_MAX];
 	int n, errnum;
 
-	(void)t;
 	for (n = 0; n < BOMB_MAX; n++) {
 		pids[n] = fork();
 		if (pids[n] < 0)
@@ -113,7 +111,6 @@ static enum ab_hold take_watchers(struct ab_attacker *a, const struct ab_try *t)
 {
 	long all = read_limit("/proc/sys/fs/inotify/max_user_instances"), n = 0;
 
-	(void)t;
 	if (read_limit("/proc/sys/user/max_inotify_instances") >= all)
 		return ab_untried(a, "the namespace of this box has no limit of its own");
 	while (n < all && inotify_init1(IN_CLOEXEC) >= 0)
@@ -154,13 +151,11 @@ static enum ab_hold find_variable(struct ab_attacker *a, const struct ab_try *t)
 
 static const char *keep_variable(struct ab_attacker *a)
 {
-	(void)a;
 	return getenv("PLANTED_HARMLESS") ? NULL : "an ordinary variable";
 }
 
 static enum ab_hold find_secret(struct ab_attacker *a, const struct ab_try *t)
 {
-	(void)t;
 	for (char **e = environ; *e; e++)
 		if (strstr(*e, AB_PLANTED_SECRET))
 			return ab_broken(a, "%.*s", (int)strcspn(*e, "="), *e);
@@ -171,7 +166,6 @@ static enum ab_hold read_stray_fd(struct ab_attacker *a, const struct ab_try *t)
 {
 	char byte;
 
-	(void)t;
 	return ab_refused(a, pread(a->stray, &byte, 1, 0));
 }
 

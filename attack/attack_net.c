@@ -11,6 +11,7 @@
 #include "base/base.h"
 #include "netns/capture.h"
 #include "attack/attack.h"
+#include "attack/attack_stand_ins.h"
 
 #ifndef IPPROTO_MPTCP
 #define IPPROTO_MPTCP 262
@@ -133,21 +134,13 @@ static enum ab_hold send_datagram(struct ab_attacker *a, const struct ab_try *t)
 /* Ask the proxy for it explicitly. */
 static enum ab_hold connect_through_proxy(struct ab_attacker *a, const struct ab_try *t)
 {
-	struct address door = parse_address("127.0.0.1", AB_PORT_DOOR);
-	ab_autofree char *ask = ab_printf("CONNECT %s:%ld HTTP/1.1\r\n\r\n", t->arg, t->number);
-	ab_autoclose int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-	char answer[16] = "";
+	ab_autofree char *to = ab_printf("%s:%ld", t->arg, t->number);
+	struct ab_side side;
 
-	if (fd < 0 || dial(fd, &door) < 0 || send(fd, ask, strlen(ask), MSG_NOSIGNAL) < 0)
-		return ab_refused(a, -1);
-	if (poll(&p, 1, 1000) == 0)
-		return ab_held(a, "no answer");
-	if (recv(fd, answer, sizeof(answer) - 1, MSG_DONTWAIT) <= 0)
-		return ab_held(a, "closed immediately");
-	answer[strcspn(answer, "\r\n")] = '\0';
-	return strncmp(answer, "HTTP/1.1 2", 10) == 0 ? ab_broken(a, "it worked")
-						      : ab_held(a, "%s", answer);
+	if (ab_wire_dial(&side, to))
+		return ab_broken(a, "it worked");
+	return ab_held(a, "%.*s", side.in.len ? (int)strcspn(side.in.data, "\r\n") : 9,
+		       side.in.len ? side.in.data : "no answer");
 }
 
 static enum ab_hold send_ping(struct ab_attacker *a, const struct ab_try *t)
@@ -222,7 +215,6 @@ static int request_routes(int type, int flags)
 
 static enum ab_hold add_route(struct ab_attacker *a, const struct ab_try *t)
 {
-	(void)t;
 	return ab_refused(a, request_routes(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_ACK));
 }
 
@@ -231,7 +223,6 @@ static enum ab_hold change_device(struct ab_attacker *a, const struct ab_try *t)
 	struct ifreq req = { .ifr_name = "lo", .ifr_flags = IFF_PROMISC };
 	ab_autoclose int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
-	(void)t;
 	return ab_refused(a, ioctl(fd, SIOCSIFFLAGS, &req));
 }
 
@@ -241,7 +232,6 @@ static enum ab_hold find_interfaces(struct ab_attacker *a, const struct ab_try *
 	ab_autoclose int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	int others = 0, loopback = 0;
 
-	(void)t;
 	for (int i = 1; i < 4096; i++) {
 		struct ifreq req = { .ifr_ifindex = i };
 
@@ -259,7 +249,6 @@ static enum ab_hold find_interfaces(struct ab_attacker *a, const struct ab_try *
 
 static const char *read_routes(struct ab_attacker *a)
 {
-	(void)a;
 	return request_routes(RTM_GETROUTE, NLM_F_DUMP) < 0 ? "reading routes" : NULL;
 }
 
@@ -279,14 +268,12 @@ static const char *serve_at(const char *at)
 
 static const char *serve_v4(struct ab_attacker *a)
 {
-	(void)a;
 	return serve_at("127.0.0.1");
 }
 
 /* A machine may not have IPv6. */
 static const char *serve_v6(struct ab_attacker *a)
 {
-	(void)a;
 	return access("/proc/sys/net/ipv6", F_OK) == 0 ? serve_at("::1") : NULL;
 }
 

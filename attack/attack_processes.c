@@ -66,7 +66,6 @@ static enum ab_hold see_host(struct ab_attacker *a, const struct ab_try *t)
 	struct dirent *entry;
 	int seen = 0, own = 0;
 
-	(void)t;
 	if (!dir)
 		return ab_untried(a, "%s: %s", proc, strerror(errno));
 	while ((entry = readdir(dir)) != NULL) {
@@ -97,7 +96,6 @@ static enum ab_hold limit_host(struct ab_attacker *a, const struct ab_try *t)
 {
 	struct rlimit now;
 
-	(void)t;
 	/* Only reads it: setting a limit of processor time would end a process. */
 	if (kill(a->victim, 0) == 0)
 		return ab_untried(a, "a process in the box has that pid");
@@ -106,7 +104,6 @@ static enum ab_hold limit_host(struct ab_attacker *a, const struct ab_try *t)
 
 static enum ab_hold trace_init(struct ab_attacker *a, const struct ab_try *t)
 {
-	(void)t;
 	return ab_refused(a, ptrace(PTRACE_SEIZE, 1, NULL, NULL));
 }
 
@@ -127,7 +124,6 @@ static enum ab_hold steal_fd(struct ab_attacker *a, const struct ab_try *t)
 {
 	ab_autoclose int fd = (int)syscall(SYS_pidfd_open, 1, 0);
 
-	(void)t;
 	if (fd < 0)
 		return ab_held(a, "%s", strerror(errno));
 	return ab_refused_fd(a, (int)syscall(SYS_pidfd_getfd, fd, 0, 0));
@@ -146,7 +142,6 @@ static enum ab_hold set_realtime(struct ab_attacker *a, const struct ab_try *t)
 {
 	struct sched_param param = { .sched_priority = 50 };
 
-	(void)t;
 	return ab_refused(a, sched_setscheduler(0, SCHED_FIFO, &param));
 }
 
@@ -155,7 +150,6 @@ static const char *trace_child(struct ab_attacker *a)
 	pid_t pid = fork();
 	const char *why = NULL;
 
-	(void)a;
 	if (pid == 0) {
 		pause();
 		_exit(0);
@@ -174,7 +168,6 @@ static const char *signal_child(struct ab_attacker *a)
 	int status = 0;
 	pid_t pid = fork();
 
-	(void)a;
 	if (pid == 0) {
 		pause();
 		_exit(0);
@@ -219,7 +212,6 @@ static enum ab_hold become_user(struct ab_attacker *a, const struct ab_try *t)
 {
 	uid_t other = getuid() == 0 ? 65534 : 0;
 
-	(void)t;
 	return ab_refused(a, setresuid(other, other, other));
 }
 
@@ -227,13 +219,11 @@ static enum ab_hold become_group(struct ab_attacker *a, const struct ab_try *t)
 {
 	gid_t other = getgid() == 0 ? 65534 : 0;
 
-	(void)t;
 	return ab_refused(a, setresgid(other, other, other));
 }
 
 static enum ab_hold drop_groups(struct ab_attacker *a, const struct ab_try *t)
 {
-	(void)t;
 	return ab_refused(a, setgroups(0, NULL));
 }
 
@@ -268,13 +258,11 @@ static enum ab_hold raise_capability(struct ab_attacker *a, const struct ab_try 
 		{ .effective = 1u << CAP_SYS_ADMIN, .permitted = 1u << CAP_SYS_ADMIN },
 	};
 
-	(void)t;
 	return ab_refused(a, syscall(SYS_capset, &head, caps));
 }
 
 static enum ab_hold find_capability(struct ab_attacker *a, const struct ab_try *t)
 {
-	(void)t;
 	for (int cap = 0; cap < 64; cap++) {
 		int in = prctl(PR_CAPBSET_READ, cap, 0, 0, 0);
 
@@ -291,7 +279,6 @@ static enum ab_hold find_capability(struct ab_attacker *a, const struct ab_try *
 
 static enum ab_hold clear_no_new_privs(struct ab_attacker *a, const struct ab_try *t)
 {
-	(void)t;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 0, 0, 0, 0) == 0 ||
 	    prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
 		return ab_broken(a, "set-user-id programs work");

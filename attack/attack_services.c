@@ -28,7 +28,6 @@ static enum ab_hold connect_abstract_socket(struct ab_attacker *a, const struct 
 {
 	ab_autofree char *name = ab_printf(AB_PLANTED_NAME "%s", a->tag);
 
-	(void)t;
 	return ab_refused(a, dial_unix(name, true, SOCK_STREAM));
 }
 
@@ -66,7 +65,6 @@ static const char *use_own_sockets(struct ab_attacker *a)
 
 static enum ab_hold open_host_shm(struct ab_attacker *a, const struct ab_try *t)
 {
-	(void)t;
 	if (!a->key)
 		return ab_untried(a, "this kernel has no System V memory");
 	return ab_refused(a, shmget(a->key, 0, 0));
@@ -77,7 +75,6 @@ static enum ab_hold open_host_queue(struct ab_attacker *a, const struct ab_try *
 	ab_autofree char *name = ab_printf("/" AB_PLANTED_NAME "%s", a->tag);
 	mqd_t queue = mq_open(name, O_RDWR | O_CLOEXEC);
 
-	(void)t;
 	if (queue == (mqd_t)-1)
 		return ab_held(a, "%s", strerror(errno));
 	mq_close(queue);
@@ -97,7 +94,6 @@ static const char *use_own_shm(struct ab_attacker *a)
 	int id = shmget(IPC_PRIVATE, 4096, 0600);
 	void *p = id < 0 ? (void *)-1 : shmat(id, NULL, 0);
 
-	(void)a;
 	if (id >= 0)
 		shmctl(id, IPC_RMID, NULL);
 	return p == (void *)-1 ? "using its own shared memory" : NULL;
@@ -137,6 +133,7 @@ static const struct ab_try ipc[] = {
 	{ IPC, "the system bus", connect_path_socket, "/run/dbus/system_bus_socket" },
 	{ IPC, "the system bus by its old path", connect_path_socket,
 	  "/var/run/dbus/system_bus_socket" },
+	{ IPC, "the engine behind the container filter", connect_path_socket, "@engine.sock" },
 	{ IPC, "Docker", connect_path_socket, "/var/run/docker.sock" },
 	{ IPC, "containerd", connect_path_socket, "/run/containerd/containerd.sock" },
 	{ IPC, "the service manager", connect_path_socket, "/run/systemd/private" },

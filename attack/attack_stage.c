@@ -9,60 +9,57 @@
 #include "attack/attack.h"
 #include "attack/trial.h"
 #include "base/base.h"
+#include "base/system/folder.h"
 
 #define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
-/* Below the trial's folder; parents come before their children. */
+/* Below the trial's folder. */
 static const struct {
-	const char *path;
-	mode_t mode;
-	const char *text; /* NULL: a folder */
+	const char *path, *text; /* `text` NULL: a folder */
 } plants[] = {
-	{ "home/.ssh", 0700, NULL },
-	{ "home/.ssh/id_ed25519", 0600, AB_PLANTED_SECRET },
-	{ "home/.ssh/known_hosts", 0644, "host.example key\n" },
-	{ "home/.netrc", 0600, AB_PLANTED_SECRET },
-	{ "home/.aws", 0700, NULL },
-	{ "home/.aws/credentials", 0600, AB_PLANTED_SECRET },
-	{ "home/.bashrc", 0644, "# planted\n" },
-	{ "home/project/README", 0644, "planted\n" },
-	{ "home/project/.git", 0755, NULL },
-	{ "home/project/.git/HEAD", 0644, "ref: refs/heads/main\n" },
-	{ "home/project/.git/config", 0644,
+	{ "home/.ssh/id_ed25519", AB_PLANTED_SECRET },
+	{ "home/.ssh/known_hosts", "host.example key\n" },
+	{ "home/.netrc", AB_PLANTED_SECRET },
+	{ "home/.aws/credentials", AB_PLANTED_SECRET },
+	{ "home/.bashrc", "# planted\n" },
+	{ "home/.config/pip/pip.conf",
+	  "[global]\nindex-url = https://me:" AB_PLANTED_LOGIN "@mirror.test/simple\n" },
+	{ "home/.npmrc", "registry=https://me:" AB_PLANTED_LOGIN "@mirror.test/\n" },
+	{ "home/shared", NULL },
+	{ "home/project/README", "planted\n" },
+	{ "home/project/.git/HEAD", "ref: refs/heads/main\n" },
+	{ "home/project/.git/config",
 	  "[core]\n\tbare = false\n[include]\n\tpath = ../first.inc\n" },
-	{ "home/project/first.inc", 0644, "[include]\n\tpath = second.inc\n" },
-	{ "home/project/second.inc", 0644, "[core]\n\tpager = cat\n" },
-	{ "home/project/.git/rebase-merge", 0755, NULL },
-	{ "home/project/.git/rebase-merge/git-rebase-todo", 0644, "# planted\n" },
-	{ "home/project/.git/hooks", 0755, NULL },
-	{ "home/project/.git/hooks/README", 0644, "planted\n" },
-	{ "home/project/.git/objects", 0755, NULL },
-	{ "home/project/.git/refs", 0755, NULL },
-	{ "home/project/.git/refs/heads", 0755, NULL },
-	{ "home/project/1", 0755, NULL },
-	{ "home/project/1/2", 0755, NULL },
-	{ "home/project/1/2/3", 0755, NULL },
-	{ "home/project/1/2/3/4", 0755, NULL },
-	{ "home/project/1/2/3/4/5", 0755, NULL },
-	{ "home/project/1/2/3/4/5/6", 0755, NULL },
-	{ "home/project/1/2/3/4/5/6/.git", 0755, NULL },
-	{ "home/project/1/2/3/4/5/6/.git/HEAD", 0644, "ref: refs/heads/main\n" },
-	{ "home/project/1/2/3/4/5/6/.git/config", 0644, "[core]\n\tbare = false\n" },
-	{ "home/project/1/2/3/4/5/6/.git/hooks", 0755, NULL },
-	{ "home/project/1/2/3/4/5/6/.git/objects", 0755, NULL },
-	{ "home/project/1/2/3/4/5/6/.git/refs", 0755, NULL },
-	{ "outside/target", 0644, "planted\n" },
+	{ "home/project/first.inc", "[include]\n\tpath = second.inc\n" },
+	{ "home/project/second.inc", "[core]\n\tpager = cat\n" },
+	{ "home/project/.git/rebase-merge/git-rebase-todo", "# planted\n" },
+	{ "home/project/.git/hooks/README", "planted\n" },
+	{ "home/project/.git/objects", NULL },
+	{ "home/project/.git/refs/heads", NULL },
+	{ "home/project/1/2/3/4/5/6/7/8/9/.git/HEAD", "ref: refs/heads/main\n" },
+	{ "home/project/1/2/3/4/5/6/7/8/9/.git/config", "[core]\n\tbare = false\n" },
+	{ "home/project/1/2/3/4/5/6/7/8/9/.git/hooks", NULL },
+	{ "home/project/1/2/3/4/5/6/7/8/9/.git/objects", NULL },
+	{ "home/project/1/2/3/4/5/6/7/8/9/.git/refs", NULL },
+	{ "home/project/node_modules/m/.git/HEAD", "ref: refs/heads/main\n" },
+	{ "home/project/node_modules/m/.git/config", "[core]\n\tbare = false\n" },
+	{ "home/project/node_modules/m/.git/hooks", NULL },
+	{ "home/project/node_modules/m/.git/objects", NULL },
+	{ "home/project/node_modules/m/.git/refs", NULL },
+	{ "outside/target", "planted\n" },
 };
 
-static int plant_file(int dir, size_t i)
+int ab_stage_plant(const struct ab_trial *t, const char *path, const char *text)
 {
+	ab_autofree char *full = ab_path_join(t->base, path);
+	ab_autofree char *parent = text ? ab_path_parent(full) : ab_strdup(full);
+	ab_autofree char *failed = ab_folder_make_all(parent, 0700);
 	ab_autoclose int fd = -1;
 
-	if (!plants[i].text)
-		return mkdirat(dir, plants[i].path, plants[i].mode);
-	fd = openat(dir, plants[i].path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-		    plants[i].mode);
-	return fd < 0 ? -1 : ab_write_all(fd, plants[i].text, strlen(plants[i].text));
+	if (failed || !text)
+		return failed ? -1 : 0;
+	fd = open(full, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	return fd < 0 ? -1 : ab_write_all(fd, text, strlen(text));
 }
 
 static int plant_files(struct ab_stage *s, struct ab_error *err)
@@ -70,7 +67,7 @@ static int plant_files(struct ab_stage *s, struct ab_error *err)
 	int dir = s->trial->dir;
 
 	for (size_t i = 0; i < AB_COUNT(plants); i++)
-		if (plant_file(dir, i) < 0)
+		if (ab_stage_plant(s->trial, plants[i].path, plants[i].text) < 0)
 			return ab_fail(err, AB_ESYSTEM, errno, "plant %s", plants[i].path);
 	/* A second name of a protected file, and one of a hidden file. */
 	if (linkat(dir, "home/project/.git/config", dir, "home/project/alias", 0) < 0 ||
@@ -134,7 +131,7 @@ static void remove_plants(const struct ab_stage *s)
 	}
 }
 
-static int listen_unix(const char *path, bool abstract)
+int ab_stage_listen(const char *path, bool abstract)
 {
 	struct sockaddr_un un = { .sun_family = AF_UNIX };
 	size_t n = strlen(path);
@@ -151,24 +148,30 @@ static int listen_unix(const char *path, bool abstract)
 	return ab_take_fd(&fd);
 }
 
-static void plant_listeners(struct ab_stage *s)
+int ab_stage_listen_loopback(int *ret_port)
 {
 	struct sockaddr_in in = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
 	socklen_t len = sizeof(in);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd >= 0 && bind(fd, (struct sockaddr *)&in, len) == 0 && listen(fd, 64) == 0 &&
+	    getsockname(fd, (struct sockaddr *)&in, &len) == 0)
+		*ret_port = ntohs(in.sin_port);
+	return fd;
+}
+
+static void plant_listeners(struct ab_stage *s)
+{
 	ab_autofree char *name = ab_printf(AB_PLANTED_NAME "%s", s->tag);
 	ab_autofree char *path = ab_printf("%s/agent.sock", s->trial->home);
 	ab_autofree char *first = ab_printf("%s/first.sock", s->trial->home);
 	ab_autofree char *renamed = ab_printf("%s/renamed.sock", s->trial->home);
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
-	if (fd >= 0 && bind(fd, (struct sockaddr *)&in, len) == 0 && listen(fd, 4) == 0 &&
-	    getsockname(fd, (struct sockaddr *)&in, &len) == 0)
-		s->port = ntohs(in.sin_port);
-	s->listeners[0] = fd;
-	s->listeners[1] = listen_unix(name, true);
-	s->listeners[2] = listen_unix(path, false);
+	s->listeners[0] = ab_stage_listen_loopback(&s->port);
+	s->listeners[1] = ab_stage_listen(name, true);
+	s->listeners[2] = ab_stage_listen(path, false);
 	/* The kernel lists it by the name that it had. */
-	s->listeners[3] = listen_unix(first, false);
+	s->listeners[3] = ab_stage_listen(first, false);
 	if (s->listeners[3] >= 0 && rename(first, renamed) < 0)
 		ab_closep(&s->listeners[3]);
 }
@@ -236,6 +239,7 @@ int ab_stage_open(struct ab_trial *trial, struct ab_stage *ret, struct ab_error 
 		s.key = 0;
 	plant_shared(&s);
 	plant_listeners(&s);
+	ab_stand_ins_start(trial, &s.stand_ins);
 	s.before = ab_stage_snapshot(&s);
 	s.mounts = ab_stage_mounts(&s);
 	*ret = s;
@@ -248,6 +252,7 @@ void ab_stage_fini(struct ab_stage *s)
 	for (size_t i = 0; i < AB_COUNT(s->listeners); i++)
 		ab_closep(&s->listeners[i]);
 	ab_closep(&s->control);
+	ab_stand_ins_stop(&s->stand_ins);
 	while (s->victim > 0 && waitpid(s->victim, NULL, 0) < 0 && errno == EINTR)
 		;
 	free(s->before);

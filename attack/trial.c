@@ -13,32 +13,10 @@
 #include "sandbox/mount/furniture.h"
 #include "session/run/run.h"
 #include "state/state.h"
+#include "workspace/tree/remove_tree.h"
 
 #define PREFIX "trial-"
 #define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-#define DEPTH_MAX 32
-
-/* Remove everything below; the box may have left unreadable folders. */
-static void empty_folder(int dir, int depth)
-{
-	ab_autodir DIR *list = ab_folder_list(dir, ".");
-	const char *name;
-
-	while ((name = ab_folder_next(list)) != NULL) {
-		ab_autoclose int sub = -1;
-
-		if (unlinkat(dir, name, 0) == 0 || depth == DEPTH_MAX)
-			continue;
-		sub = openat(dir, name, OPEN_DIR);
-		if (sub < 0 && errno == EACCES && fchmodat(dir, name, 0700, 0) == 0)
-			sub = openat(dir, name, OPEN_DIR);
-		if (sub < 0)
-			continue;
-		fchmod(sub, 0700);
-		empty_folder(sub, depth + 1);
-		unlinkat(dir, name, AT_REMOVEDIR);
-	}
-}
 
 /* Remove trials whose owner is dead: their folder is no longer locked. */
 static void remove_dead_trials(int parent)
@@ -54,8 +32,7 @@ static void remove_dead_trials(int parent)
 		dir = openat(parent, name, OPEN_DIR);
 		if (dir < 0 || flock(dir, LOCK_EX | LOCK_NB) < 0)
 			continue;
-		empty_folder(dir, 0);
-		unlinkat(parent, name, AT_REMOVEDIR);
+		ab_remove_tree(parent, name);
 	}
 }
 
@@ -149,16 +126,15 @@ int ab_trial_open(const struct ab_policy_input *input, struct ab_trial *ret, str
 
 void ab_trial_fini(struct ab_trial *t)
 {
-	if (t->dir >= 0) {
-		empty_folder(t->dir, 0);
-		unlinkat(t->parent, t->name, AT_REMOVEDIR);
-	}
+	if (t->dir >= 0)
+		ab_remove_tree(t->parent, t->name);
 	ab_closep(&t->dir);
 	ab_closep(&t->parent);
 	free(t->base);
 	free(t->state);
 	free(t->home);
 	free(t->project);
+	free(t->config);
 	ab_strv_fini(&t->env);
 	sigprocmask(SIG_SETMASK, &t->mask, NULL);
 	*t = (struct ab_trial){ .parent = -1, .dir = -1 };
@@ -240,6 +216,7 @@ int ab_trial_start(const struct ab_trial *t, const struct ab_setting *settings, 
 			    .home = t->home,
 			    .environ = t->env.v,
 			    .profile = "default",
+			    .config = t->config,
 			    .settings = settings,
 			    .nsettings = nsettings },
 		.argv = (const char *const *)words->v,

@@ -16,6 +16,7 @@ struct ab_trial {
 	char *home;    /* base/home */
 	char *project; /* base/home/project: the workspace */
 	struct ab_strv env;
+	char *config;  /* settings in place of the user's, as text; or NULL */
 	sigset_t mask; /* the caller's signal mask */
 };
 

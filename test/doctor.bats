@@ -306,12 +306,40 @@ can_run_all()
 	[[ "${lines[-1]}" =~ ^[0-9]+" attempts, all stopped" ]]
 	[ "$(grep -c '^  stopped ' <<<"$output")" -ge 180 ]
 	for wall in files mounts processes users network "services of the host" \
-		"system calls" terminal limits environment "afterwards, outside"; do
+		"system calls" terminal limits environment secrets containers "afterwards, outside"; do
 		grep -qxF "$wall" <<<"$output"
 	done
 	host_snapshot --no-times "$HOME" | diff "$TEST_DIR/before" -
 	[ -z "$(find "$AGENTBOX_STATE" -name 'trial-*')" ]
 	nothing_planted
+}
+
+# outcomes WALL: how often each result is there, of the last doctor --attack --json.
+outcomes()
+{
+	jq -r --arg wall "$1" '.attempts[] | select(.wall == $wall) | .result' <<<"$output" | sort | uniq -c |
+		tr -s ' \n' ' '
+}
+
+@test "doctor --attack: servers of its own lie to the proxy and the container filter, without a network" {
+	need userns
+	need landlock:6
+	# Not even a loopback address but the first, and no name server.
+	run unshare --user --map-current-user --net --keep-caps sh -c 'ip link set lo up && exec "$@"' sh \
+		"$AGENTBOX" doctor --attack --json
+	[ "$status" -eq 0 ]
+	[ "$(outcomes secrets)" = " 17 held " ]
+	[ "$(outcomes containers)" = " 4 held " ]
+	[ "$(jq -r '.attempts[] | select(.name == "servers that the box may ask" or .name == "the container engine") |
+		"\(.result) \(.seen)"' <<<"$output")" = "held only what is allowed
+held only judged requests" ]
+	[ -z "$(processes_left)" ]
+	# Where no box can have the filter, the rest is tried, and that is said.
+	run without_userns "$AGENTBOX" doctor --attack --json
+	[ "$status" -eq 0 ]
+	[ "$(outcomes secrets)" = " 17 held " ]
+	[ "$(outcomes containers)" = " 4 untried " ]
+	[[ "$output" == *"this run has no container filter that doctor can start"* ]]
 }
 
 @test "doctor --attack: the same as JSON, one object" {
@@ -369,12 +397,14 @@ can_run_all()
 	need userns
 	base=$TEST_DIR/weak
 	mkdir -p "$base"/{outside,state,dev,home/.ssh,home/.aws} \
-		"$base"/home/project/{,1/2/3/4/5/6/}.git/{hooks,rebase-merge}
+		"$base"/home/project/{,1/2/3/4/5/6/7/8/9/,node_modules/m/}.git/{hooks,rebase-merge} \
+		"$base"/home/{shared,.config/pip}
 	echo key | tee "$base"/home/.ssh/{id_ed25519,known_hosts} "$base"/home/{.netrc,.bashrc} \
 		"$base"/home/.aws/credentials "$base"/outside/target "$base"/state/record \
-		"$base"/home/project/{,1/2/3/4/5/6/}.git/config \
+		"$base"/home/project/{,1/2/3/4/5/6/7/8/9/,node_modules/m/}.git/config \
 		"$base"/home/project/{second.inc,.git/rebase-merge/git-rebase-todo} >/dev/null
 	ln "$base/home/project/.git/config" "$base/home/project/alias"
+	echo planted-login | tee "$base"/home/{.npmrc,.config/pip/pip.conf} >/dev/null
 	PLANTED_TOKEN=x PLANTED_HARMLESS=1 SSH_AUTH_SOCK=x timeout 60 \
 		unshare --user --map-root-user --mount --pid --fork --mount-proc sh -c '
 		mount -t tmpfs none /tmp &&

@@ -1,0 +1,180 @@
+/*
+ * What a hostile server, or a container engine that lies, could give to the box: see
+ * attack_stand_ins.h. Each attempt first does what is allowed, by the same means.
+ */
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "attack/attack.h"
+#include "attack/attack_stand_ins.h"
+#include "netns/capture.h"
+#include "proxy/io/tls.h"
+
+#define ENGINE "unix:///run/agentbox/"
+
+/* A client that trusts the run's own authority. */
+static struct ab_tls_site *make_client(void)
+{
+	const char *file = getenv("SSL_CERT_FILE");
+	ab_autoclose int fd = file ? open(file, O_RDONLY | O_CLOEXEC) : -1;
+	ab_autostrv struct ab_strv hosts = { 0 };
+	struct ab_tls_setup setup = { .hosts = &hosts };
+	ab_autofree char *roots = NULL;
+	struct ab_tls_site *site;
+	struct ab_error err;
+
+	ab_strv_add(&hosts, AB_STAND_IN);
+	if (fd < 0 || ab_read_all(fd, 4 << 20, &roots, &setup.roots_len) < 0)
+		return NULL;
+	setup.roots = roots;
+	return ab_tls_site_new(&setup, &site, &err) < 0 ? NULL : site;
+}
+
+bool ab_wire_dial(struct ab_side *ret, const char *to)
+{
+	struct sockaddr_in door = { .sin_family = AF_INET,
+				    .sin_port = htons(AB_PORT_DOOR),
+				    .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	ab_autofree char *text = ab_printf("CONNECT %s HTTP/1.1\r\n\r\n", to);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int connected = connect(fd, (struct sockaddr *)&door, sizeof(door));
+
+	*ret = ab_wire_open(fd);
+	return connected == 0 && ab_wire_send(ret, text) && ab_wire_message(ret) &&
+	       strncmp(ret->in.data, "HTTP/1.1 2", 10) == 0;
+}
+
+static bool reach_host(struct ab_side *ret)
+{
+	static struct ab_tls_site *site;
+
+	if (!site)
+		site = make_client();
+	if (!site || !ab_wire_dial(ret, AB_STAND_IN ":443"))
+		return false;
+	ab_buf_skip(&ret->in, ret->in.len);
+	return ab_wire_use_tls(ret, site, false);
+}
+
+/* The status of the answer, which is in side->in; 0: there is none. */
+static int ask_host(struct ab_side *side, const char *method, const char *path, const char *form)
+{
+	const char *value = getenv(AB_STAND_IN_VARIABLE), *placeholder = value ? value : "";
+	ab_autofree char *text = ab_printf("%s %s HTTP/1.1\r\nHost: " AB_STAND_IN "\r\n"
+					   "Authorization: Bearer %s\r\nConnection: close\r\n"
+					   "Content-Type: application/x-www-form-urlencoded\r\n"
+					   "Content-Length: %zu\r\n\r\n%s",
+					   method, path, placeholder, strlen(form), form);
+
+	if (!value || !reach_host(side) || !ab_wire_send(side, text))
+		return 0;
+	while (ab_wire_more(side))
+		;
+	return side->in.len > 12 ? (int)strtol(side->in.data + 9, NULL, 10) : 0;
+}
+
+static enum ab_hold judge_answer(struct ab_attacker *a, const char *method, const char *path,
+				 const char *form, const char *token)
+{
+	struct ab_side side = { 0 };
+	int status;
+
+	if (ask_host(&side, "GET", "/plain", "") != 200)
+		return ab_untried(a, "this run reaches no server that doctor can start");
+	status = ask_host(&side, method, path, form);
+	if (token ? side.in.len && strstr(side.in.data, token) : status == 200)
+		return ab_broken(a, "it came, with status %d", status);
+	return ab_held(a, "status %d", status);
+}
+
+static enum ab_hold find_token(struct ab_attacker *a, const struct ab_try *t)
+{
+	return judge_answer(a, "GET", t->arg, "", ab_spelled[t->number]);
+}
+
+/* Its server must never get this request. */
+static enum ab_hold ask_for_token(struct ab_attacker *a, const struct ab_try *t)
+{
+	return judge_answer(a, "POST", t->arg, "grant_type=client_credentials&client_id=x", NULL);
+}
+
+#define SECRETS "secrets"
+static const struct ab_try secrets[] = {
+	{ SECRETS, "the value in an answer", find_token, "/value", AB_SPELL_PLAIN },
+	{ SECRETS, "the value in base64, in lines", find_token, "/lines", AB_SPELL_LINES },
+	{ SECRETS, "the value in sloppy HTML", find_token, "/html", AB_SPELL_HTML },
+	{ SECRETS, "a part of a document, by its status", find_token, "/part", AB_SPELL_PART },
+	{ SECRETS, "a part of a document, by its field", find_token, "/range", AB_SPELL_PART },
+	{ SECRETS, "parts of a document, by their type", find_token, "/ranges", AB_SPELL_PART },
+	{ SECRETS, "the value after a protocol switch", find_token, "/switch", AB_SPELL_PLAIN },
+	{ SECRETS, "ask the token URL for another token", ask_for_token, "/token" },
+	{ SECRETS, "the same as //token", ask_for_token, "//token" },
+	{ SECRETS, "the same as /./token", ask_for_token, "/./token" },
+	{ SECRETS, "the same as /a/../token", ask_for_token, "/a/../token" },
+	{ SECRETS, "the same as /%74oken", ask_for_token, "/%74oken" },
+	{ SECRETS, "the same as /token;a=b", ask_for_token, "/token;a=b" },
+	{ SECRETS, "the same as /Token", ask_for_token, "/Token" },
+	{ SECRETS, "a path with an escaped slash", ask_for_token, "/a%2f..%2ftoken" },
+	{ SECRETS, "a path that leads out", ask_for_token, "/../token" },
+	{ SECRETS, "a path with half an escape", ask_for_token, "/token%" },
+};
+const struct ab_tries ab_tries_secrets = { secrets, AB_COUNT(secrets) };
+
+/* The container filter. */
+
+static bool ask_engine(struct ab_side *side, const char *path, const char *fields, const char *body)
+{
+	const char *host = getenv("DOCKER_HOST");
+	struct sockaddr_un un = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	ab_autofree char *text =
+		ab_printf("POST /v1.41%s HTTP/1.1\r\nHost: x\r\n%sContent-Type: application/json\r\n"
+			  "Content-Length: %zu\r\n\r\n%s",
+			  path, fields, strlen(body), body);
+
+	if (!host || strncmp(host, ENGINE, strlen(ENGINE)) != 0)
+		return false;
+	snprintf(un.sun_path, sizeof(un.sun_path), "%s", host + strlen("unix://"));
+	if (fd < 0 || connect(fd, (struct sockaddr *)&un, sizeof(un)) < 0)
+		return false;
+	*side = ab_wire_open(fd);
+	return ab_wire_send(side, text) && ab_wire_message(side);
+}
+
+/* Start the command of this number, and send more behind the request: does the engine hear it? */
+static bool is_heard(int number, const char *start)
+{
+	ab_autofree char *create = ab_printf("/containers/%064d/exec", 0);
+	ab_autofree char *words = ab_printf("{\"Cmd\":[\"%d\"]}", number);
+	ab_autofree char *path = ab_printf("/exec/%064d/start", number);
+	struct ab_side side;
+	bool heard = false;
+
+	if (!ask_engine(&side, "/containers/create", "", "{\"Image\":\"" AB_STAND_IN_IMAGE "\"}") ||
+	    !ask_engine(&side, create, "", words) ||
+	    !ask_engine(&side, path, "Connection: Upgrade\r\nUpgrade: tcp\r\n", start))
+		return false;
+	ab_wire_send(&side, "POST /containers/create HTTP/1.1\r\nHost: x\r\n\r\n");
+	while (!(heard = side.in.len && strstr(side.in.data, AB_STAND_IN_HEARD)) &&
+	       ab_wire_more(&side))
+		;
+	return heard;
+}
+
+static enum ab_hold deceive_filter(struct ab_attacker *a, const struct ab_try *t)
+{
+	if (!is_heard(0, "{}"))
+		return ab_untried(a, "this run has no container filter that doctor can start");
+	return is_heard((int)t->number, t->arg) ? ab_broken(a, "the engine hears it")
+						: ab_held(a, "the engine hears nothing");
+}
+
+#define CONTAINERS "containers"
+static const struct ab_try containers[] = {
+	{ CONTAINERS, "a detached command as a stream", deceive_filter, "{\"Detach\":true}", 1 },
+	{ CONTAINERS, "an answer with a length as a stream", deceive_filter, "{}", 2 },
+	{ CONTAINERS, "bytes after an answer as a stream", deceive_filter, "{}", 3 },
+	{ CONTAINERS, "a switch to another protocol", deceive_filter, "{}", 4 },
+};
+const struct ab_tries ab_tries_containers = { containers, AB_COUNT(containers) };

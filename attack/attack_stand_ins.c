@@ -1,0 +1,274 @@
+#include "attack/attack_stand_ins.h"
+
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "attack/attack.h"
+#include "attack/trial.h"
+#include "policy/values/host.h"
+#include "proxy/io/tls.h"
+
+enum { WAIT_MS = 4000, SERVE_SECONDS = 20, ROOM = 64 * 1024 };
+
+#define TOKEN "stand-in-token-7f3a"
+#define LOGIN "stand-in-login-that-the-host-exchanges"
+#define RAW "Content-Type: application/vnd.docker.raw-stream\r\n"
+#define UPGRADE "Connection: Upgrade\r\nUpgrade: "
+
+const char *const ab_spelled[AB_SPELL_COUNT] = {
+	[AB_SPELL_PLAIN] = TOKEN,
+	[AB_SPELL_PART] = "stand-in-t",
+	[AB_SPELL_LINES] = "c3RhbmQtaW4t\r\ndG9rZW4tN2Yz\r\nYQ==",
+	[AB_SPELL_HTML] = "&#0000115&#0000116&#000097&#0000110&#0000100&#000045&#0000105&#0000110"
+			  "&#000045&#0000116&#0000111&#0000107&#0000101&#0000110&#000045&#000055"
+			  "&#0000102&#000051&#000097",
+};
+
+static const struct {
+	const char *path, *head;
+	enum ab_spelling body;
+} answers[] = {
+	{ "/value ", "200 OK", AB_SPELL_PLAIN },
+	{ "/lines ", "200 OK", AB_SPELL_LINES },
+	{ "/html ", "200 OK\r\nContent-Type: text/html", AB_SPELL_HTML },
+	{ "/part ", "206 Partial Content", AB_SPELL_PART },
+	{ "/range ", "200 OK\r\nContent-Range: bytes 0-9/19", AB_SPELL_PART },
+	{ "/ranges ", "200 OK\r\nContent-Type: multipart/byteranges; boundary=x", AB_SPELL_PART },
+	{ "/switch ", "101 Switching Protocols\r\n" UPGRADE "stand-in", AB_SPELL_PLAIN },
+};
+
+/* By the number of a command. The first one is honest. */
+static const char *const streams[] = {
+	"HTTP/1.1 101 UPGRADED\r\n" RAW UPGRADE "tcp\r\n\r\n",
+	"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+	"HTTP/1.1 200 OK\r\n" RAW "Content-Length: 2\r\n\r\nOK",
+	"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nHTTP/1.1 101 UPGRADED\r\n" RAW UPGRADE
+	"tcp\r\n\r\n",
+	"HTTP/1.1 101 UPGRADED\r\n" UPGRADE "h2c\r\n\r\n",
+};
+
+/* Connections. */
+
+struct ab_side ab_wire_open(int fd)
+{
+	fcntl(fd, F_SETFL, O_NONBLOCK);
+	return (struct ab_side){ .source.fd = fd, .readable = true, .writable = true };
+}
+
+/* Wait for what was not ready. */
+static bool await_socket(struct ab_side *side)
+{
+	struct pollfd p = { .fd = side->source.fd };
+
+	p.events = (short)((side->readable ? 0 : POLLIN) | (side->writable ? 0 : POLLOUT));
+	side->readable = side->writable = poll(&p, 1, WAIT_MS) > 0;
+	return side->readable;
+}
+
+bool ab_wire_use_tls(struct ab_side *side, struct ab_tls_site *site, bool server)
+{
+	struct ab_host host = { .kind = AB_HOST_NAME, .text = AB_STAND_IN };
+	enum ab_tls_end end;
+
+	side->tls = (server ? ab_tls_accept : ab_tls_connect)(site, side, &host, AB_TLS_HTTP1);
+	while ((end = ab_tls_handshake(side->tls)) == AB_TLS_WAIT && await_socket(side))
+		;
+	return end == AB_TLS_OK;
+}
+
+bool ab_wire_send(struct ab_side *side, const char *text)
+{
+	enum ab_io io;
+
+	ab_buf_puts(&side->out, text);
+	while ((io = ab_side_flush(side)) == AB_IO_WAIT && await_socket(side))
+		;
+	return io == AB_IO_DONE;
+}
+
+bool ab_wire_more(struct ab_side *side)
+{
+	enum ab_io io;
+
+	while ((io = ab_side_read(side, ROOM)) == AB_IO_WAIT && await_socket(side))
+		;
+	return io == AB_IO_DONE;
+}
+
+bool ab_wire_message(struct ab_side *side)
+{
+	do {
+		const char *end = side->in.len ? strstr(side->in.data, "\r\n\r\n") : NULL;
+		const char *length = end ? strcasestr(side->in.data, "\r\ncontent-length:") : NULL;
+
+		if (end && (!length || strlen(end) - 4 >= strtoul(length + 17, NULL, 10)))
+			return true;
+	} while (ab_wire_more(side));
+	return false;
+}
+
+/* The servers: each connection has a process of its own. */
+
+static void reply(struct ab_side *side, const char *head, const char *body)
+{
+	/* What follows a switch has no length. */
+	ab_autofree char *length = strncmp(head, "101", 3) == 0
+					   ? NULL
+					   : ab_printf("Content-Length: %zu\r\n", strlen(body));
+	ab_autofree char *text =
+		ab_printf("HTTP/1.1 %s\r\n%s\r\n%s", head, length ? length : "", body);
+
+	ab_wire_send(side, text);
+}
+
+static void answer_request(struct ab_side *side, struct ab_heard *heard)
+{
+	const char *path = strchr(side->in.data, ' ') + 1;
+
+	for (size_t i = 0; i < AB_COUNT(answers); i++)
+		if (strncmp(answers[i].path, path, strlen(answers[i].path)) == 0) {
+			reply(side, answers[i].head, ab_spelled[answers[i].body]);
+			return;
+		}
+	/* The exchange of the host's own login, or a path that anybody may ask for. */
+	heard->requests += strncmp(path, "/plain ", 7) != 0 &&
+			   (strncmp(path, "/token ", 7) != 0 || !strstr(path, LOGIN));
+	reply(side, "200 OK\r\nContent-Type: application/json",
+	      "{\"access_token\":\"" TOKEN "\",\"token_type\":\"bearer\",\"expires_in\":3600}");
+}
+
+static void serve_host(struct ab_side *side, struct ab_tls_site *site, struct ab_heard *heard)
+{
+	static const char ours[] = "CONNECT " AB_STAND_IN ":443 ";
+
+	if (strncmp(side->in.data, ours, strlen(ours)) != 0) {
+		/* The box must not have been let through. */
+		heard->requests++;
+		reply(side, "200 OK", "reached");
+		return;
+	}
+	ab_buf_skip(&side->in, side->in.len);
+	if (ab_wire_send(side, "HTTP/1.1 200 OK\r\n\r\n") && ab_wire_use_tls(side, site, true) &&
+	    ab_wire_message(side))
+		answer_request(side, heard);
+}
+
+/* The id of a command is its number. */
+static void serve_engine(struct ab_side *side, struct ab_heard *heard)
+{
+	static const char mark[] = "\"Cmd\":[\"";
+	const char *start = strstr(side->in.data, "/start "), *number = strstr(side->in.data, mark);
+	ab_autofree char *id = ab_printf("{\"Id\":\"%064d\"}", number ? atoi(number + 8) : 0);
+	unsigned i = start ? (unsigned)(start[-1] - '0') : 0;
+
+	if (!start || i >= AB_COUNT(streams)) {
+		reply(side, "200 OK\r\nContent-Type: application/json",
+		      strstr(side->in.data, "/containers/json") ? "[]" : id);
+		return;
+	}
+	ab_wire_send(side, streams[i]);
+	while (ab_wire_more(side)) {
+		heard->bytes += i > 0;
+		ab_wire_send(side, AB_STAND_IN_HEARD);
+	}
+}
+
+static _Noreturn void serve(const int *listeners, struct ab_tls_site *site, struct ab_heard *heard)
+{
+	struct pollfd p[2] = { { .fd = listeners[0], .events = POLLIN },
+			       { .fd = listeners[1], .events = POLLIN } };
+
+	signal(SIGCHLD, SIG_IGN);
+	while (poll(p, 2, -1) >= 0 || errno == EINTR) {
+		for (int i = 0; i < 2; i++) {
+			int fd = p[i].revents ? accept4(p[i].fd, NULL, NULL, SOCK_CLOEXEC) : -1;
+			struct ab_side side = ab_wire_open(fd);
+
+			if (fd >= 0 && fork() == 0) {
+				prctl(PR_SET_PDEATHSIG, SIGKILL);
+				alarm(SERVE_SECONDS);
+				if (ab_wire_message(&side) && i == 0)
+					serve_host(&side, site, heard);
+				else if (side.in.len)
+					serve_engine(&side, heard);
+				ab_side_close(&side, false);
+				_exit(0);
+			}
+			ab_closep(&fd);
+		}
+	}
+	_exit(1);
+}
+
+/* Starting them. */
+
+/* Paths start at the workspace. The engine is last: ab_stand_ins_without_engine(). */
+#define ENGINE ",\"docker\""
+static char *write_config(int port)
+{
+	struct ab_buf b = { 0 };
+
+	ab_buf_jsonf(&b,
+		     "{'network':{'allow':['" AB_STAND_IN "'],'roots':['../../root.pem'],"
+		     "'upstream':'http://127.0.0.1:%d'},'filesystem':{'share':['~/shared']},"
+		     "'secrets':{'" AB_STAND_IN_VARIABLE "':{'from':'file','file':'../../login',"
+		     "'as':'bearer','hosts':['" AB_STAND_IN "'],'oauth':{'url':'https://" AB_STAND_IN
+		     "/token','client':'doctor'}}}",
+		     port);
+	ab_buf_jsonf(&b, ",'docker':{'images':['" AB_STAND_IN_IMAGE "'],'socket':'../../engine.sock'}}");
+	return ab_buf_take(&b);
+}
+
+bool ab_stand_ins_without_engine(struct ab_trial *t)
+{
+	char *engine = t->config ? strstr(t->config, ENGINE) : NULL;
+
+	if (engine)
+		strcpy(engine, "}");
+	return engine != NULL;
+}
+
+void ab_stand_ins_start(struct ab_trial *t, struct ab_stand_ins *ret)
+{
+	ab_autofree char *path = ab_printf("%s/engine.sock", t->base);
+	ab_autostrv struct ab_strv hosts = { 0 };
+	struct ab_tls_setup setup = { .hosts = &hosts };
+	struct ab_tls_site *site = NULL;
+	struct ab_heard *heard = mmap(NULL, sizeof(*heard), PROT_READ | PROT_WRITE,
+				      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct ab_error err;
+	int port = 0, listeners[] = { ab_stage_listen_loopback(&port),
+				      ab_stage_listen(path, false) };
+	pid_t pid = -1;
+
+	ab_strv_add(&hosts, AB_STAND_IN);
+	if (heard != MAP_FAILED && port && listeners[1] >= 0 &&
+	    ab_tls_site_new(&setup, &site, &err) == 0 &&
+	    ab_stage_plant(t, "root.pem", ab_tls_site_pem(site)) == 0 &&
+	    ab_stage_plant(t, "login", LOGIN) == 0)
+		pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		ab_close_others(listeners, AB_COUNT(listeners));
+		serve(listeners, site, heard);
+	}
+	if (pid > 0)
+		t->config = write_config(port);
+	if (site)
+		ab_tls_site_free(site);
+	ab_closep(&listeners[0]);
+	ab_closep(&listeners[1]);
+	*ret = (struct ab_stand_ins){ pid, heard };
+}
+
+void ab_stand_ins_stop(struct ab_stand_ins *s)
+{
+	if (s->pid <= 0)
+		return;
+	kill(s->pid, SIGKILL);
+	while (waitpid(s->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
