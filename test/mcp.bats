@@ -325,6 +325,18 @@ start_server()
 	jq -n '{mcp: {servers: {type: "local", command: ["foo"]}}}' >settings.json
 	agentbox mcp wrap --yes settings.json
 	[ "$(jq -c '.mcp.servers.command[1:]' settings.json)" = '["run","--","foo"]' ]
+	# Neither hides the other, a list is no other place, and the end of a long list is told.
+	jq -n '{mcp: {servers: {x: {command: "foo"}}, evil: {type: "local", command: ["bar"]}, inputs: [],
+		serverCommand: "evil"}, servers: [{name: "listed", command: "evil"}],
+		tools: [range(30) | {command: "evil"}]}' >settings.json
+	agentbox mcp wrap --yes settings.json
+	[ "$status" -eq 0 ]
+	[ "$(jq -c '[.mcp.servers.x.args, .mcp.evil.command[1:]]' settings.json)" = '[["run","--","foo"],["run","--","bar"]]' ]
+	[[ "$output" == *"serverCommand is not in a box"* ]]
+	[[ "$output" == *"servers has a command that is not changed"* ]]
+	[[ "$output" == *"there are more commands that are not changed"* ]]
+	[[ "$output" != *inputs* ]]
+	[ "$(grep -c 'that is not changed' <<<"$output")" -le 25 ]
 }
 
 @test "a project's settings are not replaced while a run could open the new file" {

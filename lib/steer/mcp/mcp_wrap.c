@@ -350,17 +350,20 @@ static int change_server(const struct wrapping *w, const struct place *place, co
 	return result;
 }
 
-/* The servers of one level; those of VS Code are below "mcp", where OpenCode has its own. */
 static json_t *find_servers(json_t *settings, const struct place *place)
 {
 	json_t *found = json_object_get(settings, place->key);
-	json_t *below = json_object_get(found, "servers");
 
-	if (place->below)
-		return json_object_get(found, place->below);
-	return strcmp(place->key, "mcp") == 0 && below && !json_object_get(below, "command")
-		       ? NULL
-		       : found;
+	return place->below ? json_object_get(found, place->below) : found;
+}
+
+/* Below "mcp" OpenCode has its servers, VS Code has "servers" and lists and switches of its own. */
+static bool is_of_vscode(const struct place *place, const char *name, json_t *member)
+{
+	if (!place->listed || json_is_string(member))
+		return false;
+	return !json_is_object(member) ||
+	       (strcmp(name, "servers") == 0 && !json_object_get(member, "command"));
 }
 
 /* `where`: what follows the name of a server in messages. -1, or how many there are. */
@@ -376,6 +379,8 @@ static int change_level(const struct wrapping *w, json_t *settings, const char *
 		{
 			ab_autofree char *shown = ab_printf("%s%s", name, where);
 
+			if (is_of_vscode(&places[i], name, server))
+				continue;
 			if (change_server(w, &places[i], shown, server, err) < 0)
 				return -1;
 			found++;
@@ -412,11 +417,13 @@ static void note_others(struct wrapping *w, json_t *value, enum part part, const
 	json_t *member;
 	size_t i;
 
-	if (w->nothers >= OTHERS_MAX)
+	if (w->nothers > OTHERS_MAX)
 		return;
 	if (part == OTHER && json_object_get(value, "command")) {
-		ab_strv_add_safe(w->notes, "%s has a command that is not changed", at);
-		w->nothers++;
+		if (w->nothers++ == OTHERS_MAX)
+			ab_strv_add(w->notes, "there are more commands that are not changed");
+		else
+			ab_strv_add_safe(w->notes, "%s has a command that is not changed", at);
 	}
 	json_object_foreach(value, name, member)
 	{
@@ -424,7 +431,8 @@ static void note_others(struct wrapping *w, json_t *value, enum part part, const
 		bool projects =
 			part == LEVEL && strcmp(at, "") == 0 && strcmp(name, "projects") == 0;
 
-		if (part != LEVEL || !ab_find_row(places, AB_COUNT(places), key, name))
+		if (part != LEVEL || !json_is_object(member) ||
+		    !ab_find_row(places, AB_COUNT(places), key, name))
 			note_others(w, member,
 				    projects	       ? PROJECTS
 				    : part == PROJECTS ? LEVEL
