@@ -403,6 +403,12 @@ assert key not in text' "$KEY"
 	for name in ("X-HTTP-Method-Override", "x_http_method_override", "X-HTTP-Method", "X-Method-Override",
 	             "X-Original-URL", "X-Rewrite-URL", "X-Original-Method"):
 	    say(name, status(opened("api.github.com"), head("/repos/a", "api.github.com", "%s: DELETE\r\n" % name)))
+	# A name that nobody has heard of, with a value that means something; and values that do not.
+	for field in ("X-Verb: delete", "X_Of_Tomorrow_Method: PURGE", "Destination: /user", "X-Go: https://api.github.com/user",
+	              "X-Rewrite-URL: user", "x_orig_uri: user",
+	              "X-GitHub-Api-Version: 2022-11-28", "X-Security: on", "X-Parts: a/user", "X-Mode: PUTTING", "Referer: https://a.test/user",
+	              "Origin: https://a.test", "HTTP-Referer: https://a.test/", "Access-Control-Request-Method: DELETE"):
+	    say(field, status(opened("api.github.com"), head("/repos/a", "api.github.com", field + "\r\n")))
 	say("clear", forward("origin.test", path="/open/1"))
 	say("clear", forward("origin.test", path="/open/../status/200"))
 	say("clear", forward("origin.test", path="/status/200"))
@@ -439,7 +445,21 @@ assert key not in text' "$KEY"
 	X-Method-Override: 400
 	X-Original-URL: 400
 	X-Rewrite-URL: 400
-	X-Original-Method: 200
+	X-Original-Method: 400
+	X-Verb: delete: 400
+	X_Of_Tomorrow_Method: PURGE: 400
+	Destination: /user: 400
+	X-Go: https://api.github.com/user: 400
+	X-Rewrite-URL: user: 400
+	x_orig_uri: user: 400
+	X-GitHub-Api-Version: 2022-11-28: 200
+	X-Security: on: 200
+	X-Parts: a/user: 200
+	X-Mode: PUTTING: 200
+	Referer: https://a.test/user: 200
+	Origin: https://a.test: 200
+	HTTP-Referer: https://a.test/: 200
+	Access-Control-Request-Method: DELETE: 200
 	clear: 200
 	clear: 403
 	clear: 403

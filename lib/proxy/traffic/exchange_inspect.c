@@ -14,32 +14,40 @@ static bool is_inspected(const struct ab_conn *conn)
 
 /* The path. */
 
-/* Fields that override the request line on some servers. */
-static const char *const overrides[] = {
-	"x-http-method",  "x-http-method-override", "x-method-override",
-	"x-original-url", "x-rewrite-url",
-};
-
-/* Some servers read "_" as "-". */
-static bool is_field_name(struct ab_http_text name, const char *word)
+/* Could it take the place of what a request line has, a method, a path or a URL? By value or name. */
+static bool could_be_requested(const struct ab_http_field *f)
 {
-	size_t i = 0;
+	static const char *const methods[] = { "connect", "delete", "get", "head", "options",
+					       "patch",	  "post",   "put", "trace" };
+	static const char *const words[] = { "method", "path", "url", "-uri", "_uri" };
+	ab_autofree char *name = ab_strndup(f->name.s, f->name.len);
+	bool found = ab_http_begins(f->value, "/") || ab_http_begins(f->value, "http:") ||
+		     ab_http_begins(f->value, "https:");
 
-	for (; i < name.len && word[i]; i++) {
-		char c = name.s[i] == '_' ? '-' : name.s[i];
-
-		if (ab_lower(c) != word[i])
-			return false;
-	}
-	return i == name.len && !word[i];
+	for (size_t i = 0; i < AB_COUNT(words); i++)
+		found = found || strcasestr(name, words[i]);
+	for (size_t i = 0; i < AB_COUNT(methods); i++)
+		found = found || ab_http_is(f->value, methods[i]);
+	return found;
 }
 
+/*
+ * Some servers let a field override the request line, and nobody knows the names of all. So of the
+ * fields that could, only these pass.
+ */
 static bool has_override(const struct ab_http_head *head)
 {
-	for (size_t i = 0; i < head->nfields; i++)
-		for (size_t k = 0; k < AB_COUNT(overrides); k++)
-			if (is_field_name(head->fields[i].name, overrides[k]))
-				return true;
+	static const char *const harmless[] = { "access-control-request-method", "http-referer",
+						"origin", "referer" };
+
+	for (size_t i = 0; i < head->nfields; i++) {
+		bool known = false;
+
+		for (size_t k = 0; k < AB_COUNT(harmless); k++)
+			known = known || ab_http_is(head->fields[i].name, harmless[k]);
+		if (!known && could_be_requested(&head->fields[i]))
+			return true;
+	}
 	return false;
 }
 
