@@ -634,7 +634,7 @@ path()
 	echo '{"mcpServers":{"x":{"command":"server"}}}' >servers.json
 	agentbox mcp wrap --yes --workspace . --write out servers.json
 	[ "$status" -eq 0 ]
-	[[ "$(jq -r '.mcpServers.x.args | join(" ")' servers.json)" == "run --workspace $WORKSPACE --write $WORKSPACE/out -- server" ]]
+	[[ "$(jq -r '.mcpServers.x.args | join(" ")' servers.json)" == "run --workspace $WORKSPACE --write $WORKSPACE/out -- /usr/bin/env server" ]]
 }
 
 @test "hook: what runs instead has the options that were judged by" {
@@ -669,7 +669,7 @@ path()
 	# mcp wrap hands on the same words.
 	echo '{"mcpServers":{"x":{"command":"server"}}}' >servers.json
 	agentbox mcp wrap --yes --review --read "$HOME/hidden" servers.json
-	[ "$(jq -c '.mcpServers.x.args' servers.json)" = "[\"run\",\"--review=true\",\"--read\",\"$HOME/hidden\",\"--\",\"server\"]" ]
+	[ "$(jq -c '.mcpServers.x.args' servers.json)" = "[\"run\",\"--review=true\",\"--read\",\"$HOME/hidden\",\"--\",\"/usr/bin/env\",\"server\"]" ]
 }
 
 @test "hook install: a project's links are not followed" {

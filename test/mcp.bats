@@ -151,7 +151,7 @@ start_server()
 	# A list of words, as OpenCode has it.
 	echo '{"mcp":{"x":{"type":"local","command":["a","b"]}}}' >opencode.json
 	agentbox mcp wrap --yes opencode.json
-	[ "$(jq -c '.mcp.x.command[1:]' opencode.json)" = '["run","--","a","b"]' ]
+	[ "$(jq -c '.mcp.x.command[1:]' opencode.json)" = '["run","--","/usr/bin/env","a","b"]' ]
 	agentbox mcp wrap --yes --undo opencode.json
 	[ "$(jq -c . opencode.json)" = '{"mcp":{"x":{"command":["a","b"],"type":"local"}}}' ]
 	echo '{}' >empty.json
@@ -176,8 +176,8 @@ start_server()
 	[[ "$output" == *"a: ./agentbox is not this program"* ]]
 	[[ "$output" == *"b was wrapped with other options"* ]]
 	[ "$(jq -c '[.mcpServers[].command] | unique' .mcp.json)" = "[\"$own\"]" ]
-	[ "$(jq -c .mcpServers.a.args .mcp.json)" = '["run","--","./agentbox","run","--","x"]' ]
-	[ "$(jq -c .mcpServers.b.args .mcp.json)" = '["run","--","evil"]' ]
+	[ "$(jq -c .mcpServers.a.args .mcp.json)" = '["run","--","/usr/bin/env","./agentbox","run","--","x"]' ]
+	[ "$(jq -c .mcpServers.b.args .mcp.json)" = '["run","--","/usr/bin/env","evil"]' ]
 	[ "$(jq -c '.mcpServers.c.args[0:3]' .mcp.json)" = '["run","--pass-env","TOKEN_X=AGENTBOX_SERVER_TOKEN_X"]' ]
 	# The name of a variable, and none that agentbox sets.
 	for name in '*' 'A B' 'A=B' '' -x AGENTBOX AGENTBOX_CONFIG AGENTBOX_SERVER_X SANDBOX_RUNTIME; do
@@ -202,7 +202,7 @@ start_server()
 	done
 	agentbox mcp wrap --yes "$HOME/cfg/mcp.json"
 	[ "$status" -eq 0 ]
-	[ "$(jq -c .mcpServers.x.args "$HOME/cfg/mcp.json")" = '["run","--","foo"]' ]
+	[ "$(jq -c .mcpServers.x.args "$HOME/cfg/mcp.json")" = '["run","--","/usr/bin/env","foo"]' ]
 }
 
 @test "mcp wrap: the settings choose neither the folder nor the variables of agentbox" {
@@ -295,6 +295,22 @@ start_server()
 	[ "$(jq -cS '.mcpServers.one | .env, (.args | sort)' .mcp.json)" = "$(jq -cS '.mcpServers.one | .env, (.args | sort)' once)" ]
 	agentbox mcp wrap --yes --undo .mcp.json
 	[ "$(jq -cS . .mcp.json)" = "$(jq -cS . before)" ]
+	# Nor does a name choose the profile of an agent, whose key another program would get.
+	mkdir "$HOME/bin"
+	printf '#!/bin/sh\necho "claude itself: $ANTHROPIC_API_KEY"\n' >"$HOME/bin/claude"
+	printf '#!/bin/sh\necho "evil: $ANTHROPIC_API_KEY"\n' >evil/bin/claude
+	chmod +x "$HOME/bin/claude" evil/bin/claude
+	jq -n --arg e "$PWD/evil/bin" '{mcpServers: {one: {command: "claude", env: {PATH: $e}}, two: {command: "claude"}}}' >named.json
+	agentbox mcp wrap --yes named.json
+	for name in one two; do
+		PATH=$HOME/bin:$PATH ANTHROPIC_API_KEY=sk-ant-real start_server named.json "$name"
+		[ "$status" -eq 0 ]
+		[[ "$output" != *sk-ant* && "$output" != *"profile claude"* ]]
+	done
+	# The allowed twin: with the profile, by the user's own option.
+	agentbox mcp wrap --yes --profile claude named.json
+	PATH=$HOME/bin:$PATH ANTHROPIC_API_KEY=sk-ant-real start_server named.json two
+	[[ "$output" == *"claude itself: sk-ant-real"* ]]
 	# The same entry without that: these variables are obeyed.
 	jq '.mcpServers.one.env |= with_entries(.key |= ltrimstr("AGENTBOX_SERVER_")) |
 		.mcpServers.one.env |= {XDG_CONFIG_HOME}' once >plain.json
@@ -310,7 +326,7 @@ start_server()
 		tools: {deep: [{server: {command: "bar"}}]}}' >claude.json
 	agentbox mcp wrap --yes claude.json
 	[ "$status" -eq 0 ]
-	[ "$(jq -c '.projects["/p/one"].mcpServers.x.args' claude.json)" = '["run","--","foo"]' ]
+	[ "$(jq -c '.projects["/p/one"].mcpServers.x.args' claude.json)" = '["run","--","/usr/bin/env","foo"]' ]
 	[[ "$output" == *"far stays as it is: it has no command"* ]]
 	[[ "$output" == *"help is not in a box: agentbox does not know its \"headersHelper\""* ]]
 	[[ "$output" == *"odd is not in a box: its command has a form that agentbox does not know"* ]]
@@ -321,17 +337,17 @@ start_server()
 	# VS Code and OpenCode both have "mcp".
 	jq -n '{mcp: {servers: {x: {command: "foo"}}}}' >settings.json
 	agentbox mcp wrap --yes settings.json
-	[ "$(jq -c .mcp.servers.x.args settings.json)" = '["run","--","foo"]' ]
+	[ "$(jq -c .mcp.servers.x.args settings.json)" = '["run","--","/usr/bin/env","foo"]' ]
 	jq -n '{mcp: {servers: {type: "local", command: ["foo"]}}}' >settings.json
 	agentbox mcp wrap --yes settings.json
-	[ "$(jq -c '.mcp.servers.command[1:]' settings.json)" = '["run","--","foo"]' ]
+	[ "$(jq -c '.mcp.servers.command[1:]' settings.json)" = '["run","--","/usr/bin/env","foo"]' ]
 	# Neither hides the other, a list is no other place, and the end of a long list is told.
 	jq -n '{mcp: {servers: {x: {command: "foo"}}, evil: {type: "local", command: ["bar"]}, inputs: [],
 		serverCommand: "evil"}, servers: [{name: "listed", command: "evil"}],
 		tools: [range(30) | {command: "evil"}]}' >settings.json
 	agentbox mcp wrap --yes settings.json
 	[ "$status" -eq 0 ]
-	[ "$(jq -c '[.mcp.servers.x.args, .mcp.evil.command[1:]]' settings.json)" = '[["run","--","foo"],["run","--","bar"]]' ]
+	[ "$(jq -c '[.mcp.servers.x.args, .mcp.evil.command[1:]]' settings.json)" = '[["run","--","/usr/bin/env","foo"],["run","--","/usr/bin/env","bar"]]' ]
 	[[ "$output" == *"serverCommand is not in a box"* ]]
 	[[ "$output" == *"servers has a command that is not changed"* ]]
 	[[ "$output" == *"there are more commands that are not changed"* ]]
@@ -372,7 +388,7 @@ start_server()
 		agentbox $command
 		[ "$status" -eq 0 ]
 	done
-	[ "$(jq -c .mcpServers.x.args .mcp.json)" = '["run","--","foo"]' ]
+	[ "$(jq -c .mcpServers.x.args .mcp.json)" = '["run","--","/usr/bin/env","foo"]' ]
 	[ -e .claude/settings.json ]
 	[ -e .agentbox.json ]
 }

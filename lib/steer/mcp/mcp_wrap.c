@@ -57,7 +57,11 @@ static const struct member {
 	{ "version", false },	      /* VS Code */
 };
 
-/* In the box: the folder that the settings chose, then the server. */
+/*
+ * In the box: the folder that the settings chose, then the server. Without a folder a program of ours
+ * starts it, too: the name of the first program can choose a profile.
+ */
+#define STARTER "/usr/bin/env"
 #define IN_FOLDER "cd -- \"$0\" && exec \"$@\""
 
 enum {
@@ -266,9 +270,26 @@ static json_t *wrap_words(const struct wrapping *w, const struct place *place, j
 		json_array_append_new(out, json_string("-c"));
 		json_array_append_new(out, json_string(IN_FOLDER));
 		json_array_append(out, folder);
+	} else {
+		json_array_append_new(out, json_string(STARTER));
 	}
 	json_array_extend(out, words);
 	return out;
+}
+
+/* The index of the server's own command behind what wrap_words() put before it. The folder goes back
+ * into the entry. */
+static size_t skip_starter(json_t *server, json_t *words, size_t inner)
+{
+	size_t n = json_array_size(words);
+
+	if (is_word(words, inner, STARTER) && n > inner + 1)
+		return inner + 1;
+	if (!is_word(words, inner, "/bin/sh") || !is_word(words, inner + 2, IN_FOLDER) ||
+	    n <= inner + FOLDER_WORDS)
+		return inner;
+	json_object_set(server, "cwd", json_array_get(words, inner + FOLDER_WORDS - 1));
+	return inner + FOLDER_WORDS;
 }
 
 /*
@@ -292,7 +313,7 @@ static int wrap_server(const struct wrapping *w, const struct place *place, cons
 			     program);
 		inner = 0;
 	}
-	command = copy_from(words, inner);
+	command = copy_from(words, inner ? skip_starter(server, words, inner) : 0);
 	out = wrap_words(w, place, server, command);
 	if (inner && !json_equal(out, words))
 		ab_strv_addf(w->notes, "%s was wrapped with other options; they are replaced",
@@ -304,11 +325,7 @@ static int wrap_server(const struct wrapping *w, const struct place *place, cons
 
 static void unwrap_server(const struct place *place, json_t *server, json_t *words, size_t inner)
 {
-	if (is_word(words, inner, "/bin/sh") && is_word(words, inner + 2, IN_FOLDER) &&
-	    json_array_size(words) > inner + FOLDER_WORDS) {
-		json_object_set(server, "cwd", json_array_get(words, inner + FOLDER_WORDS - 1));
-		inner += FOLDER_WORDS;
-	}
+	inner = skip_starter(server, words, inner);
 	rename_variables(place, server, true, "");
 	write_words(place, server, copy_from(words, inner));
 }
