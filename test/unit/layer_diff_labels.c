@@ -549,6 +549,49 @@ static void test_gitdir(void)
 	ok(hits.bits == 0, "where others have none");
 }
 
+/* What makes a folder a git directory, and what git reads in one besides its settings. */
+static void test_gitdir_parts(void)
+{
+	char head[] = "two/HEAD", link[] = ".git/info", list[] = "two/objects/info/alternates";
+	struct ab_change c = { .path = head, .kind = AB_CHANGE_ADDED, .is = AB_TYPE_FILE };
+	struct ab_label_input in = { .change = &c, .fresh = { "x", 1, false } };
+	struct ab_label_hits hits;
+	size_t at = 0, len, leads = 0;
+
+	ok(ab_label_is_gitdir_part("two/head") && ab_label_is_gitdir_part("objects") &&
+		   ab_label_is_gitdir_part("a/refs") && ab_label_is_gitdir_part("a/b/commondir"),
+	   "what every git directory has");
+	ok(!ab_label_is_gitdir_part("head/x") && !ab_label_is_gitdir_part("two/heads") &&
+		   !ab_label_is_gitdir_part("config"),
+	   "and nothing else");
+	while (ab_label_git_lead(leads))
+		leads++;
+	ok(leads > 5 && !ab_label_git_lead(leads), "the list of what leads git has an end");
+	ab_labels_find(&in, &hits);
+	ok(hits.bits == 0, "a part of a git directory has no label");
+	in.completes = "core.fsmonitor";
+	ab_labels_find(&in, &hits);
+	ok(hits.bits == AB_LABEL_BIT(AB_LABEL_GIT) &&
+		   strcmp(hits.v[0].detail, "makes it a repository with core.fsmonitor") == 0,
+	   "unless it completes one with settings: %s", hits.v[0].detail);
+	in.completes = NULL;
+	c.path = list;
+	ok(ab_label_maybe_gitdir(list, &at, &len) && len == 3, "alternates may be in one");
+	in.gitdir = true;
+	ab_labels_find(&in, &hits);
+	ok(hits.bits == AB_LABEL_BIT(AB_LABEL_GIT), "and have a label there");
+	c.path = link;
+	in.gitdir = false;
+	ab_labels_find(&in, &hits);
+	ok(hits.bits == 0, "a folder of a repository has no label");
+	c.is = AB_TYPE_LINK;
+	ab_labels_find(&in, &hits);
+	ok(hits.bits == AB_LABEL_BIT(AB_LABEL_GIT), "a link in its place has one");
+	c.path = head;
+	ab_labels_find(&in, &hits);
+	ok(hits.bits == 0, "elsewhere it has none");
+}
+
 /* In the home folder only known caches have no label. */
 static void test_home(void)
 {
@@ -791,6 +834,7 @@ int main(void)
 	test_others();
 	test_contents();
 	test_gitdir();
+	test_gitdir_parts();
 	test_home();
 	test_folders();
 	test_mass();

@@ -3,7 +3,7 @@
 #include <dirent.h>
 
 #include "layer/diff/host_names.h"
-#include "layer/diff/labels.h"
+#include "layer/diff/label_state.h"
 #include "base/text/text_diff.h"
 #include "layer/walk/changes.h"
 #include "workspace/tree/dir.h"
@@ -81,43 +81,6 @@ bool ab_contents_are_text(const struct ab_contents *contents)
 {
 	return !contents->binary && !contents->old.cut && !contents->fresh.cut &&
 	       !contents->old.errnum && !contents->fresh.errnum;
-}
-
-/* Does the folder of `len` bytes have this entry, before or after the changes? */
-static bool has_entry(const struct ab_layer_view *view, const struct ab_changes *changes,
-		      const char *path, size_t len, const char *name)
-{
-	ab_autofree char *entry = ab_printf("%.*s%s%s", (int)len, path, len ? "/" : "", name);
-	const struct ab_change *change = ab_changes_find(changes, entry);
-	ab_autoclose int fd = -1;
-
-	if (change && change->is != AB_TYPE_NONE)
-		return true;
-	fd = ab_open_beneath(view->lower, entry, O_PATH | O_NOFOLLOW);
-	return fd >= 0;
-}
-
-/* git recognizes a directory by its content, whatever its name is: a repository, one whose other half
- * "commondir" names, or that half. */
-static bool is_gitdir(const struct ab_layer_view *view, const struct ab_changes *changes,
-		      const char *path, size_t len)
-{
-	bool objects = has_entry(view, changes, path, len, "objects");
-
-	if (has_entry(view, changes, path, len, "HEAD"))
-		return objects || has_entry(view, changes, path, len, "commondir");
-	return objects && has_entry(view, changes, path, len, "refs");
-}
-
-static bool is_in_gitdir(const struct ab_layer_view *view, const struct ab_changes *changes,
-			 const char *path)
-{
-	size_t at = 0, len;
-
-	while (ab_label_maybe_gitdir(path, &at, &len))
-		if (is_gitdir(view, changes, path, len))
-			return true;
-	return false;
 }
 
 enum {
@@ -209,6 +172,7 @@ void ab_label_scene_init(struct ab_label_scene *scene, const struct ab_layer_vie
 			 const struct ab_changes *changes)
 {
 	scene->mass = is_mass(view, changes);
+	ab_gitdirs_init(&scene->gitdirs, view, changes);
 	/* In the home folder all but caches have a label. */
 	scene->host = changes->len && !view->home ? ab_host_names_find(view->lower) : NULL;
 }
@@ -216,23 +180,28 @@ void ab_label_scene_init(struct ab_label_scene *scene, const struct ab_layer_vie
 void ab_label_scene_fini(struct ab_label_scene *scene)
 {
 	ab_host_names_free(scene->host);
+	ab_gitdirs_fini(&scene->gitdirs);
 	*scene = (struct ab_label_scene){ 0 };
 }
 
-void ab_contents_label(const struct ab_layer_view *view, const struct ab_changes *changes,
-		       const struct ab_label_scene *scene, struct ab_change *change,
-		       const struct ab_contents *contents, struct ab_label_hits *ret)
+void ab_contents_label(const struct ab_layer_view *view, const struct ab_label_scene *scene,
+		       struct ab_change *change, const struct ab_contents *contents,
+		       struct ab_label_hits *ret)
 {
+	ab_autobuf struct ab_buf folded = { 0 };
+	ab_autofree char *completes = NULL;
 	struct ab_label_input in = {
 		.change = change,
 		.old = get_side(&contents->old),
 		.fresh = get_side(&contents->fresh),
-		.gitdir = is_in_gitdir(view, changes, change->path),
 		.repository = deletes_repository(view, change),
 		.mass = scene->mass,
 		.home = view->home,
 	};
 
+	ab_label_fold(change->path, &folded);
+	in.gitdir = ab_gitdirs_contain(&scene->gitdirs, change->path, folded.data);
+	in.completes = completes = ab_gitdirs_completed(&scene->gitdirs, change, folded.data);
 	ab_labels_find(&in, ret);
 	if (scene->host)
 		ab_host_names_label(scene->host, change, ret);
@@ -249,6 +218,6 @@ void ab_changes_label(const struct ab_layer_view *view, struct ab_changes *chang
 		struct ab_label_hits hits;
 
 		ab_contents_read(view, &changes->v[i], &contents);
-		ab_contents_label(view, changes, &scene, &changes->v[i], &contents, &hits);
+		ab_contents_label(view, &scene, &changes->v[i], &contents, &hits);
 	}
 }

@@ -6,6 +6,7 @@
  * links, and only if they are still the files that were looked at.
  */
 #include "base/base.h"
+#include "layer/diff/gitdirs.h"
 
 struct ab_change;
 struct ab_changes;
@@ -38,6 +39,7 @@ bool ab_contents_are_text(const struct ab_contents *contents);
 struct ab_label_scene {
 	bool mass;		    /* they delete many files, or more than half of the tree */
 	struct ab_host_names *host; /* NULL: do not add their labels */
+	struct ab_gitdirs gitdirs;
 };
 void ab_label_scene_init(struct ab_label_scene *scene, const struct ab_layer_view *view,
 			 const struct ab_changes *changes);
@@ -45,9 +47,9 @@ void ab_label_scene_fini(struct ab_label_scene *scene);
 #define ab_autoscene __attribute__((cleanup(ab_label_scene_fini)))
 
 /* The labels of one of these changes. Sets change->labels. */
-void ab_contents_label(const struct ab_layer_view *view, const struct ab_changes *changes,
-		       const struct ab_label_scene *scene, struct ab_change *change,
-		       const struct ab_contents *contents, struct ab_label_hits *ret);
+void ab_contents_label(const struct ab_layer_view *view, const struct ab_label_scene *scene,
+		       struct ab_change *change, const struct ab_contents *contents,
+		       struct ab_label_hits *ret);
 
 /* Read all of them and set their `labels`. */
 void ab_changes_label(const struct ab_layer_view *view, struct ab_changes *changes);

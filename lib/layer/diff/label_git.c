@@ -18,7 +18,7 @@ static const struct {
 	{ "remotes/*", "gives a remote its address" },
 	{ "branches/*", "gives a remote its address" },
 	{ "info/attributes", "chooses filters and drivers" },
-	{ "info/alternates", "reads objects elsewhere" },
+	{ "objects/info/alternates", "reads objects elsewhere" },
 	{ "info/grafts", "changes the history" },
 };
 
@@ -196,6 +196,9 @@ static void check_file(const struct ab_label_input *in, const char *rest,
 		check_todo(in, hits);
 	if (strcmp(name, "index") == 0)
 		check_index(in, hits);
+	/* What is there may change later. git makes only its HEAD a link, and that where it is told to. */
+	if (in->change->is == AB_TYPE_LINK && strcmp(name, "head") != 0)
+		ab_label_add(hits, AB_LABEL_GIT, "git", "a link in the repository");
 	for (size_t i = 0; i < AB_COUNT(leads); i++)
 		if (ends_with(rest, leads[i].path))
 			ab_label_add(hits, AB_LABEL_GIT, "git", leads[i].detail);
@@ -207,6 +210,12 @@ void ab_label_git(const struct ab_label_input *in, const char *folded, struct ab
 	const char *rest = skip_gitdir(folded);
 	size_t at = 0, len;
 
+	if (in->completes) {
+		ab_autofree char *detail =
+			ab_printf("makes it a repository with %s", in->completes);
+
+		ab_label_add(hits, AB_LABEL_GIT, "git", detail);
+	}
 	if (rest && has_odd_spelling(change->path))
 		ab_label_add(hits, AB_LABEL_GIT, "git", "another spelling of .git");
 	if (rest && *rest) {
@@ -243,7 +252,8 @@ size_t ab_label_gitdir_len(const char *path)
 
 bool ab_label_maybe_gitdir(const char *path, size_t *at, size_t *ret_len)
 {
-	static const char *const parts[] = { "hooks", "config", "config.worktree", "commondir" };
+	static const char *const parts[] = { "hooks", "config",	 "config.worktree", "commondir",
+					     "info",  "remotes", "branches",	    "objects/info" };
 
 	for (const char *p = path + *at; *p; p += *p == '/') {
 		const char *name = p;
@@ -257,4 +267,16 @@ bool ab_label_maybe_gitdir(const char *path, size_t *at, size_t *ret_len)
 			}
 	}
 	return false;
+}
+
+bool ab_label_is_gitdir_part(const char *folded)
+{
+	static const char *const parts[] = { "head", "objects", "refs", "commondir" };
+
+	return ab_has_word(parts, AB_COUNT(parts), ab_path_name(folded));
+}
+
+const char *ab_label_git_lead(size_t i)
+{
+	return i < AB_COUNT(leads) ? leads[i].path : NULL;
 }

@@ -71,10 +71,12 @@ struct ab_label_side {
 struct ab_label_input {
 	const struct ab_change *change;
 	struct ab_label_side old, fresh;
-	bool gitdir;	 /* the change is in a git directory, whatever that is called */
-	bool repository; /* it deletes a folder that contains a .git */
-	bool mass;	 /* ab_contents_mass() of all changes */
-	bool home;	 /* the tree is the home folder */
+	bool gitdir; /* the change is in a git directory, whatever that is called */
+	const char *
+		completes; /* what git would obey in the git directory that it completes, or NULL */
+	bool repository;   /* it deletes a folder that contains a .git */
+	bool mass;	   /* ab_contents_mass() of all changes */
+	bool home;	   /* the tree is the home folder */
 };
 
 void ab_labels_find(const struct ab_label_input *in, struct ab_label_hits *ret);
@@ -98,3 +100,9 @@ size_t ab_label_gitdir_len(const char *path);
 /* May the path be a part of a git directory that has another name than .git? Then *ret_len is the length
  * of that folder's path. It may have several such names: *at is 0 at first, and then behind the last one. */
 bool ab_label_maybe_gitdir(const char *path, size_t *at, size_t *ret_len);
+
+/* Does this folded path end with the name of something that every git directory has? */
+bool ab_label_is_gitdir_part(const char *folded);
+/* The files of a git directory, besides hooks and configuration, that make git read something else; "*" is
+ * any name. NULL behind the last one. */
+const char *ab_label_git_lead(size_t i);

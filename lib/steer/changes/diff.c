@@ -258,7 +258,7 @@ static void show_change(struct job *j, struct ab_change *c,
 	struct ab_shown shown = { .change = c, .contents = &contents, .hits = &hits };
 
 	ab_contents_read(&j->opened.view, c, &contents);
-	ab_contents_label(&j->opened.view, &j->changes, &j->scene, c, &contents, &hits);
+	ab_contents_label(&j->opened.view, &j->scene, c, &contents, &hits);
 	if (!ab_diff_wants_labels(j->request, &hits))
 		return;
 	if (has_lines(c, &contents)) {

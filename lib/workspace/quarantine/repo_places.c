@@ -1,34 +1,14 @@
 #include "workspace/quarantine/repo_places.h"
 
-#include "workspace/git/gitconfig.h"
-#include "workspace/git/gitconfig_clean.h"
+#include "workspace/git/gitlead.h"
 #include "workspace/quarantine/quarantine_state.h"
 #include "workspace/survey/survey.h"
 #include "workspace/tree/dir.h"
-#include "workspace/tree/names.h"
 
-#define HOOKS_MAX 1000
 #define ADDRESSES_MAX 64 /* of one file: each is looked at */
 
 /* git tries these behind the path of a repository. */
 static const char *const endings[] = { "/.git", "", ".git/.git", ".git" };
-
-/* No hook that git would run, whoever made it. */
-static bool has_no_hooks(int gitdir)
-{
-	ab_autoclose int fd =
-		openat(gitdir, "hooks", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	ab_autolisting struct ab_listing l = { 0 };
-
-	if (fd < 0)
-		return errno == ENOENT;
-	if (ab_listing_read(&l, fd, HOOKS_MAX) < 0 || l.cut)
-		return false;
-	for (size_t i = 0; i < l.len; i++)
-		if (!ab_name_is_sample(l.v[i].name))
-			return false;
-	return true;
-}
 
 /* A push obeys the settings of the repository that it reaches, but not the addresses there. */
 static bool is_any_address(void *arg, const char *path)
@@ -36,19 +16,6 @@ static bool is_any_address(void *arg, const char *path)
 	(void)arg;
 	(void)path;
 	return true;
-}
-
-static bool has_harmless_config(int gitdir, const char *file)
-{
-	static const struct ab_gitkeys_terms terms = { .made = true,
-						       .is_safe_address = is_any_address };
-	ab_autobuf struct ab_buf text = { 0 }, keys = { 0 };
-	ab_autofree char *data = NULL;
-	size_t len;
-
-	if (ab_read_small(gitdir, file, AB_GITCONFIG_MAX, &data, &len) < 0)
-		return errno == ENOENT;
-	return !ab_gitconfig_clean(data, len, &terms, &text, &keys);
 }
 
 /* git only fetches from one. */
@@ -64,6 +31,9 @@ static bool is_bundle(const char *real)
 /* `real`: something in a folder that the run can write. */
 static bool is_harmless_repo(const struct ab_quarantine *q, const char *real)
 {
+	static const struct ab_gitkeys_terms terms = { .made = true,
+						       .is_safe_address = is_any_address };
+	ab_autofree char *lead = NULL;
 	ab_autoclose int fd = -1;
 	struct stat st;
 
@@ -74,8 +44,8 @@ static bool is_harmless_repo(const struct ab_quarantine *q, const char *real)
 		return errno == ENOTDIR && is_bundle(real);
 	if (fstatat(fd, "HEAD", &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT; /* no repository */
-	return faccessat(fd, "commondir", F_OK, AT_SYMLINK_NOFOLLOW) < 0 && has_no_hooks(fd) &&
-	       has_harmless_config(fd, "config") && has_harmless_config(fd, "config.worktree");
+	lead = ab_gitdir_lead(fd, &terms);
+	return !lead;
 }
 
 /* What is not there runs nothing, and what the run cannot write is not its work. */
