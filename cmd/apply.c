@@ -201,8 +201,10 @@ static int print_applied(const struct args *args, const struct ab_layer_command 
 		printf("; to take it back: agentbox undo %s", command->set.key);
 	printf("\n");
 	if (apply->forgotten)
-		printf("the oldest apply can no longer be taken back: the last %d are kept\n",
-		       AB_UNDO_MAX);
+		printf("%s can no longer be taken back: the last %d are kept, if they need no more "
+		       "than %d GiB\n",
+		       apply->forgotten == 1 ? "the oldest apply" : "the oldest applies",
+		       AB_UNDO_MAX, AB_UNDO_GIB);
 	if (left)
 		printf("%zu left:\n", left);
 	for (size_t i = 0; left && i < apply->changes.len; i++)

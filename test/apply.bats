@@ -866,3 +866,92 @@ next_run()
 	[ "$status" -eq 1 ]
 	[ "$(cat a)" = 2 ]
 }
+
+# The size of what was replaced is noted in the journal, so a test needs no large files.
+# note_size JOURNAL GIB
+note_size()
+{
+	python3 - "$AGENTBOX_STATE/layers/dev/undo/$1/size" "$2" <<-'PYTHON'
+		import hashlib, struct, sys
+		data = b"ab-size1" + struct.pack("=Q", int(sys.argv[2]) << 30)
+		open(sys.argv[1], "wb").write(data + hashlib.sha256(data).hexdigest().encode())
+	PYTHON
+}
+
+@test "undo: what applies replaced is kept up to a bound, except that of the newest one" {
+	local n key
+
+	layer dev 'echo 1 >a'
+	for n in 2 3 4; do
+		next_run "echo $n >a"
+		agentbox apply dev --all
+		[ "$status" -eq 0 ]
+		[[ "$output" != *"no longer"* ]]
+	done
+	[ -e "$AGENTBOX_STATE/layers/dev/undo/last/size" ]
+	# Two fit, a third one does not.
+	note_size last 1
+	note_size before-2 1
+	next_run 'echo 5 >a'
+	agentbox apply dev --all
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"the oldest applies can no longer be taken back: the last 16 are kept, if they need no more than 2 GiB"* ]]
+	[ "$(ls -d "$AGENTBOX_STATE"/layers/dev/undo/before-*)" = "$AGENTBOX_STATE/layers/dev/undo/before-3" ]
+	# The newest one is kept whatever its size, also when the next one comes.
+	note_size last 3
+	next_run 'echo 6 >a'
+	agentbox apply dev --all
+	[[ "$output" == *"the oldest applies can no longer be taken back"* ]]
+	agentbox undo dev
+	[ "$status" -eq 0 ]
+	[ "$(cat a)" = 5 ]
+	agentbox undo dev
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"no apply to take back"* ]]
+	# A reviewed run says it, too.
+	agentbox run --review=auto --name dev -- sh -c 'echo 7 >a'
+	note_size last 3
+	agentbox run --review=auto --name dev -- sh -c 'echo 8 >a'
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"all applied"*"; the oldest apply can no longer be taken back"* ]]
+	[ "$(cat a)" = 8 ]
+}
+
+@test "undo: a journal of another version is named, and nothing of it is lost" {
+	local undo=$AGENTBOX_STATE/layers/dev/undo state
+
+	layer dev 'echo 2 >a'
+	agentbox apply dev --all
+	[ "$status" -eq 0 ]
+	# Another format under the same name.
+	python3 - "$undo/last/plan" <<-'PYTHON'
+		import hashlib, sys
+		data = open(sys.argv[1], "rb").read()[:-64] + b"more of it"
+		open(sys.argv[1], "wb").write(data + hashlib.sha256(data).hexdigest().encode())
+	PYTHON
+	state=$(tree "$undo"; tree)
+	agentbox undo dev
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"the journal $undo/last is damaged, or another version of agentbox wrote it"* ]]
+	[[ "$output" == *"takes it back: agentbox undo dev"*"\"old\""*"agentbox layers rm --yes dev"* ]]
+	[[ "$output" != *"Bad message"* ]]
+	[ "$(tree "$undo"; tree)" = "$state" ]
+	[ "$(cat "$undo"/last/old/*)" = 1 ]
+	# The twin: later applies work, and can be taken back in spite of it.
+	next_run 'echo 3 >a'
+	agentbox apply dev --all
+	[ "$status" -eq 0 ]
+	agentbox undo dev
+	[ "$status" -eq 0 ]
+	[ "$(cat a)" = 2 ]
+	agentbox undo dev
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"another version of agentbox wrote it"* ]]
+	# An apply that was interrupted: nothing is touched until that version has completed it.
+	mv "$undo/last" "$undo/next"
+	state=$(tree "$undo"; tree)
+	agentbox apply dev --all
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"the journal $undo/next is damaged"*"was interrupted"*"completes it or takes it back"* ]]
+	[ "$(tree "$undo"; tree)" = "$state" ]
+}

@@ -46,7 +46,7 @@ in_memory()
 
 fail()
 {
-	printf 'after %s %s (%s): %s\n' "${error:-}" "${k:-}" "$(hit)" "$1"
+	printf 'after %s %s%s (%s): %s\n' "${error:-}" "${k:-}" "${second:+, in the recovery $second}" "$(hit)" "$1"
 	printf '[status %s]\n%s\n' "${status:-}" "${output:-}"
 	[ -z "${next:-}" ] || printf 'next command: %s\n' "$next"
 	exit 1
@@ -267,6 +267,74 @@ undo_with()
 	positions "$(calls undo dev)" "$1" try_undo
 }
 
+# recover_killed: the next command completes what was killed or takes it back, and is killed, too; so is the
+# one after it.
+recover_killed()
+{
+	local k=$k
+
+	for second in $((k * 131 % range + 1)) $((k * 37 % range + 1)); do
+		k=$second
+		faulty diff dev
+	done
+}
+
+# how_many COMMAND: the calls of a command that recovers, when COMMAND was killed at most of its calls.
+how_many()
+{
+	local k most=0 all
+
+	all=$(calls "$1" dev ${2:+"$2"})
+	[ "$1" = undo ] || ab undo dev
+	for k in $((all / 3)) $((all / 2)) $((all * 3 / 4)); do
+		[ "$1" = apply ] || apply_all
+		error=KILL
+		faulty "$1" dev ${2:+"$2"}
+		range=$(calls diff dev)
+		most=$((range > most ? range : most))
+		undo_all
+	done
+	range=$most
+	echo "$range calls of a recovery"
+	[ "$range" -gt 20 ]
+}
+
+try_apply_twice()
+{
+	next=
+	faulty apply dev --all
+	recover_killed
+	apply_all
+	undo_all
+}
+
+apply_twice()
+{
+	prepare
+	undo_all
+	after=1
+	how_many apply --all
+	positions "$(calls apply dev --all; ab undo dev)" kills try_apply_twice
+}
+
+try_undo_twice()
+{
+	apply_all
+	next=
+	faulty undo dev
+	recover_killed
+	undo_all
+}
+
+undo_twice()
+{
+	prepare
+	after=1
+	how_many undo
+	apply_all
+	positions "$(calls undo dev)" kills try_undo_twice
+}
+
 # The host stays as it is, and what was not discarded stays in the layer.
 try_discard()
 {
@@ -337,6 +405,24 @@ discard_with()
 
 @test "faults: a call of an undo that fails, across mounts" {
 	in_memory far undo_with errors
+}
+
+@test "faults: an apply killed at any call, and then its recovery, on one mount" {
+	in_memory near apply_twice
+}
+
+# bats test_tags=slow
+@test "faults: an apply killed at any call, and then its recovery, across mounts" {
+	in_memory far apply_twice
+}
+
+# bats test_tags=slow
+@test "faults: an undo killed at any call, and then its recovery, on one mount" {
+	in_memory near undo_twice
+}
+
+@test "faults: an undo killed at any call, and then its recovery, across mounts" {
+	in_memory far undo_twice
 }
 
 # bats test_tags=slow

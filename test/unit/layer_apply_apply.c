@@ -812,14 +812,22 @@ static void test_killed_race(const char *host, const char *back)
 	sh("echo mine >x; mv x \"$S/layers/dev/undo/last/old/0\"");
 	ok(recover() == 0 && sh("[ $(cat lower/a) = mine ]") == 0, "the host's file comes back: %s",
 	   error.text);
-	ok(is_clean(), "without a trace");
+	ok(strcmp(host, "echo 1 >a") != 0 ||
+		   sh("cd lower; [ $(cat .agentbox-*-kept) = 1 ] && rm .agentbox-*-kept") == 0,
+	   "what was there before the apply is beside it");
+	ok(is_clean(), "without another trace");
 }
 
-/* A file is written to after a process was killed, before the next one recovers: what was written is
- * in its place, or beside it. */
-static void test_killed_edit(const char *name, bool undoes)
+/* A file is written to, or replaced as editors do, after a process was killed, before the next one recovers,
+ * which is killed, too: what was written and what was there before the apply are in the place, or beside it. */
+static void test_killed_edit(const char *name, bool undoes, bool replaces)
 {
-	int lost = 0, kept = 0, bad = 0, n = 0;
+	static const char again[] =
+		"cd lower; for f in a b new; do [ ! -e $f ] || { cat $f; echo edit-$f; }"
+		" >../x; [ ! -s ../x ] || mv ../x $f; rm -f ../x; done";
+	static const char append[] =
+		"cd lower; for f in a b new; do [ ! -e $f ] || echo edit-$f >>$f; done";
+	int lost = 0, kept = 0, bad = 0, n = 0, twice = 0;
 	bool killed = true;
 
 	while (killed && n < 500) {
@@ -827,15 +835,20 @@ static void test_killed_edit(const char *name, bool undoes)
 		if (undoes)
 			do_apply();
 		killed = kill_at(++n, undoes ? do_undo : do_apply);
-		sh("for f in a b new; do [ ! -e lower/$f ] || echo edit-$f >>lower/$f; done");
+		sh(replaces ? again : append);
+		twice += kill_at(1 + n * 5 % 23, do_recover);
 		(void)recover(); /* it may say that a file changed meanwhile */
 		bad += recover() != 0;
-		lost += sh("cd lower; grep -q edit-a a .agentbox-*-kept && grep -q edit-b b .agentbox-*-kept") !=
+		lost += sh("cd lower; grep -qs edit-a a .agentbox-*-kept && grep -qs edit-b b .agentbox-*-kept") !=
 			0;
+		/* The files before the apply: the layer has the others. */
+		lost += sh("for f in a b; do grep -qsx 1 lower/$f lower/.agentbox-*-kept"
+			   " \"$S\"/layers/dev/undo/last/old/*; done") != 0;
 		kept += sh("ls -A lower | grep -q -e -kept") == 0;
 	}
-	ok(!killed && lost + bad == 0 && kept > 0,
-	   "%s, killed at each of %d calls: %d edits lost, %d beside", name, n - 1, lost, kept);
+	ok(!killed && lost + bad == 0 && kept > 0 && twice > 0,
+	   "%s, killed at each of %d calls, recovery %d times: %d edits lost, %d stuck, %d beside",
+	   name, n - 1, twice, lost, bad, kept);
 }
 
 /* Two threads share the steps of a large apply. */
@@ -965,8 +978,10 @@ static void test_kills_in_memory(void)
 	test_kills();
 	test_killed_race("echo 1 >a", "[ $(cat lower/a) = 1 ]");
 	test_killed_race("echo 1 >b", "[ ! -e lower/a ]");
-	test_killed_edit("an apply", false);
-	test_killed_edit("an undo", true);
+	test_killed_edit("an apply", false, false);
+	test_killed_edit("an apply, and files are replaced", false, true);
+	test_killed_edit("an undo", true, false);
+	test_killed_edit("an undo, and files are replaced", true, true);
 	test_many_kills();
 	test_many_failures();
 }

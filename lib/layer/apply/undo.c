@@ -22,7 +22,7 @@ static int load_last(struct ab_layer_set *set, struct ab_site *site, struct ab_e
 	if (last < 0 && errno == ENOENT)
 		return ab_fail(err, AB_EREFUSED, 0, "%s has no apply to take back", set->key);
 	if (last < 0 || ab_steps_load(last, &steps) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "cannot read the journal of the last apply");
+		return ab_site_fail_unread(set, "last", err);
 	if (ab_site_open(site, set, steps.home, err) < 0) {
 		ab_steps_fini(&steps);
 		return -1;
@@ -30,7 +30,7 @@ static int load_last(struct ab_layer_set *set, struct ab_site *site, struct ab_e
 	site->steps = steps;
 	if (ab_site_enter(site, "last") < 0 || ab_steps_load_ready(site->dir, &site->steps) < 0 ||
 	    ab_look_at(site->root, "", &root) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "cannot read the journal of the last apply");
+		return ab_site_fail_unread(set, "last", err);
 	if (root.id.ino != site->steps.root.ino || root.id.dev != site->steps.root.dev)
 		return ab_fail(err, AB_EREFUSED, 0,
 			       "the folder has been replaced since the last apply");

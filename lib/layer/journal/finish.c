@@ -56,7 +56,8 @@ static int retire_journal(struct ab_site *site, struct ab_error *err)
 {
 	if (ab_undo_push(site->undo) < 0 || renameat(site->undo, "next", site->undo, "last") < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "cannot complete the journal of the apply");
-	(void)ab_undo_trim(site->undo, &site->forgotten); /* or the next one does it */
+	/* Or the next one does it. */
+	(void)ab_undo_trim(site->undo, (uint64_t)AB_UNDO_GIB << 30, &site->forgotten);
 	return 0;
 }
 
@@ -210,9 +211,7 @@ int ab_site_finish(struct ab_site *site, bool fresh, const struct ab_progress *p
 		if (site->kept.len) {
 			ab_autofree char *path = ab_escape(site->kept.v[0]);
 
-			return ab_hint(err,
-				       "Nothing was applied. What was written to an applied file "
-				       "meanwhile is in %s.",
+			return ab_hint(err, "Nothing was applied. %s has changes made meanwhile.",
 				       path);
 		}
 		return ab_hint(err, "Nothing was applied.");
@@ -291,6 +290,26 @@ int ab_site_undo(struct ab_site *site, const struct ab_step_now *now,
 }
 
 /* ---- recovery ---- */
+
+int ab_site_fail_unread(const struct ab_layer_set *set, const char *name, struct ab_error *err)
+{
+	bool next = name[0] == 'n';
+
+	if (errno != EBADMSG)
+		return ab_fail(err, AB_ESYSTEM, errno, "cannot read the journal %s/undo/%s",
+			       set->path, name);
+	ab_fail(err, AB_EREFUSED, 0,
+		"the journal %s/undo/%s is damaged, or another version of agentbox wrote it",
+		set->path, name);
+	return ab_hint(err,
+		       "It is of an apply that %s; nothing was changed or removed.\n"
+		       "The version that wrote it %s: agentbox undo %s\n"
+		       "What the apply replaced is in \"old\" there%s.\n"
+		       "To remove the layer with these files: agentbox layers rm --yes %s",
+		       next ? "was interrupted" : "can be taken back",
+		       next ? "completes it or takes it back" : "takes it back", set->key,
+		       next ? ", or beside its place as .agentbox-*" : "", set->key);
+}
 
 /* Nothing of the apply can be found again. */
 static int fail_gone(const struct ab_layer_set *set, struct ab_error *err)
@@ -373,7 +392,7 @@ static int recover_done(struct ab_site *site, const struct ab_layer_set *set,
 static void tell_kept(const struct ab_site *site, struct ab_strv *notes)
 {
 	for (size_t i = 0; i < site->kept.len; i++)
-		ab_strv_add_safe(notes, "what was written to an applied file meanwhile is in %s",
+		ab_strv_add_safe(notes, "%s is another version of a file that changed meanwhile",
 				 site->kept.v[i]);
 }
 
@@ -386,8 +405,7 @@ static int recover_next(struct ab_site *site, const struct ab_layer_set *set,
 		return -1;
 	if (ab_steps_load_ready(site->dir, &site->steps) < 0) {
 		if (errno != ENOENT)
-			return ab_fail(err, AB_ESYSTEM, errno,
-				       "cannot read the journal of an interrupted apply");
+			return ab_site_fail_unread(set, "next", err);
 		if (ab_site_drop_staged(site, err) < 0)
 			return -1;
 		ab_strv_add(notes, "an interrupted apply was taken back");
@@ -416,8 +434,7 @@ static int recover_last(struct ab_site *site, const struct ab_layer_set *set,
 	if (claim_again(site, set, guard, err) < 0)
 		return -1;
 	if (ab_steps_load_ready(site->dir, &site->steps) < 0 || load_now(site, &now) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno,
-			       "cannot read the journal of an interrupted undo");
+		return ab_site_fail_unread(set, "last", err);
 	if (undo_steps(site, now, false, NULL, err) < 0)
 		return -1;
 	ab_strv_add(notes, "an interrupted undo was completed");
@@ -445,7 +462,7 @@ static int recover_journal(const struct ab_layer_set *set, int undo, const char 
 			return ab_remove_object(undo, name) < 0
 				       ? ab_fail(err, AB_ESYSTEM, errno, "cannot remove a journal")
 				       : 0;
-		return ab_fail(err, AB_ESYSTEM, errno, "cannot read the journal of %s", set->key);
+		return ab_site_fail_unread(set, name, err);
 	}
 	rc = open_journal(set, name, &steps, &site, err);
 	ab_steps_fini(&steps);

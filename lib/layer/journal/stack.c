@@ -1,6 +1,8 @@
 #include "layer/journal/stack.h"
 
+#include "layer/store/store.h"
 #include "layer/walk/look.h"
+#include "layer/walk/records.h"
 #include "workspace/tree/dir.h"
 #include "workspace/tree/remove_tree.h"
 
@@ -67,14 +69,39 @@ int ab_undo_pop(int undo)
 						  : ab_rename_new(undo, earlier.v[0], undo, "last");
 }
 
-int ab_undo_trim(int undo, size_t *ret)
+/* What a journal takes on the disk. It is counted once, and noted in it. */
+static uint64_t get_size(int undo, const char *name)
+{
+	static const char kind[8] = "ab-size1";
+	ab_autoclose int dir = ab_look_open(undo, name, O_RDONLY | O_DIRECTORY);
+	ab_autobuf struct ab_buf b = { 0 };
+	ab_autofree char *file = NULL;
+	struct ab_record_reader r;
+	struct ab_layer_size size;
+
+	if (dir < 0)
+		return 0;
+	if (ab_record_file_load(dir, "size", kind, &file, &r) == 0)
+		return ab_record_get(&r);
+	ab_layer_size_of(dir, AB_LAYER_ENTRIES_MAX, &size);
+	ab_record_put(&b, size.bytes);
+	(void)ab_record_file_save(dir, "size", kind, &b); /* or it is counted again */
+	return size.bytes;
+}
+
+int ab_undo_trim(int undo, uint64_t bytes, size_t *ret)
 {
 	ab_autostrv struct ab_strv earlier = { 0 };
+	uint64_t sum = get_size(undo, "last");
+	size_t keep = 0;
 
 	*ret = 0;
 	if (ab_undo_earlier(undo, &earlier) < 0)
 		return -1;
-	for (size_t i = earlier.len; i-- > AB_UNDO_MAX - 1; ++*ret)
+	while (keep < earlier.len && keep < AB_UNDO_MAX - 1 &&
+	       (sum += get_size(undo, earlier.v[keep])) <= bytes)
+		keep++;
+	for (size_t i = earlier.len; i-- > keep; ++*ret)
 		if (ab_remove_object(undo, "gone") < 0 ||
 		    renameat(undo, earlier.v[i], undo, "gone") < 0 ||
 		    ab_remove_object(undo, "gone") < 0)

@@ -6,7 +6,10 @@
  */
 #include "base/base.h"
 
-enum { AB_UNDO_MAX = 16 }; /* applies that are kept */
+enum {
+	AB_UNDO_MAX = 16, /* applies that are kept */
+	AB_UNDO_GIB = 2,  /* of what they replaced, all together; the newest one is always kept */
+};
 
 /* The names of the earlier ones, the newest first. -1 with errno, also from the others. */
 int ab_undo_earlier(int undo, struct ab_strv *ret);
@@ -14,7 +17,7 @@ int ab_undo_earlier(int undo, struct ab_strv *ret);
 int ab_undo_push(int undo);
 /* If there is no `last`, the newest of the earlier ones becomes it: the one after it was taken back. */
 int ab_undo_pop(int undo);
-/* Remove the oldest ones until AB_UNDO_MAX are left. *ret: how many. */
-int ab_undo_trim(int undo, size_t *ret);
+/* Remove the oldest ones until AB_UNDO_MAX are left, and no more than so many bytes. *ret: how many. */
+int ab_undo_trim(int undo, uint64_t bytes, size_t *ret);
 /* The newest one; -1 with errno ENOENT if there is none. */
 int ab_undo_open_newest(int undo);

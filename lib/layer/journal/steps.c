@@ -46,8 +46,8 @@
 struct spot {
 	int dir;
 	const char *name;
-	char temp[AB_STEP_NAME], aside[AB_STEP_NAME];
-	struct ab_look at_name, at_temp, at_aside; /* ino 0: nothing */
+	char temp[AB_STEP_NAME], aside[AB_STEP_NAME], beside[AB_STEP_NAME];
+	struct ab_look at_name, at_temp, at_aside, at_beside; /* ino 0: nothing */
 };
 
 static int look_name(int dir, const char *name, struct ab_look *ret)
@@ -62,7 +62,8 @@ static int look_spot(struct spot *s)
 {
 	if (look_name(s->dir, s->name, &s->at_name) < 0 ||
 	    look_name(s->dir, s->temp, &s->at_temp) < 0 ||
-	    look_name(s->dir, s->aside, &s->at_aside) < 0)
+	    look_name(s->dir, s->aside, &s->at_aside) < 0 ||
+	    look_name(s->dir, s->beside, &s->at_beside) < 0)
 		return -1;
 	return 0;
 }
@@ -75,6 +76,7 @@ static int find_spot(struct ab_site *site, size_t i, struct spot *s)
 		return -1;
 	ab_step_name(&site->steps, i, s->temp);
 	ab_step_aside(&site->steps, i, s->aside);
+	snprintf(s->beside, sizeof(s->beside), "%.55s-kept", s->temp);
 	return 0;
 }
 
@@ -331,6 +333,31 @@ static int drop_leftover(struct ab_site *site, size_t i, struct spot *s)
 	return look_spot(s);
 }
 
+/* The original itself, or a copy of it. */
+static bool is_original(const struct ab_look *look, const struct ab_identity *old)
+{
+	return is_inode(look, old) ||
+	       (look->id.mode == old->mode && ab_time_same(look->id.mtime, old->mtime) &&
+		(S_ISDIR(old->mode) || look->id.size == old->size));
+}
+
+static void tell_beside(struct ab_site *site, size_t i, const struct spot *s)
+{
+	const char *path = site->steps.v[i].path;
+
+	ab_strv_addf(&site->kept, "%.*s%s", (int)(ab_path_name(path) - path), path, s->beside);
+}
+
+/* Somebody changed the files after we were killed: what is under `name` stays, under one that no recovery
+ * looks for. */
+static int keep_beside(struct ab_site *site, size_t i, struct spot *s, const char *name)
+{
+	if (ab_rename_new(s->dir, name, s->dir, s->beside) < 0)
+		return -1;
+	tell_beside(site, i, s);
+	return look_spot(s);
+}
+
 /* The original comes under the temporary name. */
 static int fetch_original(struct ab_site *site, size_t i, struct spot *s)
 {
@@ -374,7 +401,15 @@ static bool is_place_free(const struct ab_site *site, size_t i, const struct spo
 	if (!step->old.ino || s->at_name.id.ino)
 		return false;
 	return s->at_temp.id.ino ? !is_inode(&s->at_temp, &step->staged)
-				 : !site->steps.far && has_kept(site, i);
+				 : has_kept(site, i) && (!site->steps.far || s->at_beside.id.ino);
+}
+
+/* Has somebody put something else in the place, so that the original must stay beside it? */
+static bool is_place_taken(const struct ab_site *site, size_t i, const struct spot *s)
+{
+	return s->at_name.id.ino && !s->at_temp.id.ino && has_kept(site, i) &&
+	       (!site->steps.far || (site->done && !s->at_beside.id.ino)) &&
+	       !is_original(&s->at_name, &site->steps.v[i].old);
 }
 
 static int restore_host(struct ab_site *site, size_t i, struct spot *s,
@@ -386,7 +421,8 @@ static int restore_host(struct ab_site *site, size_t i, struct spot *s,
 	if (is_place_free(site, i, s))
 		now = &nothing;
 	else if (now->ino ? !is_inode(&s->at_name, now) : s->at_name.id.ino != 0)
-		return 0; /* it is restored */
+		return had && is_place_taken(site, i, s) ? fetch_original(site, i, s)
+							 : 0; /* it is restored */
 	if (!had && !now->ino)
 		return 0;
 	if (had && (fetch_original(site, i, s) < 0 || look_spot(s) < 0))
@@ -441,31 +477,24 @@ static int settle_fresh(struct ab_site *site, size_t i, struct spot *s,
 	return rc < 0 ? -1 : look_spot(s);
 }
 
-/* Somebody wrote to the applied file after we were killed: it stays, under a name that no recovery
- * looks for. */
-static int keep_edited(struct ab_site *site, size_t i, struct spot *s)
+static bool is_edited(const struct ab_look *look, const struct ab_identity *now)
 {
-	const char *path = site->steps.v[i].path;
-	ab_autofree char *name = ab_printf("%s-kept", s->temp);
-
-	if (ab_rename_new(s->dir, s->temp, s->dir, name) < 0)
-		return -1;
-	ab_strv_addf(&site->kept, "%.*s%s", (int)(ab_path_name(path) - path), path, name);
-	return look_spot(s);
+	return is_inode(look, now) && !S_ISDIR(now->mode) && !ab_identity_same(&look->id, now);
 }
 
 /* What was applied is under a temporary name, or was never put in place. */
 static int drop_displaced(struct ab_site *site, size_t i, struct spot *s,
 			  const struct ab_identity *now, bool placed)
 {
+	bool ours;
+
 	if (look_spot(s) < 0)
 		return -1;
-	if (placed && !S_ISDIR(now->mode) && is_inode(&s->at_temp, now) &&
-	    !ab_identity_same(&s->at_temp.id, now) && keep_edited(site, i, s) < 0)
+	ours = !s->at_temp.id.ino || is_inode(&s->at_temp, now) ||
+	       is_inode(&s->at_temp, &site->steps.v[i].staged);
+	if ((!ours || (placed && is_edited(&s->at_temp, now))) &&
+	    keep_beside(site, i, s, s->temp) < 0)
 		return -1;
-	if (s->at_temp.id.ino && !is_inode(&s->at_temp, now) &&
-	    !is_inode(&s->at_temp, &site->steps.v[i].staged))
-		return fail_stale();
 	if (ab_remove_object(s->dir, s->temp) < 0)
 		return -1;
 	return ab_remove_object(s->dir, s->aside);
@@ -605,6 +634,12 @@ int ab_step_undo(struct ab_site *site, size_t i, const struct ab_step_now *now, 
 	}
 	if (look_spot(&s) < 0 || drop_leftover(site, i, &s) < 0 || settle_aside(site, i, &s) < 0 ||
 	    settle_fresh(site, i, &s, &now->host) < 0)
+		return -1;
+	/* Before anything else, so that it is found if we are killed again. */
+	if (s.at_beside.id.ino)
+		tell_beside(site, i, &s);
+	else if (!fresh && is_edited(&s.at_name, &now->host) &&
+		 keep_beside(site, i, &s, s.name) < 0)
 		return -1;
 	placed = is_inode(&s.at_name, &now->host);
 	if (restore_host(site, i, &s, &now->host) < 0 ||

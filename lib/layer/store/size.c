@@ -108,13 +108,13 @@ static void count_entry(struct walk *w, int dir, const char *name)
 		enter_folder(w, dir, name);
 }
 
-void ab_layer_set_size(const struct ab_layer_set *set, uint64_t most_entries,
-		       struct ab_layer_size *ret)
+static void measure_folder(int dir, bool may_open_closed, uint64_t most_entries,
+			   struct ab_layer_size *ret)
 {
-	struct walk w = { .may_open_closed = set->lock >= 0, .most = most_entries, .size = ret };
+	struct walk w = { .may_open_closed = may_open_closed, .most = most_entries, .size = ret };
 
 	*ret = (struct ab_layer_size){ 0 };
-	enter_folder(&w, set->dir, ".");
+	enter_folder(&w, dir, ".");
 	while (w.depth > 0) {
 		DIR *list = w.open[w.depth - 1].list;
 		const char *name = ret->entries < most_entries ? ab_folder_next(list) : NULL;
@@ -126,4 +126,15 @@ void ab_layer_set_size(const struct ab_layer_set *set, uint64_t most_entries,
 			leave_folder(&w);
 		}
 	}
+}
+
+void ab_layer_set_size(const struct ab_layer_set *set, uint64_t most_entries,
+		       struct ab_layer_size *ret)
+{
+	measure_folder(set->dir, set->lock >= 0, most_entries, ret);
+}
+
+void ab_layer_size_of(int dir, uint64_t most_entries, struct ab_layer_size *ret)
+{
+	measure_folder(dir, false, most_entries, ret);
 }

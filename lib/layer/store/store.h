@@ -123,6 +123,8 @@ struct ab_layer_size {
 };
 void ab_layer_set_size(const struct ab_layer_set *set, uint64_t most_entries,
 		       struct ab_layer_size *ret);
+/* The same for a folder in a set. A folder in it that is closed to its owner is not opened. */
+void ab_layer_size_of(int dir, uint64_t most_entries, struct ab_layer_size *ret);
 
 /* Keys. */
 bool ab_layer_key_valid(const char *key);

@@ -80,6 +80,8 @@ void ab_review_text_lines(const struct ab_review_sum *sum, const char *key, bool
 		ab_buf_printf(&b, "; to see and keep %s: agentbox diff %s, agentbox apply %s",
 			      sum->waiting == 1 ? "it" : "them", key, key);
 	}
+	if (sum->forgotten)
+		ab_buf_puts(&b, "; the oldest apply can no longer be taken back");
 	ab_strv_give(ret, ab_buf_take(&b));
 }
 

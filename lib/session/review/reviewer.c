@@ -66,6 +66,7 @@ static int apply_safe(struct work *w, struct ab_error *err)
 		return -1;
 	w->sum.waiting = ab_apply_rest(&w->apply);
 	w->sum.applied = waiting - w->sum.waiting;
+	w->sum.forgotten = w->apply.forgotten;
 	return 0;
 }
 
@@ -197,6 +198,8 @@ static void say_applied(const struct work *w, int tty, const struct ab_error *er
 			 w->sum.applied, w->sum.applied == 1 ? "it" : "them", key);
 	else
 		say_line(tty, "nothing was applied");
+	if (w->sum.forgotten)
+		say_line(tty, "the oldest apply can no longer be taken back");
 	if (w->sum.waiting)
 		say_line(tty, "%" PRIu64 " wait%s: agentbox diff %s, agentbox apply %s",
 			 w->sum.waiting, w->sum.waiting == 1 ? "s" : "", key, key);

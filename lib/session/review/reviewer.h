@@ -33,6 +33,7 @@ struct ab_review_sum {
 	uint64_t refused;   /* cannot be applied */
 	uint64_t held;	    /* one of these three: not applied with the safe ones */
 	uint64_t applied;   /* by "auto" */
+	uint64_t forgotten; /* earlier applies that can no longer be taken back because of that */
 	uint64_t waiting;   /* neither applied nor discarded */
 	char busy[8];	    /* the run that kept "auto" from applying, or "" */
 	bool unfinished;    /* "auto" applied nothing, because the command did not end by itself */
