@@ -220,6 +220,17 @@ prepare()
 	next=
 }
 
+# whole: all of an apply or nothing of it is on the host, also of a new folder with files in it, or the
+# command says what it left.
+whole()
+{
+	local now=$(tree)
+
+	[ "$error" = KILL ] || [ "$now" = "$before" ] || [ "$now" = "$applied" ] ||
+		[[ "$output" == *"next command"* || "$output" == *left:* || "$output" == *"is left:"* ]] ||
+		fail "half of it: $(diff <(echo "$before") <(echo "$now"))"
+}
+
 # told: a command that failed said so; one that did not has done all of its work.
 told()
 {
@@ -238,6 +249,7 @@ try_apply()
 	next=
 	faulty apply dev --all
 	told "$applied"
+	whole
 	apply_all
 	undo_all
 }

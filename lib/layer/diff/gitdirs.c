@@ -3,7 +3,6 @@
 #include "layer/diff/label_state.h"
 #include "workspace/git/gitkeys.h"
 #include "workspace/git/gitlead.h"
-#include "workspace/git/gitlink.h"
 #include "workspace/tree/dir.h"
 
 /* A folder that may be a git directory: the first parts of a path and of the folded one. */
@@ -63,7 +62,8 @@ static bool has_entry(const struct ab_gitdirs *dirs, const struct place *p, cons
 	if (ab_strv_has_sorted(&dirs->parts, fresh))
 		return true;
 	fd = ab_open_beneath(dirs->view->lower, entry, O_PATH | O_NOFOLLOW);
-	return fd >= 0 || (errno != ENOENT && errno != ENOTDIR);
+	/* ELOOP: the host has a link where the changes have a folder. */
+	return fd >= 0 || (errno != ENOENT && errno != ENOTDIR && errno != ELOOP);
 }
 
 /* git recognizes a directory by its content, whatever its name is: a repository, one whose other half
@@ -90,18 +90,16 @@ bool ab_gitdirs_contain(const struct ab_gitdirs *dirs, const char *path, const c
 	return false;
 }
 
-/* Did git obey the host's folder before the changes? */
+static bool has_file(int dir, const char *name)
+{
+	return faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* Did git obey the host's folder before the changes? A commondir was looked at when it came. */
 static bool was_gitdir(int dir)
 {
-	ab_autofree char *data = NULL, *line = NULL, *objects = NULL, *refs = NULL;
-	size_t len;
-
-	if (ab_read_small(dir, "commondir", AB_GITLINK_MAX, &data, &len) == 0)
-		line = ab_gitlink_line(data, len);
-	objects = ab_path_join(line ? line : ".", "objects");
-	refs = ab_path_join(line ? line : ".", "refs");
-	return faccessat(dir, "HEAD", F_OK, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       faccessat(dir, objects, X_OK, 0) == 0 && faccessat(dir, refs, X_OK, 0) == 0;
+	return has_file(dir, "HEAD") &&
+	       (has_file(dir, "commondir") || (has_file(dir, "objects") && has_file(dir, "refs")));
 }
 
 static char *find_file(int dir)

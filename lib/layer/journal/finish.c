@@ -42,13 +42,13 @@ static int fail_step(const struct ab_site *site, size_t i, int errnum, const cha
 
 /* The journal goes away with everything in it. It is renamed first, so that half of it is never
  * taken for a journal. */
-static int drop_journal(struct ab_site *site, const char *name)
+static int drop_journal(struct ab_site *site, const char *name, struct ab_error *err)
 {
-	if (ab_remove_object(site->undo, "gone") < 0)
-		return -1;
-	if (renameat(site->undo, name, site->undo, "gone") < 0)
-		return -1;
-	return ab_remove_object(site->undo, "gone");
+	if (ab_remove_object(site->undo, "gone") < 0 ||
+	    renameat(site->undo, name, site->undo, "gone") < 0 ||
+	    ab_remove_object(site->undo, "gone") < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "cannot remove the journal of the apply");
+	return 0;
 }
 
 /* next becomes last, and last an earlier one. */
@@ -107,9 +107,7 @@ static int take_back(struct ab_site *site, struct ab_error *err)
 	know_restored(site);
 	if (sync_restored(site) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "cannot write the files to the disk");
-	if (drop_journal(site, "next") < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "cannot remove the journal of the apply");
-	return 0;
+	return drop_journal(site, "next", err);
 }
 
 static int do_step(struct ab_site *site, const void *fresh, size_t i)
@@ -224,9 +222,7 @@ int ab_site_drop_staged(struct ab_site *site, struct ab_error *err)
 	for (size_t i = 0; i < site->steps.len; i++)
 		if (ab_step_unstage(site, i) < 0)
 			return fail_step(site, i, errno, "cannot remove the copy of", err);
-	if (drop_journal(site, "next") < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "cannot remove the journal of the apply");
-	return 0;
+	return drop_journal(site, "next", err);
 }
 
 /* ---- undo ---- */
@@ -266,8 +262,11 @@ static int undo_steps(struct ab_site *site, const struct ab_step_now *now, bool 
 		      const struct ab_progress *progress, struct ab_error *err)
 {
 	for (size_t i = site->steps.len; i-- > 0;) {
-		if (ab_step_undo(site, i, &now[i], fresh) < 0)
-			return fail_step(site, i, errno, "cannot take back", err);
+		if (ab_step_undo(site, i, &now[i], fresh) < 0) {
+			fail_step(site, i, errno, "cannot take back", err);
+			return ab_hint(err, "The undo is half done. The next command that uses "
+					    "this layer completes it.");
+		}
 		tell_progress(progress, site->steps.len - i, site->steps.len);
 	}
 	ab_site_known(site, true, now);
@@ -276,7 +275,9 @@ static int undo_steps(struct ab_site *site, const struct ab_step_now *now, bool 
 	if (ab_site_excuse(site, now) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno,
 			       "cannot write the journal of an earlier apply");
-	if (drop_journal(site, "last") < 0 || ab_undo_pop(site->undo) < 0)
+	if (drop_journal(site, "last", err) < 0)
+		return -1;
+	if (ab_undo_pop(site->undo) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "cannot remove the journal of the apply");
 	return 0;
 }

@@ -159,17 +159,21 @@ static int copy_attributes(const struct ab_copy_tree *c, int in, int out)
 }
 
 /* A file that runs with the rights of its owner must not become one that runs with ours. */
-static mode_t choose_mode(const struct ab_copy_tree *c, int out, const struct stat *st)
+static int keep_mode(const struct ab_copy_tree *c, int out, const struct stat *st)
 {
+	mode_t mode = st->st_mode & 07777;
 	struct stat own;
 
-	if (!c->owners)
-		return st->st_mode & 07777;
-	if (st->st_uid != geteuid() || st->st_gid != getegid())
-		(void)!fchown(out, st->st_uid == geteuid() ? (uid_t)-1 : st->st_uid, st->st_gid);
-	if (fstat(out, &own) < 0 || own.st_uid != st->st_uid || own.st_gid != st->st_gid)
-		return st->st_mode & 01777;
-	return st->st_mode & 07777;
+	if (c->owners) {
+		if (st->st_uid != geteuid() || st->st_gid != getegid())
+			(void)!fchown(out, st->st_uid == geteuid() ? (uid_t)-1 : st->st_uid,
+				      st->st_gid);
+		if (fstat(out, &own) < 0)
+			return -1;
+		if (own.st_uid != st->st_uid || own.st_gid != st->st_gid)
+			mode &= 01777;
+	}
+	return fchmod(out, mode);
 }
 
 /* The mode last: it may close the file to us. */
@@ -180,7 +184,7 @@ static int keep_all(const struct ab_copy_tree *c, int in, int out, const struct 
 	if (errnum)
 		return errnum;
 	return futimens(out, (struct timespec[]){ st->st_atim, st->st_mtim }) < 0 ||
-			       fchmod(out, choose_mode(c, out, st)) < 0
+			       keep_mode(c, out, st) < 0
 		       ? errno
 		       : 0;
 }
