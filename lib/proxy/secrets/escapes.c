@@ -47,11 +47,6 @@ static const struct kind {
 	[AB_ESCAPE_WRAP] = { '\n', NULL, 0, NULL, 0, "\r\n" },
 };
 
-uint8_t ab_escape_mark(enum ab_escape escape)
-{
-	return (uint8_t)kinds[escape].mark;
-}
-
 bool ab_escape_uses(enum ab_escape escape, uint8_t c)
 {
 	return c && (ab_hex((char)c) >= 0 || strchr(kinds[escape].uses, c));
@@ -86,8 +81,10 @@ static bool read_byte(const uint8_t *s, uint8_t *ret)
 {
 	unsigned high = digits[s[0]], low = digits[s[1]];
 
+	if (!high || !low)
+		return false;
 	*ret = (uint8_t)((high - 1) << 4 | (low - 1));
-	return high && low;
+	return true;
 }
 
 static unsigned read_url(const uint8_t *s, size_t left, uint8_t *ret)
@@ -225,7 +222,7 @@ static unsigned read_html(const uint8_t *s, size_t left, uint8_t *ret)
 
 unsigned ab_escape_read(const uint8_t *s, size_t left, enum ab_escape escape, uint8_t *ret)
 {
-	if (s[0] != (uint8_t)kinds[escape].mark)
+	if (s[0] != ab_escape_mark(escape))
 		return 0;
 	switch (escape) {
 	case AB_ESCAPE_URL:

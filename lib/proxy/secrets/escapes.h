@@ -21,7 +21,17 @@ enum ab_escape {
 enum { AB_ESCAPE_LONGEST = 16 };
 
 /* The byte with which every escape of this kind begins. */
-uint8_t ab_escape_mark(enum ab_escape escape);
+static inline uint8_t ab_escape_mark(enum ab_escape escape)
+{
+	return (uint8_t) "\0%%\\&\n"[escape];
+}
+
+static inline size_t ab_escape_longest(enum ab_escape escape)
+{
+	static const uint8_t longest[AB_ESCAPE_COUNT] = { 0, 3, 5, 6, AB_ESCAPE_LONGEST, 1 };
+
+	return longest[escape];
+}
 
 /* The escape at `s`: its length and its character; 0: there is none, or it is
  * cut off. At the end of the data it may be a part of a longer one. */

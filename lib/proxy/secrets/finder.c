@@ -44,6 +44,8 @@ static void add_needle(struct ab_finder *f, uint8_t **store, struct ab_needle ne
 		f->within[needle.s[i]] = true;
 	for (size_t i = 0; ab_needle_wraps(&needle) && i + 1 < needle.len; i++)
 		add_pair(f->joins, needle.s[i], needle.s[i + 1]);
+	if (ab_needle_wraps(&needle) && needle.len - 1 < f->joined)
+		f->joined = needle.len - 1;
 	f->v[f->n++] = needle;
 }
 
@@ -166,6 +168,7 @@ struct ab_finder *ab_finder_new(const struct ab_find_text *texts, size_t n)
 		size += 12 * AB_BASE64_ROOM(texts[i].len + 2) + 11 * texts[i].len;
 	f = ab_pages_new(size, NULL);
 	f->size = size;
+	f->joined = SIZE_MAX;
 	store = (uint8_t *)f + head;
 	for (size_t i = 0; i < n; i++)
 		add_forms(f, &store, &texts[i]);

@@ -28,6 +28,7 @@ struct ab_finder {
 	bool first[256];	  /* bytes that begin a needle */
 	bool within[256];	  /* bytes in a needle */
 	uint8_t joins[65536 / 8]; /* bit set: pairs that a line break may part */
+	size_t joined;		  /* so many are in the shortest needle with such pairs */
 	struct ab_find_table whole, cores;
 	struct ab_needle v[];
 };

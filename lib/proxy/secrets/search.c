@@ -1,6 +1,7 @@
 #include "proxy/secrets/search.h"
 
 #include "proxy/secrets/finder.h"
+#include "proxy/secrets/rows.h"
 
 enum {
 	/* Each block is searched for all forms before the next, so an early
@@ -71,74 +72,6 @@ static int match_char(const uint8_t *s, size_t left, enum ab_escape escape, uint
 	return s[0] == c ? 1 : -1;
 }
 
-/* Where the escape or line end before `at` begins, and which character it is of; `at`: there is none. */
-static size_t find_escape_before(const struct ab_search *l, enum ab_escape escape, size_t at,
-				 uint8_t *ret)
-{
-	size_t from = at > AB_ESCAPE_LONGEST ? at - AB_ESCAPE_LONGEST : 0;
-	const uint8_t *p;
-
-	if (at && ab_is_line_end(l->s[at - 1])) {
-		*ret = l->s[at - 1];
-		return at - 1;
-	}
-	p = memrchr(l->s + from, ab_escape_mark(escape), at - from);
-	return p && ab_escape_read(p, (size_t)(l->s + at - p), escape, ret) ==
-				       (size_t)(l->s + at - p)
-		       ? (size_t)(p - l->s)
-		       : at;
-}
-
-/* May these two be characters of a needle, perhaps with a line break or an escape there? */
-static bool may_follow(const struct ab_search *l, enum ab_escape escape, const uint8_t *two)
-{
-	if (ab_is_line_end(two[0]) || ab_is_line_end(two[1]))
-		return true;
-	return ab_find_has(l->f->joins, two) ||
-	       (escape != AB_ESCAPE_WRAP &&
-		(two[0] == ab_escape_mark(escape) || two[1] == ab_escape_mark(escape)));
-}
-
-enum { BESIDE = 4 };
-
-/* The same of so many. */
-static bool may_be_row(const struct ab_search *l, enum ab_escape escape, const uint8_t *s)
-{
-	for (size_t i = 0; i + 1 < BESIDE; i++)
-		if (!may_follow(l, escape, s + i))
-			return false;
-	return true;
-}
-
-/*
- * Does the line break at `at`, or one that ends there, part two characters of a needle? Yes also if it is not
- * known. It has at least four of the needle's characters before it, or after it.
- */
-static bool parts_needle(const struct ab_search *l, enum ab_escape escape, size_t at)
-{
-	unsigned n = ab_line_break_read(l->s + at, l->len - at, escape);
-	size_t after = at + n, before;
-	const uint8_t *s = l->s;
-	uint8_t pair[2], c = 0;
-	bool right;
-
-	if (!n || after >= l->len || ab_is_line_end(s[after]) ||
-	    (!l->f->within[s[after]] && s[after] != ab_escape_mark(escape)))
-		return false;
-	right = after + BESIDE > l->len || may_be_row(l, escape, s + after);
-	before = find_escape_before(l, escape, at, &c);
-	if (before < at && c == '\r') {
-		at = before;
-		before = find_escape_before(l, escape, at, &c);
-	}
-	if (!at || (before < at && ab_is_line_end(c)))
-		return false;
-	pair[0] = before < at ? c : s[at - 1];
-	pair[1] = s[after];
-	return may_follow(l, escape, pair) &&
-	       (right || before < at || (at >= BESIDE && may_be_row(l, escape, s + at - BESIDE)));
-}
-
 /* The first line end within [from, to); `to`: none. */
 static size_t find_line_end(const struct ab_search *l, size_t from, size_t to)
 {
@@ -153,7 +86,7 @@ static size_t find_line_end(const struct ab_search *l, size_t from, size_t to)
 /* The first line break within [from, to) that may part a needle; `to`: none. */
 static size_t next_wrap(const struct ab_search *l, size_t from, size_t to)
 {
-	while ((from = find_line_end(l, from, to)) < to && !parts_needle(l, AB_ESCAPE_WRAP, from))
+	while ((from = find_line_end(l, from, to)) < to && !ab_row_has_line_end(l, from))
 		from++;
 	return from;
 }
@@ -162,9 +95,13 @@ static size_t next_wrap(const struct ab_search *l, size_t from, size_t to)
 static bool is_in_needle(const struct ab_search *l, enum ab_escape escape, size_t p)
 {
 	uint8_t c;
+	size_t n = ab_escape_read(l->s + p, l->len - p, escape, &c);
 
-	return ab_escape_read(l->s + p, l->len - p, escape, &c) &&
-	       (l->f->within[c] || (ab_is_line_end(c) && parts_needle(l, escape, p)));
+	if (!n || !ab_is_line_end(c))
+		return n && l->f->within[c];
+	if (c == '\r')
+		n = ab_line_break_read(l->s + p, l->len - p, escape);
+	return n && ab_row_has_break(l, escape, p, p + n);
 }
 
 /* The first escape within [from, to) that may be in a needle; `to`: none. */
@@ -377,8 +314,10 @@ static void find_escaped(const struct ab_search *l, enum ab_escape escape, size_
 	while (from < to && !found.len) {
 		size_t p = next_escape(l, escape, from, end), next, step;
 
+		if (p == end)
+			break;
 		from = go_back(l, from, p, max);
-		if (p == end || from >= to)
+		if (from >= to)
 			break;
 		/* A match with this line break has begun. */
 		step = ab_line_break_read(l->s + p, l->len - p, escape) ? 1 : STEP;
@@ -485,13 +424,19 @@ static size_t find_incomplete(const struct stretch *st)
 /* Where the bytes at the end begin that may all be in such a match. */
 static size_t find_tail(const struct ab_search *l, enum ab_escape escape)
 {
-	/* Of two characters and CR LF, or of escapes. */
-	size_t from = l->len, far = l->f->max * (escape == AB_ESCAPE_WRAP ? 2 : AB_FIND_FAR) + 2;
+	size_t from = l->len, far = l->f->max * AB_FIND_FAR, left = l->len - l->from;
 
-	while (from > l->from && l->len - from < far &&
+	if (escape == AB_ESCAPE_WRAP)
+		return ab_row_at_end(l);
+	far = left < far ? left : far;
+	while (l->len - from < far &&
 	       (l->f->within[l->s[from - 1]] || ab_escape_uses(escape, l->s[from - 1]) ||
-		ab_is_line_end(l->s[from - 1])))
+		ab_is_line_end(l->s[from - 1]))) {
+		if (l->len - from == AB_FIND_FAR &&
+		    !memchr(l->s + l->len - far, ab_escape_mark(escape), far))
+			return l->len;
 		from--;
+	}
 	return from;
 }
 
@@ -538,57 +483,31 @@ static bool match_plain(const struct ab_search *l, size_t at, unsigned h, struct
 	return best->len;
 }
 
-typedef uint8_t lanes __attribute__((vector_size(16)));
+static const bool is_mark[256] = { ['%'] = true, ['\\'] = true, ['&'] = true };
 
-static inline bool is_mark(uint8_t c)
+/* The first mark of such an escape from `from` on; l->len: none. */
+static size_t scan_marks(const struct ab_search *l, enum ab_escape escape, size_t from)
 {
-	return c == '%' || c == '\\' || c == '&';
-}
+	const uint8_t *p;
 
-static inline lanes mark_lanes(const uint8_t *s)
-{
-	lanes v;
-
-	memcpy(&v, s, sizeof(v));
-	return (lanes)((v == (uint8_t)'%') | (v == (uint8_t)'\\') | (v == (uint8_t)'&'));
-}
-
-/* The place of the first byte that is set; all are 0 or 255. */
-static size_t first_lane(lanes v)
-{
-	uint64_t halves[2];
-
-	_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first byte is the lowest");
-	memcpy(halves, &v, sizeof(halves));
-	if (halves[0])
-		return (size_t)__builtin_ctzll(halves[0]) / 8;
-	return halves[1] ? 8 + (size_t)__builtin_ctzll(halves[1]) / 8 : sizeof(lanes);
-}
-
-/* The first mark of an escape of any kind within [from, to); `to`: none. */
-static size_t find_any_mark(const uint8_t *s, size_t from, size_t to)
-{
-	enum { STRIDE = 4 * sizeof(lanes) };
-
-	for (; to - from >= STRIDE; from += STRIDE) {
-		const uint8_t *p = s + from;
-		lanes all = mark_lanes(p) | mark_lanes(p + sizeof(lanes)) |
-			    mark_lanes(p + 2 * sizeof(lanes)) | mark_lanes(p + 3 * sizeof(lanes));
-		uint64_t halves[2];
-
-		memcpy(halves, &all, sizeof(halves));
-		if (halves[0] | halves[1])
-			break;
-	}
-	for (; to - from >= sizeof(lanes); from += sizeof(lanes)) {
-		size_t i = first_lane(mark_lanes(s + from));
-
-		if (i < sizeof(lanes))
-			return from + i;
-	}
-	while (from < to && !is_mark(s[from]))
+	while ((p = memchr(l->s + from, ab_escape_mark(escape), l->len - from))) {
+		from = (size_t)(p - l->s);
+		if (escape != AB_ESCAPE_URL_TWICE ||
+		    (l->len - from >= 3 && p[1] == '2' && p[2] == '5'))
+			return from;
 		from++;
-	return from;
+	}
+	return l->len;
+}
+
+/* The same, remembered: all questions together read the data about once. */
+static size_t find_mark(struct ab_search *l, enum ab_escape escape, size_t from)
+{
+	struct ab_search_mark *mark = &l->marks[escape];
+
+	if (from < mark->since || from > mark->at)
+		*mark = (struct ab_search_mark){ from, scan_marks(l, escape, from) };
+	return mark->at;
 }
 
 /* Longer ones are numbers of HTML with zeros. */
@@ -609,19 +528,21 @@ static bool is_in_long_escape(const struct ab_search *l, size_t at)
 	       is_in_needle(l, AB_ESCAPE_HTML, p);
 }
 
-/* Is the pair at `at` in or next to an escape that may be in a needle? *mark is the first mark from
- * there on or from an earlier place on; l->len: none. */
-static bool is_near_escape(const struct ab_search *l, size_t at, size_t *mark)
+/* Is the pair at `at` in or next to an escape that may be in a needle? *mark: no mark is between the last
+ * pair and there. */
+static bool is_near_escape(struct ab_search *l, size_t at, size_t *mark)
 {
-	size_t p = at > AB_FIND_SPREAD ? at - AB_FIND_SPREAD : 0;
+	size_t far = at > AB_FIND_SPREAD ? at - AB_FIND_SPREAD : 0;
+	size_t p = at > USUAL_LONGEST ? at - USUAL_LONGEST : 0;
+	size_t url = find_mark(l, AB_ESCAPE_URL, p), html = find_mark(l, AB_ESCAPE_HTML, far);
 
-	if (*mark < p)
-		*mark = find_any_mark(l->s, p, l->len);
+	*mark = find_mark(l, AB_ESCAPE_BACKSLASH, p);
+	*mark = *mark < url ? *mark : url;
+	*mark = *mark < html ? *mark : html;
 	if (*mark >= at + 2)
 		return false;
-	p = at > USUAL_LONGEST ? at - USUAL_LONGEST : 0;
 	for (p = p < *mark ? *mark : p; p < at + 2; p++) {
-		if (!is_mark(l->s[p]))
+		if (!is_mark[l->s[p]])
 			continue;
 		for (int e = AB_ESCAPE_NONE + 1; e < AB_ESCAPE_WRAP; e++)
 			if (l->s[p] == ab_escape_mark((enum ab_escape)e) &&
@@ -636,56 +557,44 @@ static inline bool has_line_end(const uint8_t *pair)
 	return ab_is_line_end(pair[0]) || ab_is_line_end(pair[1]);
 }
 
-/* Is the pair at `at`, which a needle or a line break has, near a line break in a needle? */
-static bool is_near_wrap(const struct ab_search *l, size_t at)
-{
-	size_t reach = l->f->whole.min, from = at > reach ? at - reach : 0;
-	size_t to = l->len - at > reach + 2 ? at + reach + 2 : l->len;
-	const uint8_t *s = l->s + at;
-
-	if (has_line_end(s))
-		return parts_needle(l, AB_ESCAPE_WRAP, at + !ab_is_line_end(s[0]));
-	if (!(at && may_follow(l, AB_ESCAPE_WRAP, s - 1)) &&
-	    !(l->len - at > 2 && may_follow(l, AB_ESCAPE_WRAP, s + 1)))
-		return false;
-	return next_wrap(l, from, to) < to;
-}
-
 /* The first match without escapes that begins within [from, to). Matches with
  * escapes begin within [*ret_from, *ret_to). *ret_wrap: there may be some with line breaks only. */
-static void find_plain(const struct ab_search *l, size_t from, size_t to, size_t *mark,
-		       struct ab_found *best, size_t *ret_from, size_t *ret_to, bool *ret_wrap)
+static void find_plain(struct ab_search *l, size_t from, size_t to, struct ab_found *best,
+		       size_t *ret_from, size_t *ret_to, bool *ret_wrap)
 {
 	const struct ab_find_table *t = &l->f->whole;
-	size_t i = from;
+	size_t i = from, mark = 0, min = t->min;
+	size_t end = l->len < min ? 0 : l->len - min + 1;
 
+	end = end < to ? end : to;
 	*ret_from = *ret_to = to;
 	*ret_wrap = false;
-	while (i < to && l->len - i >= t->min) {
-		size_t at = i + t->min - 2;
+	while (i < end) {
+		size_t at = i + min - 2;
 		bool known = ab_find_is_known(t, l->s + at);
 		unsigned h;
 
 		/* This step reads no memory, so the CPU can load the next pair
 		 * before it knows this one. */
-		if (!known && !is_near_escape(l, at, mark)) {
-			i += t->min - 1;
+		if (!known && (mark >= at + 2 || !is_near_escape(l, at, &mark))) {
+			i += min - 1;
 			continue;
 		}
 		/* A line end is in no needle as it is, and here is nothing else. */
-		if (known && has_line_end(l->s + at) && !is_near_escape(l, at, mark) &&
-		    *mark >= at + 2 * BESIDE && !is_near_wrap(l, at)) {
-			i += t->min - 1;
+		if (known && has_line_end(l->s + at) && !is_near_escape(l, at, &mark) &&
+		    mark >= at + 2 * AB_ROW_BESIDE &&
+		    !ab_row_has_line_end(l, at + !ab_is_line_end(l->s[at]))) {
+			i += min - 1;
 			continue;
 		}
 		if (*ret_from == to)
 			*ret_from = i;
-		*ret_wrap = *ret_wrap || (known && is_near_wrap(l, at));
+		*ret_wrap = *ret_wrap || (known && ab_row_has_pair(l, at));
 		*ret_to = at + 2 < to ? at + 2 : to;
 		h = ab_find_hash(l->s + at);
 		if (known && !t->shift[h] && match_plain(l, i, h, best))
 			break;
-		i += !known ? t->min - 1 : t->shift[h] ? t->shift[h] : 1u;
+		i += !known ? min - 1 : t->shift[h] ? t->shift[h] : 1u;
 	}
 	if (best->len)
 		*ret_to = best->at + 1;
@@ -695,48 +604,30 @@ void ab_search_init(struct ab_search *l, const struct ab_finder *f, const void *
 {
 	*l = (struct ab_search){ .f = f, .s = data, .len = len, .to = len };
 	for (int e = AB_ESCAPE_NONE + 1; e < AB_ESCAPE_COUNT; e++)
-		l->next[e] = SIZE_MAX;
+		l->marks[e].since = SIZE_MAX;
 }
 
-/* The first mark of such an escape from `from` on; l->len: none. */
-static size_t find_mark(const struct ab_search *l, enum ab_escape escape, size_t from)
-{
-	const uint8_t *p;
-
-	while ((p = memchr(l->s + from, ab_escape_mark(escape), l->len - from))) {
-		from = (size_t)(p - l->s);
-		if (escape != AB_ESCAPE_URL_TWICE ||
-		    (l->len - from >= 3 && p[1] == '2' && p[2] == '5'))
-			return from;
-		from++;
-	}
-	return l->len;
-}
-
-/* Can a match with such escapes begin within [from, to)? The place of the next
- * one is kept, so all questions together read the data once. */
+/* Can a match with such escapes begin within [from, to)? */
 static bool may_be_escaped(struct ab_search *l, enum ab_escape escape, size_t from, size_t to)
 {
 	/* Before the first "%25" there may be other escapes, and before any of them line breaks. */
-	size_t far = l->f->max * (escape == AB_ESCAPE_URL_TWICE ? 5 : 2);
-	size_t *next = &l->next[escape];
+	size_t far = l->f->max * (escape == AB_ESCAPE_URL_TWICE ? 5 : 2), next;
 
 	if (from >= to)
 		return false;
-	if (*next == SIZE_MAX || *next < from)
-		*next = find_mark(l, escape, from);
-	return *next < l->len && (*next < to || *next - to < far);
+	next = find_mark(l, escape, from);
+	return next < l->len && (next < to || next - to < far);
 }
 
 bool ab_search_next(struct ab_search *l, struct ab_found *ret)
 {
-	size_t size = BLOCK_MIN, from = l->from, mark = 0, to, first, last;
+	size_t size = BLOCK_MIN, from = l->from, to, first, last;
 	struct ab_found best = { 0 };
 	bool wrap;
 
 	for (; from < l->to && !best.len; from = to) {
 		to = l->to - from > size ? from + size : l->to;
-		find_plain(l, from, to, &mark, &best, &first, &last, &wrap);
+		find_plain(l, from, to, &best, &first, &last, &wrap);
 		for (int e = AB_ESCAPE_NONE + 1; e < AB_ESCAPE_WRAP; e++)
 			if (may_be_escaped(l, (enum ab_escape)e, first, last))
 				find_escaped(l, (enum ab_escape)e, first, last, &best);
@@ -771,7 +662,9 @@ static size_t hold_plain(const struct ab_search *l)
 	for (; left; left--) {
 		const uint8_t *s = l->s + l->len - left;
 
-		for (size_t i = 0; f->first[s[0]] && i < f->n; i++)
+		if (!f->first[s[0]] || (left > 1 && !ab_find_is_known(&f->whole, s)))
+			continue;
+		for (size_t i = 0; i < f->n; i++)
 			if (left < f->v[i].len && f->v[i].s[left - 1] == s[left - 1] &&
 			    memcmp(s, f->v[i].s, left) == 0)
 				return l->len - left;
@@ -781,16 +674,13 @@ static size_t hold_plain(const struct ab_search *l)
 
 size_t ab_search_hold(const struct ab_search *l)
 {
-	size_t hold = hold_plain(l), far = l->f->max * AB_FIND_FAR, left = l->len - l->from;
-	size_t from = l->len - (left < far ? left : far);
-	bool marks = find_any_mark(l->s, from, l->len) < l->len;
+	size_t hold = hold_plain(l);
 
-	for (int e = AB_ESCAPE_NONE + 1; e < AB_ESCAPE_COUNT; e++)
-		if (marks || e == AB_ESCAPE_WRAP) {
-			size_t at = hold_escaped(l, (enum ab_escape)e);
+	for (int e = AB_ESCAPE_NONE + 1; e < AB_ESCAPE_COUNT; e++) {
+		size_t at = hold_escaped(l, (enum ab_escape)e);
 
-			if (at < hold)
-				hold = at;
-		}
+		if (at < hold)
+			hold = at;
+	}
 	return hold;
 }

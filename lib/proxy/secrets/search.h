@@ -78,13 +78,18 @@ size_t ab_needle_write(struct ab_needle *needle, const char *s, size_t len, uint
 /* All forms of all texts. */
 const struct ab_needle *ab_finder_needles(const struct ab_finder *f, size_t *ret_len);
 
+/* No mark of this kind is within [since, at). */
+struct ab_search_mark {
+	size_t since, at;
+};
+
 struct ab_search {
 	const struct ab_finder *f;
 	const uint8_t *s;
 	size_t len;
-	size_t from;		      /* where to continue; may be set */
-	size_t to;		      /* matches must begin before this; may be set */
-	size_t next[AB_ESCAPE_COUNT]; /* the next mark of each kind */
+	size_t from; /* where to continue; may be set */
+	size_t to;   /* matches must begin before this; may be set */
+	struct ab_search_mark marks[AB_ESCAPE_COUNT];
 };
 
 void ab_search_init(struct ab_search *l, const struct ab_finder *f, const void *data, size_t len);
