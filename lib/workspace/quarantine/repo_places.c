@@ -1,5 +1,8 @@
 #include "workspace/quarantine/repo_places.h"
 
+#include <linux/openat2.h>
+#include <sys/syscall.h>
+
 #include "workspace/git/gitlead.h"
 #include "workspace/quarantine/quarantine_state.h"
 #include "workspace/survey/survey.h"
@@ -51,11 +54,14 @@ static bool is_harmless_repo(const struct ab_quarantine *q, const char *real)
 /* What is not there runs nothing, and what the run cannot write is not its work. */
 static bool is_harmless_place(const struct ab_quarantine *q, const char *path)
 {
-	ab_autofree char *real = realpath(path, NULL);
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_MAGICLINKS };
+	ab_autoclose int fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+	ab_autofree char *real = NULL;
 
-	if (!real)
+	if (fd < 0)
 		return errno == ENOENT || errno == ENOTDIR;
-	return !ab_quarantine_is_writable(q, real) || is_harmless_repo(q, real);
+	real = ab_fd_path(fd);
+	return real && (!ab_quarantine_is_writable(q, real) || is_harmless_repo(q, real));
 }
 
 /* A full path only: a relative one means another place in each checkout. */
@@ -67,6 +73,8 @@ static bool is_safe_address(void *arg, const char *value)
 	const char *path = url ? value + strlen(scheme) : value;
 	size_t n = strlen(path);
 
+	if (ab_strv_has(&places->safe, value))
+		return true;
 	if (path[0] != '/' || (url && strchr(path, '%')) || ++places->naddresses > ADDRESSES_MAX)
 		return false;
 	while (n > 1 && path[n - 1] == '/')
@@ -77,6 +85,7 @@ static bool is_safe_address(void *arg, const char *value)
 		if (!is_harmless_place(places->q, full))
 			return false;
 	}
+	ab_strv_add(&places->safe, value);
 	return true;
 }
 
@@ -141,4 +150,5 @@ void ab_repo_places_open(struct ab_repo_places *ret, struct ab_quarantine *q, in
 void ab_repo_places_close(struct ab_repo_places *places)
 {
 	ab_strv_fini(&places->tops);
+	ab_strv_fini(&places->safe);
 }

@@ -13,6 +13,7 @@ struct ab_repo_places {
 	struct ab_quarantine *q;
 	const char *path; /* of the git directory, real */
 	struct ab_strv tops;
+	struct ab_strv safe; /* addresses that were looked at */
 	size_t naddresses;
 	struct ab_gitkeys_terms terms; /* for its configuration */
 };
