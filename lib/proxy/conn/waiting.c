@@ -638,10 +638,8 @@ static void remember_answer(struct ab_question *q, bool allow)
 
 static void remember_agent_answer(const struct ab_question *q)
 {
-	struct ab_agent_terms *terms = q->engine->agent;
-
-	if (terms->grants.len < AB_AGENT_GRANTS)
-		ab_strv_add_once(&terms->grants, q->about);
+	if (q->engine->agent->grants.len < AB_AGENT_GRANTS)
+		ab_strv_add_once(&q->engine->agent->grants, q->about);
 }
 
 static const struct ab_question_end answer_ends[] = {
