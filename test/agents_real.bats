@@ -23,7 +23,7 @@ have()
 {
 	local name why
 
-	[ -n "${AB_AGENTS:-}" ] || skip "AB_AGENTS is not set: run this file with scripts/suite"
+	[ -n "${AB_AGENTS:-}" ] || lacks "AB_AGENTS is not set: run this file with scripts/suite"
 	for name; do
 		if [ ! -x "$AB_AGENTS/$name/bin/$name" ]; then
 			why=$(cat "$AB_AGENTS/$name.failed")

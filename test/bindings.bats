@@ -29,7 +29,7 @@ types()
 {
 	local why
 
-	[ -n "${AB_TYPES:-}" ] || skip "AB_TYPES is not set: run this file with scripts/suite"
+	[ -n "${AB_TYPES:-}" ] || lacks "AB_TYPES is not set: run this file with scripts/suite"
 	[ ! -x "$AB_TYPES/node_modules/.bin/tsc" ] || return 0
 	why=$(cat "$AB_TYPES/failed")
 	[[ "$why" != *"cannot be reached"* ]] || skip "$why"

@@ -242,7 +242,7 @@ True
 	local as=(setpriv --reuid 54321 --regid 54321 --clear-groups)
 
 	chmod 0755 "$TEST_DIR"
-	"${as[@]}" test -x "$AGENTBOX" -a -x "$WORKSPACE" || skip "other users cannot enter the folder of the tests"
+	"${as[@]}" test -x "$AGENTBOX" -a -x "$WORKSPACE" || lacks "other users cannot enter the folder of the tests"
 	# Whoever may execute a file but not read it must not read it from memory.
 	cp /bin/sh unreadable
 	script job <<-'SH'

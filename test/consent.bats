@@ -339,8 +339,8 @@ runs()
 }
 
 @test "approvals: nothing is put into a runtime folder of somebody else's" {
-	[ ! -e /tmp/agentbox ] || skip "/tmp/agentbox exists already"
-	[ "$(id -u)" -ne 0 ] || skip "as an unprivileged user only"
+	[ ! -e /tmp/agentbox ] || lacks "/tmp/agentbox exists already"
+	only_user
 	XDG_RUNTIME_DIR=/tmp alone run --write /tmp -- true
 	[ "$status" -eq 0 ]
 	[ ! -e /tmp/agentbox ]

@@ -65,7 +65,7 @@ need_engine()
 	only_root
 	need program:podman
 	need program:runc
-	! grep -qx failed "$PODS/log" || skip "Podman makes no container here: $(tail -n 2 "$PODS/log")"
+	! grep -qx failed "$PODS/log" || lacks "Podman makes no container here: $(tail -n 2 "$PODS/log")"
 	cp "$ROOT/test/docker_client.py" client.py
 	mkdir -p "$HOME/.config/agentbox"
 	printf '{ "docker": { "images": ["%s"], "mounts": ["."], "socket": "%s" } }\n' "$IMAGE" \

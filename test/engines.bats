@@ -109,7 +109,7 @@ need_containers()
 	only_root
 	need program:podman
 	need program:runc
-	! grep -qx failed "$PODS/first" || skip "Podman makes no container here: $(head -n 1 "$PODS/first")"
+	! grep -qx failed "$PODS/first" || lacks "Podman makes no container here: $(head -n 1 "$PODS/first")"
 }
 
 # What a run tells about its assurance.
@@ -656,7 +656,7 @@ no no" ]
 		echo "status $?"
 	END
 	AGENTBOX=$AGENTBOX run timeout 100 unshare -Ur sh start.sh
-	[ "$status" -ne 77 ] || skip "/proc/sys/user is read-only here"
+	[ "$status" -ne 77 ] || lacks "/proc/sys/user is read-only here"
 	[[ "$output" == *"engine no-namespaces: "*"sysctl user.max_user_namespaces=15000"*"status 125" ]]
 	[ -e made ]
 	[ ! -e ../outside ]

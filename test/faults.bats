@@ -12,7 +12,7 @@ setup()
 	box_setup
 	umask 022
 	fault=${AGENTBOX%/cmd/*}/test/agentbox-fault
-	[ -x "$fault" ] || skip "the fault program is not built"
+	[ -x "$fault" ] || lacks "the fault program is not built"
 	# Which part of the range is tried.
 	export fault start=$RANDOM seconds=4 bound=580
 	[ -z "${AB_ALL:-}" ] || seconds= bound=7100

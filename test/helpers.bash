@@ -313,11 +313,18 @@ need()
 		return 0
 	fi
 	why=${2:-$(name_missing "$what" "$value")}
+	lacks "$why"
+}
+
+# lacks REASON: skip the test because this machine cannot do it, or fail if every
+# feature is expected.
+lacks()
+{
 	if [ "${AB_NO_SKIP:-}" = 1 ]; then
-		echo "required (AB_NO_SKIP=1): $why"
+		echo "required (AB_NO_SKIP=1): $1"
 		return 1
 	fi
-	skip "$why"
+	skip "$1"
 }
 
 name_missing()
@@ -388,18 +395,6 @@ only_root()
 only_user()
 {
 	[ "$(id -u)" -ne 0 ] || skip "as an unprivileged user only"
-}
-
-# as_root CMD...: run CMD as root, or skip the test.
-as_root()
-{
-	if [ "$(id -u)" -eq 0 ]; then
-		"$@"
-	elif sudo -n true 2>/dev/null; then
-		sudo -n "$@"
-	else
-		skip "needs root"
-	fi
 }
 
 # is_locked NAME: has a process of this user and name a filter, no new privileges, no capability?

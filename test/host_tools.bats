@@ -85,7 +85,7 @@ client()
 @test "tools: flags that run something else are denied although a pattern matches" {
 	local words
 
-	command -v git >/dev/null || skip "there is no git"
+	need program:git
 	git init -q . && git commit -q --allow-empty -m one
 	printf '{ "tools": { "git": { "program": "%s", "allow": ["*"] } } }' "$(command -v git)" \
 		>"$HOME/.config/agentbox/config.json"

@@ -139,7 +139,7 @@ unchanged()
 }
 
 @test "install.sh: root writes and removes nothing in a folder of another user" {
-	[ "$(id -u)" -ne 0 ] || skip "needs a folder of another user"
+	only_user
 	install_sh --prefix "$HOME/usr"
 	[ "$status" -eq 0 ]
 	remember

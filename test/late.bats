@@ -21,7 +21,7 @@ refused()
 @test "late relocations: a program without any stays as it is" {
 	local program=$ROOT/build/test/agentbox-no-tls
 
-	[ -x "$program" ] || skip "needs a static build"
+	[ -x "$program" ] || lacks "needs a static build"
 	sort_out "$program" 1000000
 	[ "$status" -eq 0 ]
 	[ -z "$output" ]
@@ -32,7 +32,7 @@ refused()
 @test "late relocations: too many that are left fail" {
 	local program=$ROOT/build/test/agentbox-no-tls
 
-	[ -x "$program" ] || skip "needs a static build"
+	[ -x "$program" ] || lacks "needs a static build"
 	sort_out "$program" 100
 	refused "relocations at the start, 100 at most"
 }
@@ -63,7 +63,7 @@ refused()
 
 	sections=$(readelf -SW "$AGENTBOX")
 	[[ "$sections" == *" .agentbox.late "*" .data.late "* ]] ||
-		skip "needs a static build with TLS"
+		lacks "needs a static build with TLS"
 	sort_out "$AGENTBOX" 6000
 	refused ".rela.dyn is not what is applied at the start"
 }

@@ -40,10 +40,10 @@ polls()
 # state_elsewhere: keep the state on another file system than the workspace.
 state_elsewhere()
 {
-	[ -w /dev/shm ] || skip "/dev/shm is not writable"
+	[ -w /dev/shm ] || lacks "/dev/shm is not writable"
 	ELSEWHERE=$(mktemp -d /dev/shm/agentbox-test.XXXXXX)
 	[ "$(stat -c %d "$ELSEWHERE")" != "$(stat -c %d .)" ] ||
-		skip "/dev/shm is on the file system of the workspace"
+		lacks "/dev/shm is on the file system of the workspace"
 	export AGENTBOX_STATE=$ELSEWHERE/state
 }
 

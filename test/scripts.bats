@@ -68,6 +68,24 @@ counts()
 	[ "$status" -eq 0 ]
 }
 
+@test "helpers: what a machine lacks is told by need and lacks only" {
+	# The others are what another suite has: of another engine, kernel or build, or with the registry.
+	diff <(grep -hoE '\bskip "[^"]*"' "$ROOT"/test/*.bats | sort -u) - <<-'END'
+	skip "$name: $why"
+	skip "$why"
+	skip "a sanitizer keeps what was freed"
+	skip "a sanitizer's memory is too large to be read"
+	skip "apparmor_parser is not installed"
+	skip "ci wants the full engine"
+	skip "its version does not know the restriction"
+	skip "the kernel limits the whole box here"
+	skip "the kernel makes the connections"
+	skip "there are no mounts"
+	skip "this build has no shared library"
+	skip "this kernel has what the test wants to lack"
+	END
+}
+
 @test "helpers: a snapshot changes with content, mode, name and link" {
 	mkdir d && echo a >d/f && ln -s f d/l
 	host_snapshot --no-times d >before

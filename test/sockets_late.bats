@@ -264,8 +264,9 @@ holds_late()
 	[ "$output" = "block-judge: ok" ]
 }
 
+# bats test_tags=root
 @test "root in the box reaches no socket in a folder that is closed to it" {
-	[ "$(id -u)" -eq 0 ] || skip "as root only"
+	only_root
 	late()
 	{
 		for dir in shut open; do

@@ -9,7 +9,7 @@ setup()
 {
 	box_setup
 	no_tls=$ROOT/build/test/agentbox-no-tls
-	[ -x "$no_tls" ] || skip "this build cannot count it"
+	[ -x "$no_tls" ] || lacks "this build cannot count it"
 }
 
 without_tls()

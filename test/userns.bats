@@ -17,7 +17,7 @@ teardown_file()
 setup()
 {
 	box_setup
-	[ "$(id -u)" -ne 0 ] || skip "as an unprivileged user only"
+	only_user
 	need userns
 	need landlock:1
 }

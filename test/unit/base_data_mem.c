@@ -33,8 +33,8 @@ static void test_each(void)
 
 	ab_each(char *, note, text, text);
 	ok(strcmp(text, "++-") == 0, "each argument gets its call");
+	/* The sanitizers would tell what is not freed. */
 	ab_free_all(none, copy, ab_strdup("y"));
-	ok(true, "all are freed, and nothing is nothing");
 }
 
 static void test_rows(void)
@@ -61,6 +61,5 @@ int main(void)
 	test_rows();
 	ab_free_wiped(NULL);
 	ab_free_wiped(ab_strdup("secret"));
-	ok(true, "what is wiped is freed, and nothing is nothing");
 	return done();
 }

@@ -783,20 +783,24 @@ static void test_hostile(void)
 	static const char *const pieces[] = {
 		"sk-1.", "\033", "://", "\"a/b\":", "token=", ".git/"
 	};
-	enum { LENGTH = 128 * 1024 };
+	static const char *const names[] = { "package-lock.json", "package.json",
+					     "requirements.txt", ".git/config" };
+	enum { LENGTH = 128 * 1024, FEW = 64 };
 
 	for (size_t i = 0; i < AB_COUNT(pieces); i++) {
-		ab_autobuf struct ab_buf old = { 0 }, fresh = { 0 };
+		ab_autobuf struct ab_buf old = { 0 }, fresh = { 0 }, few = { 0 }, more = { 0 };
+		size_t same = 0;
 
 		while (fresh.len < LENGTH)
 			ab_buf_puts(&fresh, pieces[i]);
 		ab_buf_add(&old, fresh.data, fresh.len);
 		ab_buf_puts(&old, pieces[i]);
-		label_file("package-lock.json", old.data, fresh.data);
-		label_file("package.json", old.data, fresh.data);
-		label_file("requirements.txt", old.data, fresh.data);
-		label_file(".git/config", old.data, fresh.data);
-		ok(true, "%zu: the labels of much of the same are found", i);
+		ab_buf_add(&few, fresh.data, FEW * strlen(pieces[i]));
+		ab_buf_add(&more, fresh.data, (FEW + 1) * strlen(pieces[i]));
+		for (size_t k = 0; k < AB_COUNT(names); k++)
+			same += label_file(names[k], old.data, fresh.data).bits ==
+				label_file(names[k], more.data, few.data).bits;
+		ok(same == AB_COUNT(names), "%zu: the labels of much are those of a little", i);
 	}
 }
 

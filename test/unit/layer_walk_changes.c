@@ -55,7 +55,8 @@ static void test_opaque(void)
 {
 	make_layer(lower, "mkdir d; echo 1 >d/x; echo n >d/n");
 	if (!mark_folder("d", "user.overlay.opaque", "y")) {
-		ok(errno == EOPNOTSUPP, "skip: no user attributes in /tmp");
+		ok(errno == EOPNOTSUPP, "the reason: %s", strerror(errno));
+		lacks("an opaque folder", "no user attributes in /tmp");
 		return;
 	}
 	changes_are("D d>- d/e (1)\n"

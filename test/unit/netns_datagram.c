@@ -104,8 +104,8 @@ int main(void)
 	struct ab_error err = { 0 };
 
 	if (!enter_namespaces()) {
-		printf("1..0 # skip no user namespaces\n");
-		return 0;
+		lacks("name servers", "no user namespaces");
+		return done();
 	}
 	ok(ab_network_build(ab_capture_ways, ab_capture_way_count, NULL, 0, &net, &err) == 0,
 	   "network %s", err.text);

@@ -270,9 +270,10 @@ static void check_cuts(void)
 			memcpy(at + i, &lie, 2);
 			ab_own_parse(at, used, &own);
 			ab_counters_parse(at, used, &c);
+			fine &= own.len <= 2;
 			ab_own_fini(&own);
 		}
-	ok(true, "lengths that lie are survived");
+	ok(fine, "lengths that lie add nothing");
 	munmap(map, 3 * page);
 	used = 0;
 }
@@ -352,8 +353,7 @@ int main(void)
 	check_attempts();
 	check_cuts();
 	if (!enter_namespaces()) {
-		tap_count++;
-		printf("ok %d - the machine's # skip no user namespaces\n", tap_count);
+		lacks("the machine's", "no user namespaces");
 		return done();
 	}
 	check_machine();

@@ -95,10 +95,12 @@ static void check_new(void)
 	ok(taken == 0, "cut at none of %zu bytes it is one", len);
 	for (size_t n = 0; n < strlen(pem); n++) {
 		const char *cut = (char *)at_the_edge(pem, n);
+		uint8_t *got = ab_keystore_new(cut, n, "x", der, sizeof(der), &more);
 
-		free(ab_keystore_new(cut, n, "x", der, sizeof(der), &more));
+		taken += got && memcmp(got, store, 8) != 0;
+		free(got);
 	}
-	ok(true, "a text that is cut does no harm");
+	ok(taken == 0, "of a text that is cut, a store or nothing is made");
 }
 
 static uint8_t *read_whole(const char *path, size_t *ret_len)
@@ -171,8 +173,7 @@ int main(void)
 	check_texts();
 	check_new();
 	if (system("command -v keytool >/dev/null") != 0) {
-		tap_count++;
-		printf("ok %d - Java's own tool # skip there is no keytool\n", tap_count);
+		lacks("Java's own tool", "there is no keytool");
 		return done();
 	}
 	if (!mkdtemp(dir) || chdir(dir) < 0)

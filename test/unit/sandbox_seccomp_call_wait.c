@@ -187,8 +187,8 @@ int main(void)
 
 	if (listener < 0) {
 		reap(caller);
-		printf("1..0 # SKIP a listener is not possible here\n");
-		return 0;
+		lacks("held calls", "a listener is not possible here");
+		return done();
 	}
 	alarm(60);
 	test_messages(listener);

@@ -262,7 +262,7 @@ static void test_stranger(int dir)
 	int status;
 
 	if (geteuid() != 0) {
-		ok(true, "another user # SKIP only root can be another one");
+		skip("another user", "only root can be another one");
 		return;
 	}
 	pid = fork();

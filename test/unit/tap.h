@@ -5,6 +5,7 @@
  * of main. A failed check says where and what it saw.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int tap_count, tap_failed;
@@ -35,6 +36,25 @@ static inline void is_str_at(const char *file, int line, const char *got, const 
 		       want ? want : "(null)");
 }
 #define is_str(got, want, name) is_str_at(__FILE__, __LINE__, (got), (want), (name))
+
+/* What cannot be checked as this user. */
+static inline void skip(const char *name, const char *why)
+{
+	printf("ok %d - %s # SKIP %s\n", ++tap_count, name, why);
+}
+
+/* What this machine lacks: skipped, or a failure where every feature is expected. */
+static inline void lacks(const char *name, const char *why)
+{
+	const char *none = getenv("AB_NO_SKIP");
+
+	if (!none || strcmp(none, "1") != 0) {
+		skip(name, why);
+		return;
+	}
+	tap_failed++;
+	printf("not ok %d - %s\n# required (AB_NO_SKIP=1): %s\n", ++tap_count, name, why);
+}
 
 static inline int done(void)
 {

@@ -71,7 +71,7 @@ static void matches(void)
 	ok(expand(".ssh/id_[re]*", NULL) == 0 && n == 3, "a class");
 }
 
-static bool lacks(const char *rel)
+static bool has_missing(const char *rel)
 {
 	ab_autofree char *path = at(rel);
 
@@ -81,21 +81,21 @@ static bool lacks(const char *rel)
 static void misses(void)
 {
 	ok(expand(".aws", ".kube/config", ".config/gh/hosts.yml", ".config/op/x", NULL) == 0 &&
-		   missing.len == 4 && lacks(".aws") && lacks(".kube") &&
-		   lacks(".config/gh/hosts.yml") && lacks(".config/op"),
+		   missing.len == 4 && has_missing(".aws") && has_missing(".kube") &&
+		   has_missing(".config/gh/hosts.yml") && has_missing(".config/op"),
 	   "the first name that is missing");
-	ok(expand("gpg/new", ".dangling", NULL) == 0 && missing.len == 2 && lacks(".gnupg/new") &&
-		   lacks(".dangling"),
+	ok(expand("gpg/new", ".dangling", NULL) == 0 && missing.len == 2 &&
+		   has_missing(".gnupg/new") && has_missing(".dangling"),
 	   "behind a link its real place; a dangling link itself");
 	ok(expand(".ssh/id_x*", "plain/below", ".ssh/id_rsa", "loop", NULL) == 0 &&
 		   missing.len == 0,
 	   "not a pattern in a folder that exists, not below a file");
-	ok(expand(".kube/*", NULL) == 0 && missing.len == 1 && lacks(".kube"),
+	ok(expand(".kube/*", NULL) == 0 && missing.len == 1 && has_missing(".kube"),
 	   "but the folder of a pattern");
 	ok(expand(".aws", "!.aws", NULL) == 0 && missing.len == 0, "not what is taken back");
-	ok(expand(".k/a", ".k/b", "!.k/a", NULL) == 0 && missing.len == 1 && lacks(".k"),
+	ok(expand(".k/a", ".k/b", "!.k/a", NULL) == 0 && missing.len == 1 && has_missing(".k"),
 	   "unless something else leads there");
-	ok(expand("!.aws", ".aws", NULL) == 0 && lacks(".aws"), "only by a later exception");
+	ok(expand("!.aws", ".aws", NULL) == 0 && has_missing(".aws"), "only by a later exception");
 }
 
 /* Among so many others that do not exist. */
@@ -208,7 +208,7 @@ static void locked_by_others(void)
 	pid_t pid;
 
 	if (getuid() != 0) {
-		ok(true, "objects of somebody else # SKIP needs two users");
+		skip("objects of somebody else", "needs two users");
 		return;
 	}
 	sh("mkdir -p $T/mine/dir $T/mine/open $T/theirs/dir; chmod 0755 $T;"
