@@ -153,10 +153,13 @@ static bool are_processes_limited(const struct ab_spec *spec)
 const char *ab_limits_unheld(const struct ab_spec *spec)
 {
 	const struct ab_limits *limits = &spec->limits;
+	bool processes = limits->processes && !are_processes_limited(spec);
 	struct rlimit core;
 
-	if (limits->processes && !are_processes_limited(spec))
-		return "processes";
+	if (processes && limits->memory && !spec->memory_cgroup)
+		return "processes, and memory of the whole box (no cgroup is delegated)";
+	if (processes)
+		return "processes (no cgroup is delegated)";
 	if (limits->files && !is_file_limit_enforced(limits->files))
 		return "files";
 	/* Per process at most: the broker samples the sum (host/process/box_processes.h), which
@@ -168,6 +171,15 @@ const char *ab_limits_unheld(const struct ab_spec *spec)
 	if (getrlimit(RLIMIT_CORE, &core) < 0 || core.rlim_max != 0)
 		return "core files";
 	return NULL;
+}
+
+const char *ab_limits_without(const struct ab_spec *spec)
+{
+	bool memory = spec->limits.memory && !spec->memory_cgroup;
+
+	if (!spec->limits.processes || spec->pids_cgroup || !spec->uncounted)
+		return memory ? "--memory none" : NULL;
+	return memory ? "--processes none --memory none" : "--processes none";
 }
 
 struct seen {

@@ -25,9 +25,11 @@ uint64_t ab_limits_others(void);
  * spec->uncounted: the box cannot see it, and what is not held needs no proof. */
 bool ab_limits_uncounted(void);
 
-/* Try whether the kernel enforces the limits. Returns the name of the first one
- * that it does not enforce, or NULL. */
+/* Try whether the kernel enforces the limits. Returns the names of those that it does
+ * not enforce, as far as they were tried, or NULL. */
 const char *ab_limits_unheld(const struct ab_spec *spec);
+/* The options that give up what needs a cgroup of its own here, or NULL. */
+const char *ab_limits_without(const struct ab_spec *spec);
 
 /*
  * Were there this many processes in the box at one moment? Each counts only if it was seen before

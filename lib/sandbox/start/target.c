@@ -427,21 +427,22 @@ static const char *find_remedy(const struct ab_spec *spec, const struct ab_holds
 		return ab_box_engines[holds->engine].better;
 	if (lacking == AB_PROP_BIT(AB_PROP_READ_DENY) && spec->readable && *spec->readable)
 		return "find its other names and add them with --deny-read";
-	if (lacking == AB_PROP_BIT(AB_PROP_LIMITS))
-		return "set the limit on the container or the service instead, and none here: "
-		       "--processes none --memory none";
 	return "agentbox doctor shows what this machine lacks";
 }
 
 int ab_target_check(const struct ab_spec *spec, const struct ab_holds *holds, struct ab_error *err)
 {
 	uint32_t lacking = spec->require & ~holds->properties;
+	const char *without =
+		lacking == AB_PROP_BIT(AB_PROP_LIMITS) ? ab_limits_without(spec) : NULL;
 
 	if (!spec->strict || !lacking)
 		return 0;
 	ab_fail(err, AB_EPROPERTY, 0, "missing guarantees: %s", holds->missing);
-	ab_hint(err, "%s; to run without it, use --fallback warn",
-		find_remedy(spec, holds, lacking));
+	ab_hint(err, "%s%s; to run without it, use --fallback warn",
+		without ? "set the limit on the container or the service instead, and none here: "
+			: find_remedy(spec, holds, lacking),
+		without ? without : "");
 	return ab_step(err, "proof");
 }
 
