@@ -3,6 +3,7 @@
 #include <linux/openat2.h>
 #include <sys/syscall.h>
 
+#include "base/process/mount_table.h"
 #include "policy/model/policy.h"
 #include "policy/values/paths.h"
 #include "sandbox/plan/plan.h"
@@ -63,63 +64,6 @@ static int check_socket(const struct ab_policy *policy, const char *path, struct
 	return 0;
 }
 
-/* mountinfo writes blanks and the like as "\040". */
-static size_t unescape(const char *s, size_t len, char *ret)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < len; i++) {
-		if (s[i] == '\\' && i + 3 < len && s[i + 1] >= '0' && s[i + 1] <= '3') {
-			ret[n++] = (char)((s[i + 1] - '0') << 6 | (s[i + 2] - '0') << 3 |
-					  (s[i + 3] - '0'));
-			i += 3;
-		} else {
-			ret[n++] = s[i];
-		}
-	}
-	ret[n] = '\0';
-	return n;
-}
-
-bool ab_host_engine_has_mounts(const char *mountinfo, const char *path)
-{
-	size_t n = strlen(path);
-
-	while (*mountinfo) {
-		size_t line = strcspn(mountinfo, "\n");
-		const char *p = mountinfo, *end = mountinfo + line;
-		ab_autofree char *point = NULL;
-
-		/* "36 35 98:0 /root /point ..." */
-		for (int i = 0; i < 4 && p && p < end; i++) {
-			p = memchr(p, ' ', (size_t)(end - p));
-			p = p ? p + 1 : NULL;
-		}
-		if (p && p < end) {
-			size_t len = strcspn(p, " \n");
-
-			point = ab_alloc(len + 1);
-			unescape(p, len, point);
-			if (ab_path_within(point, path) && strlen(point) > n)
-				return true;
-		}
-		mountinfo = end + (*end == '\n');
-	}
-	return false;
-}
-
-static char *read_mountinfo(void)
-{
-	ab_autoclose int fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
-	struct ab_buf text = { 0 };
-	char room[16384];
-	ssize_t n;
-
-	while (fd >= 0 && (n = read(fd, room, sizeof(room))) > 0)
-		ab_buf_add(&text, room, (size_t)n);
-	return ab_buf_take(&text);
-}
-
 static int open_folder(const char *path)
 {
 	struct open_how how = {
@@ -132,7 +76,8 @@ static int open_folder(const char *path)
 
 /* Why a container cannot have the folder; NULL: it can, and *ret_real is its path. */
 static const char *check_folder(const struct ab_policy *policy, const char *path,
-				const char *mountinfo, char **ret_real, struct stat *ret_st)
+				const struct ab_mount_table *table, char **ret_real,
+				struct stat *ret_st)
 {
 	ab_autofree char *real = realpath(path, NULL), *top = realpath(policy->workspace, NULL);
 	ab_autoclose int fd = -1;
@@ -150,7 +95,9 @@ static const char *check_folder(const struct ab_policy *policy, const char *path
 	fd = open_folder(real);
 	if (fd < 0 || fstat(fd, ret_st) < 0)
 		return "it is not a folder";
-	if (!*mountinfo || ab_host_engine_has_mounts(mountinfo, real))
+	if (!table->n)
+		return "what is mounted in it cannot be read";
+	if (ab_mount_table_has_below(table, real))
 		return "another file system is mounted in it, and would be writable";
 	*ret_real = ab_take(real);
 	return NULL;
@@ -184,12 +131,14 @@ static void find_folders(const struct ab_policy *policy, bool layered, struct ab
 			 struct ab_host_engine *e, struct ab_strv *notes)
 {
 	const struct ab_strv *mounts = &policy->docker.mounts;
-	ab_autofree char *mountinfo = mounts->len ? read_mountinfo() : NULL;
+	ab_auto(ab_mount_table_fini) struct ab_mount_table table = { 0 };
 
+	if (mounts->len)
+		(void)ab_mount_table_read(&table);
 	for (size_t i = 0; i < mounts->len; i++) {
 		char *real = NULL;
 		struct stat st;
-		const char *why = check_folder(policy, mounts->v[i], mountinfo, &real, &st);
+		const char *why = check_folder(policy, mounts->v[i], &table, &real, &st);
 
 		if (why) {
 			ab_autofree char *shown = ab_escape(mounts->v[i]);

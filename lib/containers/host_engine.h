@@ -41,6 +41,3 @@ const char *ab_host_engine_moved(const struct ab_host_engine *engine);
 /* Set the variables by which clients find the filter. */
 void ab_host_engine_variables(struct ab_strv *env);
 void ab_host_engine_fini(struct ab_host_engine *engine);
-
-/* Pure: is `path` a place below which /proc/self/mountinfo has a mount? */
-bool ab_host_engine_has_mounts(const char *mountinfo, const char *path);

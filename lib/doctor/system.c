@@ -1,6 +1,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "base/process/mount_table.h"
 #include "consent/agent_hook.h"
 #include "doctor/doctor.h"
 #include "host/cgroup.h"
@@ -225,24 +226,6 @@ void ab_check_identity(struct ab_verdict *v)
 	}
 }
 
-/* Where the file comes from that an engine mounts on /etc/hostname; "" if none is. */
-static char *find_hostname_mount(void)
-{
-	ab_autoclose int fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
-	ab_autofree char *text = NULL;
-	char *at, *begin;
-	size_t len;
-
-	if (fd < 0 || ab_read_all(fd, 1 << 20, &text, &len) < 0)
-		return ab_strdup("");
-	at = strstr(text, " /etc/hostname ");
-	if (!at)
-		return ab_strdup("");
-	for (begin = at; begin > text && begin[-1] != '\n';)
-		begin--;
-	return ab_strndup(begin, (size_t)(at - begin));
-}
-
 /*
  * Files by which container engines can be recognized; and folders of theirs, because a root folder that
  * is read-only has an empty /run. Kubernetes uses one of the others below it.
@@ -257,11 +240,14 @@ static const char *find_container(char *buf, size_t size)
 		{ "/run/.containerenv", "/userdata/hostname", "Podman" },
 		{ "/dev/lxd/sock", NULL, "LXD" },
 	};
-	ab_autofree char *mount = find_hostname_mount();
+	ab_auto(ab_mount_table_fini) struct ab_mount_table table = { 0 };
+	const struct ab_mount_point *hostname;
 
+	(void)ab_mount_table_read(&table);
+	hostname = ab_find_row(table.v, table.n, path, "/etc/hostname");
 	for (size_t i = 0; i < AB_COUNT(signs); i++)
 		if (access(signs[i].path, F_OK) == 0 ||
-		    (signs[i].folder && strstr(mount, signs[i].folder)))
+		    (signs[i].folder && hostname && strstr(hostname->root, signs[i].folder)))
 			return signs[i].name;
 	/* systemd's convention, for engines without such a file. */
 	return *ab_first_line("/run/systemd/container", buf, size) ? buf : NULL;

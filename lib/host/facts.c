@@ -1,16 +1,14 @@
 #include "host/facts.h"
 
+#include "base/process/mount_table.h"
 #include "base/process/own_program.h"
 #include "host/unix_sockets.h"
 #include "policy/model/policy.h"
 #include "policy/toolchains/registries.h"
 #include "policy/values/paths.h"
 #include "workspace/survey/hidden_links.h"
-#include "workspace/survey/mount_table.h"
 #include "workspace/tree/glob.h"
 #include "workspace/tree/host_path.h"
-
-enum { MOUNTINFO_MAX = 16 << 20 };
 
 /* Private in every box. */
 static const char *const private_folders[] = { "/tmp", "/var/tmp", "/run" };
@@ -215,14 +213,11 @@ static void hide_mounted(const struct ab_host_look *look, const struct ab_mount_
 static int hide_other_paths(const struct ab_host_look *look, struct ab_host_facts *host,
 			    struct ab_error *err)
 {
-	ab_autoclose int fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
-	ab_autofree char *text = NULL;
 	struct ab_mount_table table;
-	size_t len, n = host->facts.masked.len;
+	size_t n = host->facts.masked.len;
 
-	if (fd < 0 || ab_read_all(fd, MOUNTINFO_MAX, &text, &len) < 0)
+	if (ab_mount_table_read(&table) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "read /proc/self/mountinfo");
-	ab_mount_table_parse(text, &table);
 	for (size_t i = 0; i < n; i++) {
 		const struct ab_object o = host->facts.masked.v[i]; /* the list moves */
 

@@ -1,9 +1,10 @@
 #pragma once
-/*
- * Other paths of an object, by mounts: a folder that is mounted a second time shows everything in it
- * there, too.
- */
-#include "base/base.h"
+/* What is mounted where, and other paths of an object: a folder that is mounted a second time shows
+ * everything in it there, too. */
+#include <stdbool.h>
+#include <stddef.h>
+
+struct ab_strv;
 
 struct ab_mount_point {
 	char *dev;  /* "8:1", of the file system */
@@ -18,7 +19,11 @@ struct ab_mount_table {
 
 /* Pure: the text of /proc/self/mountinfo. Lines that are no mounts are left out. */
 void ab_mount_table_parse(const char *text, struct ab_mount_table *ret);
+/* That of this process; -1 with errno. */
+int ab_mount_table_read(struct ab_mount_table *ret);
 void ab_mount_table_fini(struct ab_mount_table *table);
+/* Pure: is something mounted below `path`? */
+bool ab_mount_table_has_below(const struct ab_mount_table *table, const char *path);
 /*
  * Pure: where else `path` (real), or a part of it if it is a folder, would be: *ret_other[i] is what
  * *ret_own[i] is. Something may be mounted above either, so compare the files.

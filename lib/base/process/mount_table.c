@@ -1,4 +1,17 @@
-#include "workspace/survey/mount_table.h"
+#include "base/process/mount_table.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/data/buf.h"
+#include "base/data/mem.h"
+#include "base/data/strv.h"
+#include "base/system/fd.h"
+#include "base/system/path.h"
+
+enum { MOUNTINFO_MAX = 16 << 20 };
 
 /* In place: mountinfo writes blanks and the like as "\040". */
 static void unescape(char *text)
@@ -34,7 +47,8 @@ static bool parse_line(const char *line, struct ab_mount_point *ret)
 	ab_autofree char *dev = take_word(&line), *root = take_word(&line);
 	ab_autofree char *path = take_word(&line);
 
-	if (!id || !parent || !dev || !root || root[0] != '/' || !path || path[0] != '/')
+	/* The root of a namespace's file is "net:[4026531840]". */
+	if (!id || !parent || !dev || !root || !path || path[0] != '/')
 		return false;
 	unescape(root);
 	unescape(path);
@@ -55,12 +69,33 @@ void ab_mount_table_parse(const char *text, struct ab_mount_table *ret)
 	}
 }
 
+int ab_mount_table_read(struct ab_mount_table *ret)
+{
+	ab_autoclose int fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+	ab_autofree char *text = NULL;
+	size_t len;
+
+	*ret = (struct ab_mount_table){ 0 };
+	if (fd < 0 || ab_read_all(fd, MOUNTINFO_MAX, &text, &len) < 0)
+		return -1;
+	ab_mount_table_parse(text, ret);
+	return 0;
+}
+
 void ab_mount_table_fini(struct ab_mount_table *table)
 {
 	for (size_t i = 0; i < table->n; i++)
 		ab_free_all(table->v[i].dev, table->v[i].root, table->v[i].path);
 	free(table->v);
 	*table = (struct ab_mount_table){ 0 };
+}
+
+bool ab_mount_table_has_below(const struct ab_mount_table *table, const char *path)
+{
+	for (size_t i = 0; i < table->n; i++)
+		if (ab_path_within(table->v[i].path, path) && strcmp(table->v[i].path, path) != 0)
+			return true;
+	return false;
 }
 
 /* What follows `above` in `path`, which is in it: "" or "/...". */
