@@ -104,6 +104,25 @@ static void check_others(void)
 	ab_moved_file_fini(&f);
 }
 
+/* As with a bad disk: every read fails. */
+static void check_unreadable(void)
+{
+	struct ab_log log = AB_LOG_NONE;
+	struct ab_error err = { 0 };
+	char *list;
+	size_t len;
+
+	unlinkat(run.dir, AB_MOVED_LIST, 0);
+	ok(ab_moved_read(run.dir, &list, &len) < 0 && errno == ENOENT, "a run without a list");
+	if (mkdirat(run.dir, AB_MOVED_LIST, 0700) < 0)
+		abort();
+	ok(ab_moved_read(run.dir, &list, &len) < 0 && errno == EISDIR, "one that cannot be read");
+	ok(ab_moved_record(&run, &log, &err) < 0 && err.errnum == EISDIR &&
+		   strstr(err.text, AB_MOVED_LIST),
+	   "is told: %s", err.text);
+	unlinkat(run.dir, AB_MOVED_LIST, AT_REMOVEDIR);
+}
+
 /* A run can move any number of files; its record gets a few, and the number of the others. */
 static void check_record(void)
 {
@@ -138,6 +157,7 @@ int main(void)
 		abort();
 	run.dir = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	check_round();
+	check_unreadable();
 	check_others();
 	check_record();
 	unlinkat(run.dir, AB_MOVED_LIST, 0);

@@ -116,19 +116,20 @@ static int write_rest(struct ab_log *log, const char *run_id, size_t n, struct a
 int ab_moved_read(int dir, char **ret, size_t *ret_len)
 {
 	ab_autoclose int fd = openat(dir, AB_MOVED_LIST, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	ab_autobuf struct ab_buf b = { 0 };
-	char chunk[65536];
+	ab_autofree char *text = NULL;
+	struct stat st;
+	size_t most;
 	ssize_t n;
 
-	if (fd < 0)
+	if (fd < 0 || fstat(fd, &st) < 0)
 		return -1;
-	while (b.len < AB_MOVED_LIST_MAX && (n = read(fd, chunk, sizeof(chunk))) != 0)
-		if (n > 0)
-			ab_buf_add(&b, chunk, (size_t)n);
-		else if (errno != EINTR)
-			break;
-	*ret_len = b.len;
-	*ret = ab_buf_take(&b);
+	most = st.st_size < AB_MOVED_LIST_MAX ? (size_t)st.st_size : AB_MOVED_LIST_MAX;
+	text = ab_alloc(most + 1);
+	n = ab_read_full(fd, text, most);
+	if (n < 0)
+		return -1;
+	*ret_len = (size_t)n;
+	*ret = ab_take(text);
 	return 0;
 }
 
@@ -139,8 +140,10 @@ int ab_moved_record(const struct ab_run *run, struct ab_log *log, struct ab_erro
 	size_t len, n = 0;
 
 	/* Most runs have none. */
-	if (ab_moved_read(run->dir, &list, &len) < 0)
+	if (ab_moved_read(run->dir, &list, &len) < 0 && errno == ENOENT)
 		return 0;
+	if (!list)
+		return ab_fail(err, AB_ESYSTEM, errno, "read " AB_MOVED_LIST " of run %s", run->id);
 	for (p = list; (end = memchr(p, '\n', len - (size_t)(p - list))); p = end + 1) {
 		ab_autobuf struct ab_buf line = { 0 };
 

@@ -33,7 +33,7 @@ void ab_moved_note(const struct ab_run *run, const struct ab_quarantine_report *
 /* The run has ended: the same for what was moved late, and all of the list to its record. */
 int ab_moved_record(const struct ab_run *run, struct ab_log *log, struct ab_error *err);
 
-/* The list, or the beginning of one that is too long; free it. -1: there is none. */
+/* The list, or the beginning of one that is too long; free it. -1 with errno (ENOENT: there is none). */
 int ab_moved_read(int dir, char **ret, size_t *ret_len);
 
 /* One line of the list. */

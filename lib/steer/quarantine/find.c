@@ -30,6 +30,7 @@ void ab_quarantined_list_fini(struct ab_quarantined_list *list)
 struct notes {
 	struct ab_moved_file *v;
 	size_t len;
+	int errnum; /* why they cannot be read, or 0 */
 };
 
 static int by_number(const void *a, const void *b)
@@ -46,8 +47,10 @@ static void read_notes(int dir, struct notes *ret)
 	const char *p, *end;
 	size_t len;
 
-	if (ab_moved_read(dir, &text, &len) < 0)
+	if (ab_moved_read(dir, &text, &len) < 0) {
+		ret->errnum = errno == ENOENT ? 0 : errno;
 		return;
+	}
 	for (p = text; (end = memchr(p, '\n', len - (size_t)(p - text))); p = end + 1) {
 		ab_make_room(ret->v, ret->len);
 		ret->len += ab_moved_parse(p, (size_t)(end - p), &ret->v[ret->len]) == 0;
@@ -88,8 +91,11 @@ static const struct ab_moved_file *find_note(const struct notes *notes, unsigned
 	return NULL;
 }
 
-static char *explain_why(const struct ab_moved_file *note)
+static char *explain_why(const struct ab_moved_file *note, int errnum)
 {
+	if (errnum)
+		return ab_printf("the list of the quarantine cannot be read (%s)",
+				 strerror(errnum));
 	if (!note)
 		return ab_strdup("it has no entry in the list of the quarantine");
 	if (note->keys)
@@ -114,7 +120,7 @@ static bool describe_file(int dir, const char *run, bool live, const char *name,
 					.file = ab_strdup(name),
 					.path = note ? ab_strdup(note->where) : NULL,
 					.entry = note ? ab_strdup(note->entry) : NULL,
-					.why = explain_why(note),
+					.why = explain_why(note, notes->errnum),
 					.kind = ab_node_of(st.st_mode),
 					.mode = (note ? note->mode : st.st_mode) & 07777,
 					.size = (uint64_t)st.st_size,
