@@ -201,35 +201,36 @@ DEEP=src/main/java/com/acme/app/service/impl/old
 }
 
 @test "search: the broker and the next start make it as well when others were killed" {
-	local supervisor broker
+	local supervisor broker killed
 	make_repo
 	many_generated
 	mkdir -p "$DEEP"
 	mkfifo go
-	for end in broker start; do
+	for killed in supervisor broker both; do
 		rm -rf up "$DEEP"/* node_modules/p0/a/b/c/*
-		"$AGENTBOX" run --yes -- sh -c ". ./plant.sh; plant $DEEP; plant node_modules/p0/a/b/c; plant node_modules/new$end; echo up >up; read line <go" \
-			>"$TEST_DIR/out" 2>&1 3>&- &
+		"$AGENTBOX" run --yes -- sh -c ". ./plant.sh; plant $DEEP; plant node_modules/p0/a/b/c; plant node_modules/new$killed; echo up >up; read line <go" >"$TEST_DIR/out" 2>&1 3>&- &
 		supervisor=$!
 		PEERS+=($supervisor)
 		wait_for 90 test -e up
 		broker=$(grep -l '^agentbox-broker' $(sed 's|[^ ]*|/proc/&/comm|g' "/proc/$supervisor/task/$supervisor/children") 2>/dev/null | cut -d/ -f3)
 		[ -n "$broker" ]
-		if [ "$end" = broker ]; then
-			kill -KILL "$supervisor"
+		[ "$killed" = supervisor ] || kill -KILL "$broker"
+		[ "$killed" = broker ] || kill -KILL "$supervisor"
+		if [ "$killed" = supervisor ]; then
 			wait_for 90 eval '[ -z "$(ls "$AGENTBOX_STATE/live")" ]'
-			harmless node_modules/p0/a/b/c
 		else
-			kill -KILL "$supervisor" "$broker"
 			wait_for 90 eval '[ -z "$(processes_left)" ]'
 			agentbox run -- true
-			# What the guard knew is lost: it is named.
+			[ "$status" -eq 0 ]
+			# What the guard knew is lost: it is named, with the command that searches there.
 			[[ "$output" == *"could not be searched completely"*"$WORKSPACE/node_modules/"*"agentbox quarantine scan "* ]]
 			local run=${output##*agentbox quarantine scan }
 			agentbox quarantine scan "${run:0:5}"
 			[ "$status" -eq 0 ]
-			harmless node_modules/p0/a/b/c
 		fi
-		harmless "$DEEP" "node_modules/new$end"
+		harmless "$DEEP" "node_modules/new$killed" node_modules/p0/a/b/c
 	done
+	# The twin: without a killed process nothing is left to search.
+	agentbox run -- true
+	[ -z "$output" ]
 }

@@ -696,6 +696,14 @@ static void spots(void)
 	ok(cleaned("node_modules/p1/a/b") && ab_quarantine_report(q)->nmissed == 0,
 	   "a search without limits finds it by itself");
 	end();
+
+	/* A file that is written in place does not make its folder new, so only the guard would know. */
+	begin("mkdir leaf; echo old >leaf/.git", near);
+	sh("echo 'gitdir: /usr' >$T/w/leaf/.git");
+	ab_quarantine_review(q, AB_SEARCH_USUAL, NULL);
+	ok(said(&ab_quarantine_report(q)->findings, "points git to /usr"),
+	   "without spots, old folders without a folder in them are searched, too");
+	end();
 }
 
 static void journal(void)

@@ -511,7 +511,7 @@ void ab_quarantine_review(struct ab_quarantine *q, enum ab_search search,
 			    .whole = spots && ab_spots_is_whole(spots) };
 	struct ab_walk w = plan_walk(s, search);
 
-	w.leaves = r.unlimited || (spots && !r.whole);
+	w.leaves = r.unlimited || (search != AB_SEARCH_SHORT && !r.whole);
 	review_known(&r);
 	for (size_t i = 0; i < s->write.len; i++)
 		walk_folders(&r, &w, s->write.v[i]);
