@@ -47,12 +47,11 @@ static bool add_value(struct ab_buf *b, const char *text, size_t len)
 		char c = text[i];
 
 		if (c == '%') {
-			int high = i + 2 < len ? ab_hex((unsigned char)text[i + 1]) : -1;
-			int low = high >= 0 ? ab_hex((unsigned char)text[i + 2]) : -1;
+			int byte = ab_percent(text + i, len - i);
 
-			if (low < 0)
+			if (byte < 0)
 				return false;
-			c = (char)(high * 16 + low);
+			c = (char)byte;
 			i += 2;
 		}
 		if ((unsigned char)c < ' ' || c == 127)

@@ -127,12 +127,11 @@ static bool decode_part(const char *s, size_t len, struct ab_buf *out)
 		char c = s[i];
 
 		if (c == '%') {
-			int high = i + 2 < len ? ab_hex((unsigned char)s[i + 1]) : -1;
-			int low = i + 2 < len ? ab_hex((unsigned char)s[i + 2]) : -1;
+			int byte = ab_percent(s + i, len - i);
 
-			if (high < 0 || low < 0)
+			if (byte < 0)
 				return false;
-			c = (char)(high << 4 | low);
+			c = (char)byte;
 			i += 2;
 		} else if (c == '+') {
 			c = ' ';

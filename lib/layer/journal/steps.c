@@ -95,9 +95,11 @@ static int fail_stale(void)
 	return ab_errno(ESTALE);
 }
 
-static int exchange(struct spot *s)
+/* `both`: each gets what the other had. Else only `from` has something. */
+static int exchange(int from, const char *name, int to, const char *as, bool both)
 {
-	return renameat2(s->dir, s->temp, s->dir, s->name, RENAME_EXCHANGE);
+	return both ? renameat2(from, name, to, as, RENAME_EXCHANGE)
+		    : ab_rename_new(from, name, to, as);
 }
 
 /* Where the file system cannot exchange two names. The aside name tells recovery. */
@@ -124,16 +126,13 @@ static int check_taken(struct spot *s, const struct ab_identity *expect, bool pu
 
 	if (look_name(s->dir, s->temp, &taken) == 0 && is_inode(&taken, expect))
 		return 0;
-	if (put)
-		(void)exchange(s);
-	else
-		(void)ab_rename_new(s->dir, s->temp, s->dir, s->name);
+	(void)exchange(s->dir, s->temp, s->dir, s->name, put);
 	return fail_stale();
 }
 
 static int swap_existing(struct spot *s, const struct ab_identity *expect, bool put)
 {
-	int rc = put ? exchange(s) : ab_rename_new(s->dir, s->name, s->dir, s->temp);
+	int rc = exchange(s->dir, s->name, s->dir, s->temp, put);
 
 	if (rc < 0 && put && (errno == EINVAL || errno == ENOSYS))
 		return exchange_slowly(s, expect);
@@ -320,17 +319,21 @@ static bool has_kept(const struct ab_site *site, size_t i)
 	return faccessat(site->old, kept.name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* After `done`, an original beside its copy is what could not be removed, and maybe only a part. */
-static int drop_leftover(struct ab_site *site, size_t i, struct spot *s)
+static int remove_leftover(struct ab_site *site, size_t i, const struct spot *s)
 {
 	const struct ab_identity *old = &site->steps.v[i].old;
 
-	if (!old->ino || !site->done || !has_kept(site, i))
-		return 0;
-	if ((is_inode(&s->at_temp, old) && ab_remove_object(s->dir, s->temp) < 0) ||
-	    (is_inode(&s->at_aside, old) && ab_remove_object(s->dir, s->aside) < 0))
+	if (is_inode(&s->at_temp, old) && ab_remove_object(s->dir, s->temp) < 0)
 		return -1;
-	return look_spot(s);
+	return is_inode(&s->at_aside, old) ? ab_remove_object(s->dir, s->aside) : 0;
+}
+
+/* After `done`, an original beside its copy is what could not be removed, and maybe only a part. */
+static int drop_leftover(struct ab_site *site, size_t i, struct spot *s)
+{
+	if (!site->steps.v[i].old.ino || !site->done || !has_kept(site, i))
+		return 0;
+	return remove_leftover(site, i, s) < 0 ? -1 : look_spot(s);
 }
 
 /* The original itself, or a copy of it. */
@@ -446,14 +449,12 @@ static int restore_fresh(struct ab_site *site, size_t i, struct spot *s,
 		return 0;
 	if (!now->ino)
 		return ab_rename_new(site->old, kept.name, s->dir, s->name) == 0;
-	if ((had ? renameat2(site->old, kept.name, s->dir, s->name, RENAME_EXCHANGE)
-		 : ab_rename_new(s->dir, s->name, site->old, kept.name)) < 0)
+	if (exchange(s->dir, s->name, site->old, kept.name, had) < 0)
 		return 0;
 	if (look_name(site->old, kept.name, &taken) == 0 && is_inode(&taken, now))
 		return 1;
 	/* The wrong file got in between. */
-	if ((had ? renameat2(site->old, kept.name, s->dir, s->name, RENAME_EXCHANGE)
-		 : ab_rename_new(site->old, kept.name, s->dir, s->name)) < 0)
+	if (exchange(site->old, kept.name, s->dir, s->name, had) < 0)
 		return -1;
 	return fail_stale();
 }
@@ -465,16 +466,15 @@ static int settle_fresh(struct ab_site *site, size_t i, struct spot *s,
 	const struct ab_identity *old = &site->steps.v[i].old;
 	struct kept kept = kept_name(i);
 	struct ab_look held;
-	int rc;
 
 	if (site->steps.far || !now->ino || look_name(site->old, kept.name, &held) < 0 ||
 	    !held.id.ino || is_inode(&held, now) || is_inode(&held, old))
 		return 0;
 	if (old->ino ? !is_inode(&s->at_name, old) : s->at_name.id.ino != 0)
 		return 0;
-	rc = old->ino ? renameat2(site->old, kept.name, s->dir, s->name, RENAME_EXCHANGE)
-		      : ab_rename_new(site->old, kept.name, s->dir, s->name);
-	return rc < 0 ? -1 : look_spot(s);
+	if (exchange(site->old, kept.name, s->dir, s->name, old->ino != 0) < 0)
+		return -1;
+	return look_spot(s);
 }
 
 static bool is_edited(const struct ab_look *look, const struct ab_identity *now)
@@ -665,33 +665,28 @@ int ab_step_unstage(struct ab_site *site, size_t i)
 
 /* ---- after `done` ---- */
 
-static bool is_placing(const struct ab_step *step)
+static int find_leftover(struct ab_site *site, size_t i, struct spot *s)
 {
-	return step->kind == AB_STEP_PUT || step->kind == AB_STEP_REMOVE;
+	const struct ab_step *step = &site->steps.v[i];
+
+	if ((step->kind != AB_STEP_PUT && step->kind != AB_STEP_REMOVE) || !step->old.ino)
+		return 0;
+	if (open_spot(site, i, s) < 0)
+		return is_gone(errno) ? 0 : -1;
+	return is_inode(&s->at_temp, &step->old) || is_inode(&s->at_aside, &step->old);
 }
 
 int ab_step_left(struct ab_site *site, size_t i)
 {
-	const struct ab_step *step = &site->steps.v[i];
 	struct spot s;
 
-	if (!is_placing(step) || !step->old.ino)
-		return 0;
-	if (open_spot(site, i, &s) < 0)
-		return is_gone(errno) ? 0 : -1;
-	return is_inode(&s.at_temp, &step->old) || is_inode(&s.at_aside, &step->old);
+	return find_leftover(site, i, &s);
 }
 
 int ab_step_clear(struct ab_site *site, size_t i)
 {
-	const struct ab_step *step = &site->steps.v[i];
 	struct spot s;
+	int left = find_leftover(site, i, &s);
 
-	if (!is_placing(step) || !step->old.ino)
-		return 0;
-	if (open_spot(site, i, &s) < 0)
-		return is_gone(errno) ? 0 : -1;
-	if (is_inode(&s.at_aside, &step->old) && ab_remove_object(s.dir, s.aside) < 0)
-		return -1;
-	return is_inode(&s.at_temp, &step->old) ? ab_remove_object(s.dir, s.temp) : 0;
+	return left > 0 ? remove_leftover(site, i, &s) : left;
 }

@@ -48,13 +48,12 @@ static char *read_path(const char *text)
 
 	ab_buf_puts(&path, "");
 	for (; *text; text++) {
-		int high, low;
 		char c = *text;
 
 		if (c == '%') {
-			high = ab_hex(text[1]);
-			low = high < 0 ? -1 : ab_hex(text[2]);
-			c = low < 0 ? '\0' : (char)(high * 16 + low);
+			int byte = ab_percent(text, 3);
+
+			c = byte < 0 ? '\0' : (char)byte;
 			text += 2;
 		}
 		if (!c || path.len >= PATH_MAX) {

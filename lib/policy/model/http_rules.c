@@ -144,24 +144,15 @@ struct ab_http_rules ab_http_fill(struct ab_arena *a, const struct ab_value *v)
 	return (struct ab_http_rules){ .v = rules, .len = v->len };
 }
 
-static bool covers_methods(const struct ab_strv *all, const struct ab_strv *some)
-{
-	if (all->len && !some->len)
-		return false;
-	for (size_t i = 0; i < some->len; i++)
-		if (!has_method(all, some->v[i], strlen(some->v[i])))
-			return false;
-	return true;
-}
-
-/* Only our "*" matches their "*", so our pattern covers everything that theirs
+/* Only our "*" matches their "*", so our pattern of a path covers everything that theirs
  * can match. */
-static bool covers_paths(const struct ab_strv *all, const struct ab_strv *some)
+static bool covers(const struct ab_strv *all, const struct ab_strv *some,
+		   bool (*has)(const struct ab_strv *list, const char *s, size_t len))
 {
 	if (all->len && !some->len)
 		return false;
 	for (size_t i = 0; i < some->len; i++)
-		if (!has_path(all, some->v[i], strlen(some->v[i])))
+		if (!has(all, some->v[i], strlen(some->v[i])))
 			return false;
 	return true;
 }
@@ -196,8 +187,8 @@ bool ab_http_wider(const struct ab_value *a, const struct ab_item *b)
 		ab_host_entry_format(&rule->host, host);
 		ab_host_entry_format(&b->http->host, other);
 		if (ab_hosts_cover(&entry, 1, other, true) &&
-		    covers_methods(&rule->methods, &b->http->methods) &&
-		    covers_paths(&rule->paths, &b->http->paths))
+		    covers(&rule->methods, &b->http->methods, has_method) &&
+		    covers(&rule->paths, &b->http->paths, has_path))
 			return false;
 		bound = true;
 	}

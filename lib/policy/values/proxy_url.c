@@ -13,7 +13,7 @@ static bool is_user(const char *s, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
 		if (s[i] == '%') {
-			if (len - i < 3 || ab_hex(s[i + 1]) < 0 || ab_hex(s[i + 2]) < 0)
+			if (ab_percent(s + i, len - i) < 0)
 				return false;
 			i += 2;
 		} else if (!ab_is_alnum(s[i]) && (!s[i] || !strchr("-._~!$&'()*+,;=:", s[i]))) {

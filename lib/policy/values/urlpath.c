@@ -43,13 +43,10 @@ static bool is_escaped_twice(const char *s, size_t left)
 static bool put_escape(struct writer *w, const char *s, size_t left)
 {
 	static const char digits[] = "0123456789ABCDEF";
-	int high = left > 1 ? ab_hex(s[1]) : -1;
-	int low = left > 2 ? ab_hex(s[2]) : -1;
-	int c;
+	int c = ab_percent(s, left);
 
-	if (high < 0 || low < 0)
+	if (c < 0)
 		return fail_path(w, "it has a % without two digits");
-	c = high << 4 | low;
 	if (c == '\\' || (c == '/' && !w->slashes))
 		return fail_path(w, "it has an escaped slash");
 	if (c == 0)
@@ -63,8 +60,8 @@ static bool put_escape(struct writer *w, const char *s, size_t left)
 		return true;
 	}
 	w->to[w->len++] = '%';
-	w->to[w->len++] = digits[high];
-	w->to[w->len++] = digits[low];
+	w->to[w->len++] = digits[c >> 4];
+	w->to[w->len++] = digits[c & 15];
 	return true;
 }
 
