@@ -1,12 +1,15 @@
 # The container filter: a box starts containers, and gets nothing else of the engine.
 #
 # The engine is Podman's service with runc, as root, in folders of this file alone. Its image is a
-# shell and a few programs of this machine; nothing is downloaded.
+# shell and a few programs of this machine; nothing is downloaded. One test has the rootless
+# service of a user.
 #
 # unsanitized: containers take long to make, and run the same program
 # root: containers need root here
 load helpers
+load rootless
 
+POD_USER=12445
 IMAGE=localhost/stand-in:1
 
 setup_file()
@@ -17,6 +20,7 @@ setup_file()
 	mkdir -p "$base"
 	PODS=$(mktemp -d "$base/d.XXXXXX")
 	export PODS
+	chmod 711 "$PODS"
 	mkdir -p "$PODS"/image/{bin,tmp,etc,proc,sys,dev}
 	for name in sh cat sleep id ls touch; do
 		file=$(readlink -f "$(command -v "$name")")
@@ -56,7 +60,9 @@ pod()
 
 pod_options()
 {
-	echo "--root $PODS/storage --runroot $PODS/run --tmpdir $PODS/tmp --storage-driver vfs" \
+	local dir=${1:-$PODS}
+
+	echo "--root $dir/storage --runroot $dir/run --tmpdir $dir/tmp --storage-driver vfs" \
 		"--runtime runc --cgroup-manager=cgroupfs --events-backend=none"
 }
 
@@ -130,6 +136,46 @@ supervisor()
 	agentbox log
 	[[ "$output" == *"docker   POST /v1.41/containers/create"*"image $IMAGE"* ]]
 	[ -z "$(ls "$AGENTBOX_STATE/containers")" ]
+}
+
+@test "docker: a rootless engine of the user is found by itself, and gives no more" {
+	need_engine
+	need program:newuidmap
+	local user=$PODS/user service
+	local socket=$user/run/podman/podman.sock
+
+	mkdir -p "$user"/{home,run/podman,work/{data,.git}}
+	cp client.py "$user/work"
+	echo content >"$user/work/data/file"
+	chown -R "$POD_USER:$POD_USER" "$user"
+	tar -C "$PODS/image" --owner=0 --group=0 -c . >"$PODS/image.tar"
+	chmod 644 "$PODS/image.tar" "$CONTAINERS_CONF"
+	as_pod_user 500 sh -c "podman $(pod_options "$user") import '$PODS/image.tar' $IMAGE &&
+		exec podman $(pod_options "$user") system service --time 0 unix://$socket" >"$PODS/rootless.log" 2>&1 &
+	service=$!
+	wait_for 200 test -S "$socket" || cat "$PODS/rootless.log"
+	cd "$user/work"
+	as_user()
+	{
+		run timeout 200 setpriv --reuid "$POD_USER" --regid "$POD_USER" --clear-groups \
+			env HOME="$user/home" XDG_RUNTIME_DIR="$user/run" AGENTBOX_STATE="$user/state" "$AGENTBOX" "$@" 3>&-
+		echo "$output"
+	}
+	as_user run --docker "$IMAGE" -- python3 client.py flow "$IMAGE"
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+	as_user run --config '{"docker": {"images": ["'"$IMAGE"'"], "mounts": ["."]}}' -- \
+		python3 client.py hostile "$IMAGE"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"36 refused"*"requests to the container engine were denied"* ]]
+	as_user run --config '{"docker": {"images": ["'"$IMAGE"'"], "mounts": ["./data"]}}' -- \
+		python3 client.py mount "$IMAGE" "$PWD/data"
+	# Root in the container is the user.
+	[[ "$output" == *"content"*"0"*"Read-only file system"*file*"403 "*"runs as 0:0"* ]]
+	[ "$(ls data)" = file ]
+	[ "$(curl -s --unix-socket "$socket" 'http://engine/v1.41/containers/json?all=1')" = '[]' ]
+	kill "$service"
+	wait "$service" || true
 }
 
 @test "docker: hostile requests are refused with a reason and an id, and their twins are not" {

@@ -7,6 +7,7 @@
 # unsanitized: containers take long to make, and run the same program
 # root: containers need root here
 load helpers
+load rootless
 
 UNMASK='--security-opt unmask=ALL'
 POD_USER=12444	# of rootless containers
@@ -65,26 +66,11 @@ podman_in()
 		$script" 3>&- 4>&-
 }
 
-# The same by a user who is not root. The user has an account and, if IDENTITIES is
-# set, more uids and gids, in files that only this call sees. Podman leaves a
-# process behind, which ends with the pid namespace.
+# The same by a user who is not root.
 rootless_run()
 {
 	export -f podman_in
-	export IDENTITIES POD_USER
-	timeout 220 unshare --mount --pid --fork --kill-child --mount-proc bash -euc '
-		home=$PODS/user
-		(cat /etc/passwd; echo "pod:x:$POD_USER:$POD_USER::$home/home:/bin/sh") >"$PODS/passwd"
-		(cat /etc/group; echo "pod:x:$POD_USER:") >"$PODS/group"
-		echo "${IDENTITIES:+pod:300000:65536}" >"$PODS/subuid"
-		cp "$PODS/subuid" "$PODS/subgid"
-		for name in passwd group subuid subgid; do
-			mount --bind "$PODS/$name" "/etc/$name"
-		done
-		cd "$home"
-		exec setpriv --reuid "$POD_USER" --regid "$POD_USER" --clear-groups --inh-caps=-all \
-			env HOME="$home/home" XDG_RUNTIME_DIR="$home/run" \
-			bash -c "podman_in \"\$@\"" bash "$home" "$@"' bash "$@" 3>&- 4>&-
+	as_pod_user 220 bash -c 'podman_in "$@"' bash "$PODS/user" "$@"
 }
 
 # container [OPTION...] COMMAND, rootless [OPTION...] COMMAND: the same, or skip: for
