@@ -1,5 +1,6 @@
 #include "export/otlp_target.h"
 
+#include "base/text/base64.h"
 enum { PORT_USUAL = 4318 }; /* of OTLP over HTTP */
 
 static const char name_letters[] =
@@ -40,27 +41,6 @@ static int parse_authority(const char *text, size_t len, struct ab_otlp_target *
 							       : 0;
 }
 
-/* A percent-encoded value. False if it is not one, or would break the header. */
-static bool add_value(struct ab_buf *b, const char *text, size_t len)
-{
-	for (size_t i = 0; i < len; i++) {
-		char c = text[i];
-
-		if (c == '%') {
-			int byte = ab_percent(text + i, len - i);
-
-			if (byte < 0)
-				return false;
-			c = (char)byte;
-			i += 2;
-		}
-		if ((unsigned char)c < ' ' || c == 127)
-			return false;
-		ab_buf_add(b, &c, 1);
-	}
-	return true;
-}
-
 static bool parse_headers(const char *text, char **ret)
 {
 	ab_autobuf struct ab_buf b = { 0 };
@@ -77,7 +57,7 @@ static bool parse_headers(const char *text, char **ret)
 			return false;
 		ab_buf_add(&b, text, name);
 		ab_buf_puts(&b, ": ");
-		if (!add_value(&b, text + name + 1, len - name - 1))
+		if (!ab_percent_add(&b, text + name + 1, len - name - 1, false))
 			return false;
 		ab_buf_puts(&b, "\r\n");
 		text += len;

@@ -3,6 +3,7 @@
 #include <stdint.h>
 
 #include "base/data/buf.h"
+#include "base/text/ascii.h"
 
 static const char digits[2][65] = {
 	[AB_BASE64_STANDARD] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -107,4 +108,19 @@ size_t ab_base64_core(const void *data, size_t len, unsigned align, enum ab_base
 	for (size_t i = first; i < end; i++)
 		ret[i - first] = digits[alphabet][get_six_bits(data, i * 6 - before)];
 	return end > first ? end - first : 0;
+}
+
+bool ab_percent_add(struct ab_buf *out, const char *s, size_t len, bool form)
+{
+	ab_buf_puts(out, "");
+	for (size_t i = 0; i < len; i++) {
+		int c = s[i] == '%' ? ab_percent(s + i, len - i) : (unsigned char)s[i];
+		char byte = (char)(form && s[i] == '+' ? ' ' : c);
+
+		if (c < 0x20 || c == 0x7f)
+			return false;
+		ab_buf_add(out, &byte, 1);
+		i += s[i] == '%' ? 2 : 0;
+	}
+	return true;
 }

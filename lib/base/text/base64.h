@@ -1,6 +1,6 @@
 #pragma once
 /*
- * Base64 (RFC 4648), both alphabets. Pure.
+ * Base64 (RFC 4648), both alphabets, and percent escapes. Pure.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,6 +26,10 @@ void ab_base64_add(struct ab_buf *out, const void *data, size_t len, enum ab_bas
  * false if it is not base64.
  */
 bool ab_base64_decode(const char *s, size_t len, void *ret, size_t *ret_len);
+
+/* Add what percent escapes mean; `form`: a "+" is a blank. False: a broken escape or a control
+ * character. */
+bool ab_percent_add(struct ab_buf *out, const char *s, size_t len, bool form);
 
 /* Is it a digit of that alphabet? */
 bool ab_base64_digit(char c, enum ab_base64 alphabet);

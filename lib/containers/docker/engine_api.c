@@ -1,5 +1,6 @@
 #include "containers/docker/engine_api.h"
 
+#include "base/text/base64.h"
 #include "base/text/words.h"
 #include "containers/docker/refusal.h"
 #include "proxy/wire/http.h"
@@ -119,37 +120,15 @@ static int refuse_route(const char *method, const char *path, struct ab_refusal 
 	return ab_refuse(why, 403, "docker", "the filter does not allow %s /%.200s", method, path);
 }
 
-/* Decode a part of the query. False: it is not text. */
-static bool decode_part(const char *s, size_t len, struct ab_buf *out)
-{
-	ab_buf_puts(out, "");
-	for (size_t i = 0; i < len; i++) {
-		char c = s[i];
-
-		if (c == '%') {
-			int byte = ab_percent(s + i, len - i);
-
-			if (byte < 0)
-				return false;
-			c = (char)byte;
-			i += 2;
-		} else if (c == '+') {
-			c = ' ';
-		}
-		if ((unsigned char)c < 0x20 || c == 0x7f || out->len == PARAM_MAX)
-			return false;
-		ab_buf_add(out, &c, 1);
-	}
-	return true;
-}
-
 static int read_param(const char *s, size_t len, struct ab_api_call *call, struct ab_refusal *why)
 {
 	const char *equals = memchr(s, '=', len);
 	size_t n = equals ? (size_t)(equals - s) : len;
 	ab_autobuf struct ab_buf name = { 0 }, value = { 0 };
 
-	if (!decode_part(s, n, &name) || !decode_part(s + n + !!equals, len - n - !!equals, &value))
+	if (!ab_percent_add(&name, s, n, true) ||
+	    !ab_percent_add(&value, s + n + !!equals, len - n - !!equals, true) ||
+	    name.len > PARAM_MAX || value.len > PARAM_MAX)
 		return ab_refuse(why, 400, "docker", "the query of the request is malformed");
 	if (!ab_word_listed(call->route->params, name.data, strlen(name.data)))
 		return ab_refuse(why, 403, "docker",

@@ -14,25 +14,6 @@ enum {
 	BYPASS_MAX = 64 * 1024,
 };
 
-/* Percent-decode; false: a broken escape or a control byte. */
-static bool percent_decode(struct ab_buf *b, const char *s, size_t len)
-{
-	for (size_t i = 0; i < len; i++) {
-		unsigned char c = (unsigned char)s[i];
-
-		if (c == '%') {
-			if (ab_percent(s + i, len - i) < 0)
-				return false;
-			c = (unsigned char)ab_percent(s + i, len - i);
-			i += 2;
-		}
-		if (c < 0x20 || c == 0x7f)
-			return false;
-		ab_buf_add(b, &c, 1);
-	}
-	return true;
-}
-
 /* From the URL's "user:password". A colon in the user name would be taken for
  * the separator. */
 static char *make_credentials(const char *s, size_t len)
@@ -44,10 +25,11 @@ static char *make_credentials(const char *s, size_t len)
 	size_t rest = colon ? len - user - 1 : 0;
 	bool good;
 
-	good = percent_decode(&login, s, user) && login.len > 0 &&
+	good = ab_percent_add(&login, s, user, false) && login.len > 0 &&
 	       !memchr(login.data, ':', login.len);
 	ab_buf_puts(&login, ":");
-	good = good && (!rest || percent_decode(&login, colon + 1, rest)) && login.len <= LOGIN_MAX;
+	good = good && (!rest || ab_percent_add(&login, colon + 1, rest, false)) &&
+	       login.len <= LOGIN_MAX;
 	if (good) {
 		ab_buf_puts(&text, "Basic ");
 		ab_base64_add(&text, login.data, login.len, AB_BASE64_STANDARD, true);
