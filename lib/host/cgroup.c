@@ -3,6 +3,8 @@
 #include <linux/magic.h>
 #include <sys/statfs.h>
 
+#include "base/text/words.h"
+
 /* Version 2 is mounted here, alone or next to version 1. */
 static const char *const mounts[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
 
@@ -47,22 +49,15 @@ static char *find_own_cgroup(const char *mount)
 	return ab_path_resolve(line + 4, mount, NULL) ?: ab_strdup(mount);
 }
 
-static bool has_word(const char *text, const char *word)
-{
-	size_t n = strlen(word);
-
-	for (const char *p = text; p && (p = strstr(p, word)); p += n)
-		if ((p == text || p[-1] == ' ') && (p[n] == ' ' || p[n] == '\n' || p[n] == '\0'))
-			return true;
-	return false;
-}
-
 /* Can the children of this group be limited? */
 static bool limits_children(const char *dir, bool memory, bool processes)
 {
 	ab_autofree char *on = read_text(dir, "cgroup.subtree_control");
 
-	return (!memory || has_word(on, "memory")) && (!processes || has_word(on, "pids"));
+	if (on)
+		on[strcspn(on, "\n")] = '\0';
+	return (!memory || ab_word_listed(on, "memory", 6)) &&
+	       (!processes || ab_word_listed(on, "pids", 4));
 }
 
 /* The nearest group at or above ours in which we can create and limit children. A group has only

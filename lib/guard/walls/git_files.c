@@ -245,7 +245,7 @@ struct ab_git_file *ab_git_files_at(struct ab_git_files *files, const struct sta
 static bool is_unchanged(const struct stat *a, const struct stat *b)
 {
 	return ab_stat_same(a, b) && a->st_size == b->st_size &&
-	       a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+	       ab_time_same(a->st_ctim, b->st_ctim);
 }
 
 void ab_git_file_refresh(struct ab_git_file *f)

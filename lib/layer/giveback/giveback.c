@@ -108,8 +108,7 @@ static bool is_host_unchanged(int folder, const char *name, const struct content
 	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT && !host->exists;
 	return host->exists && ab_stat_same(&st, &host->st) && st.st_size == host->st.st_size &&
-	       st.st_ctim.tv_sec == host->st.st_ctim.tv_sec &&
-	       st.st_ctim.tv_nsec == host->st.st_ctim.tv_nsec;
+	       ab_time_same(st.st_ctim, host->st.st_ctim);
 }
 
 /* Replace the file `path` below `top` at once. `old` is what is there now. -1 with errno: ESTALE if

@@ -258,8 +258,7 @@ static bool has_changed(struct file *f)
 	if (stat(f->path, &now) < 0)
 		return false;
 	same = now.st_dev == f->seen.st_dev && now.st_ino == f->seen.st_ino &&
-	       now.st_size == f->seen.st_size && now.st_mtim.tv_sec == f->seen.st_mtim.tv_sec &&
-	       now.st_mtim.tv_nsec == f->seen.st_mtim.tv_nsec;
+	       now.st_size == f->seen.st_size && ab_time_same(now.st_mtim, f->seen.st_mtim);
 	f->seen = now;
 	return !same;
 }

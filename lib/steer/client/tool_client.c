@@ -33,9 +33,8 @@ static int connect_broker(struct ab_error *err)
 /* A closed stream is handed over as an empty one. */
 static int open_streams(int fds[AB_TOOL_FDS], struct ab_error *err)
 {
-	for (int fd = 0; fd < 3; fd++)
-		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
-			return ab_fail(err, AB_ESYSTEM, errno, "open /dev/null");
+	if (ab_occupy_stdio(err) < 0)
+		return -1;
 	for (int fd = 0; fd < 3; fd++)
 		fds[fd] = fd;
 	/* In the background we may not read the terminal, so the program must not either. */

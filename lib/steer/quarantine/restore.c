@@ -253,8 +253,7 @@ static bool is_as_copied(const struct job *j, const char *name)
 	struct stat st;
 
 	return is_object(j->parent, name, &j->there, &st) && st.st_size == j->there.st_size &&
-	       st.st_mtim.tv_sec == j->there.st_mtim.tv_sec &&
-	       st.st_mtim.tv_nsec == j->there.st_mtim.tv_nsec;
+	       ab_time_same(st.st_mtim, j->there.st_mtim);
 }
 
 /* Another program may have put something there meanwhile, or have written to it: it comes back. 0, or an

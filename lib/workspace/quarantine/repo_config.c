@@ -86,8 +86,7 @@ static bool is_unchanged(int gitdir, const char *name, const struct stat *st)
 	struct stat now;
 
 	return fstatat(gitdir, name, &now, AT_SYMLINK_NOFOLLOW) == 0 && now.st_ino == st->st_ino &&
-	       now.st_ctim.tv_sec == st->st_ctim.tv_sec &&
-	       now.st_ctim.tv_nsec == st->st_ctim.tv_nsec;
+	       ab_time_same(now.st_ctim, st->st_ctim);
 }
 
 /* The file system cannot exchange names, or the box is in the way: for a moment there is no file. */

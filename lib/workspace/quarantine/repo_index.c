@@ -48,8 +48,7 @@ static bool has_stamp(int gitdir, const char *name, const struct ab_stamp *stamp
 	struct stat st;
 
 	return stamp->ino && fstatat(gitdir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       st.st_ino == stamp->ino && st.st_ctim.tv_sec == stamp->ctime.tv_sec &&
-	       st.st_ctim.tv_nsec == stamp->ctime.tv_nsec;
+	       st.st_ino == stamp->ino && ab_time_same(st.st_ctim, stamp->ctime);
 }
 
 /* Each stamp is taken first: what is written while it is read is read again. */

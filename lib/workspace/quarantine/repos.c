@@ -29,6 +29,7 @@
 #include "workspace/survey/survey.h"
 #include "workspace/tree/dir.h"
 #include "workspace/tree/names.h"
+#include "workspace/tree/tree_walk.h"
 
 #define GROW_DEPTH 6
 #define GROWN_MAX 256
@@ -523,13 +524,9 @@ static bool look_at_checkout(struct ab_quarantine *q, int fd, const char *path)
 	return real;
 }
 
-/* Large, created by tools, and not where people keep repositories. */
 static bool is_generated(const char *name)
 {
-	static const char *const generated[] = { "node_modules", ".venv", "target", ".cache",
-						 ".git" };
-
-	return ab_has_word(generated, AB_COUNT(generated), name);
+	return ab_walk_is_generated(name) || strcmp(name, ".git") == 0;
 }
 
 static struct ab_held_folder *find_held(struct ab_quarantine *q, const struct stat *st)

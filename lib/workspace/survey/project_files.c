@@ -62,8 +62,7 @@ static void check_file(void *arg, const char *path, const struct stat *st)
 
 	for (size_t i = 0; i < s->nproject; i++)
 		if (strcmp(s->project[i].path, path) == 0 &&
-		    s->project[i].changed.tv_sec == st->st_ctim.tv_sec &&
-		    s->project[i].changed.tv_nsec == st->st_ctim.tv_nsec)
+		    ab_time_same(s->project[i].changed, st->st_ctim))
 			return;
 	if (r->n++ < SHOWN)
 		ab_strv_add(&r->changed, path);

@@ -96,20 +96,30 @@ void ab_survey_add_later(struct ab_surveyor *s, const char *path)
 		ab_strv_add(&s->later, real);
 }
 
-static void guard_modules(struct ab_surveyor *s, const char *dir, unsigned depth)
+/* The open folder, or -1: one with too many entries is closed as a whole. */
+static int list_folder(struct ab_surveyor *s, const char *dir, unsigned depth,
+		       struct ab_listing *ret)
 {
 	ab_autoclose int fd = ab_open_beneath(AT_FDCWD, dir, O_RDONLY | O_DIRECTORY);
-	ab_autolisting struct ab_listing l = { 0 };
 
-	if (fd < 0 || ab_listing_read(&l, fd, LIST_MAX) < 0) {
+	if (fd < 0 || ab_listing_read(ret, fd, LIST_MAX) < 0) {
 		ab_survey_unsure(s, errno);
-		return;
+		return -1;
 	}
-	if (l.cut || depth > MODULE_DEPTH) {
-		/* Too many to examine: close it as a whole. */
+	if (ret->cut || depth > MODULE_DEPTH) {
 		ab_survey_guard_literal(s, "/", dir);
-		return;
+		return -1;
 	}
+	return ab_take_fd(&fd);
+}
+
+static void guard_modules(struct ab_surveyor *s, const char *dir, unsigned depth)
+{
+	ab_autolisting struct ab_listing l = { 0 };
+	ab_autoclose int fd = list_folder(s, dir, depth, &l);
+
+	if (fd < 0)
+		return;
 	for (size_t i = 0; i < l.len; i++) {
 		ab_autofree char *sub = ab_path_join(dir, l.v[i].name);
 
@@ -124,17 +134,11 @@ static void guard_modules(struct ab_surveyor *s, const char *dir, unsigned depth
 
 static void guard_worktrees(struct ab_surveyor *s, const char *dir)
 {
-	ab_autoclose int fd = ab_open_beneath(AT_FDCWD, dir, O_RDONLY | O_DIRECTORY);
 	ab_autolisting struct ab_listing l = { 0 };
+	ab_autoclose int fd = list_folder(s, dir, 0, &l);
 
-	if (fd < 0 || ab_listing_read(&l, fd, LIST_MAX) < 0) {
-		ab_survey_unsure(s, errno);
+	if (fd < 0)
 		return;
-	}
-	if (l.cut) {
-		ab_survey_guard_literal(s, "/", dir);
-		return;
-	}
 	for (size_t i = 0; i < l.len; i++) {
 		ab_autofree char *admin = ab_path_join(dir, l.v[i].name);
 		ab_autofree char *file = ab_path_join(l.v[i].name, "gitdir");

@@ -43,7 +43,7 @@ struct place {
 	void *arg;
 };
 
-static bool is_generated(const char *name)
+bool ab_walk_is_generated(const char *name)
 {
 	return ab_has_word(generated, AB_COUNT(generated), name);
 }
@@ -65,16 +65,11 @@ static bool has_generated(const char *below)
 	return false;
 }
 
-static bool is_older(const struct ab_walk *w, const struct stat *st)
-{
-	return ab_time_later(*w->since, st->st_ctim);
-}
-
 /* The list that the folder belongs to; NULL: leave it out. */
 static struct ab_strv *choose_list(const struct ab_walk *w, struct queue *q, const char *name,
 				   bool older)
 {
-	bool made = q->generated || is_generated(name);
+	bool made = q->generated || ab_walk_is_generated(name);
 
 	if (w->everything)
 		return &q->paths;
@@ -106,7 +101,7 @@ static void enqueue_folders(struct ab_walk *w, struct queue *q, const struct pla
 		if ((w->skip && strcmp(l->v[i].name, w->skip) == 0) || !is_folder(fd, &l->v[i]))
 			continue;
 		if (w->since && fstatat(fd, l->v[i].name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
-			older = is_older(w, &st);
+			older = ab_time_later(*w->since, st.st_ctim);
 			if (older && !w->leaves && at->counts && st.st_dev == at->dev &&
 			    st.st_nlink == 2)
 				continue;

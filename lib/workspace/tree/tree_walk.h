@@ -53,5 +53,8 @@ struct ab_walk {
 typedef bool ab_walk_fn(void *arg, int fd, const char *path, unsigned depth,
 			const struct ab_listing *entries);
 
+/* Is it the name of a folder that tools create, where nobody keeps repositories? */
+bool ab_walk_is_generated(const char *name);
+
 /* -1 with errno if `root` itself (a real path) cannot be read. */
 int ab_walk(struct ab_walk *walk, const char *root, ab_walk_fn *fn, void *arg);
