@@ -53,7 +53,7 @@ kept()
 	[ "$output" = "[]" ]
 	begin web -- sh -c 'touch ready-web; sleep 300'
 	local web=$pid
-	begin job --profile ci -- sh -c 'touch ready-job; sleep 300'
+	begin job --profile ci --processes none -- sh -c 'touch ready-job; sleep 300'
 	agentbox ps
 	[ "$status" -eq 0 ]
 	[[ "${lines[0]}" =~ ^BOX\ +NAME\ +AGE\ +PROFILE\ +ALLOWED\ +DENIED\ +PORTS\ +COMMAND$ ]]
