@@ -143,7 +143,7 @@ counts()
 	known=$("$AGENTBOX" run --help=all | sed -n 's/^ *--engine *auto|full|\([^ ]*\).*/\1/p')
 	grep -qxF "ENGINES = (\"${known//|/\", \"}\")" "$ROOT/scripts/test"
 	for known in ${known//|/ }; do
-		[ "$(grep -lE "^# $known: ." "$ROOT"/test/{escape,net_*,secrets_*}.bats | wc -l)" -ge 3 ]
+		[ "$(grep -lE "^# $known(-in-turn)?: ." "$ROOT"/test/{escape,net_*,secrets_*}.bats | wc -l)" -ge 3 ]
 	done
 }
 

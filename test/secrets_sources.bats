@@ -452,7 +452,7 @@ recorded()
 	agentbox_split secrets rotate --json OPENAI_API_KEY
 	[ "$(jq -c . <<<"$output")" = "{\"rotated\":[\"OPENAI_API_KEY\"],\"active\":[\"$id\"]}" ]
 	(cd "$TEST_DIR/elsewhere" && launch run --secret OPENAI_API_KEY -- sh -c 'echo $OPENAI_API_KEY') >"$TEST_DIR/after"
-	! diff "$TEST_DIR/before" "$TEST_DIR/after"
+	run ! diff "$TEST_DIR/before" "$TEST_DIR/after"
 	# A run without this secret keeps nothing.
 	agentbox_split secrets rotate --json GITHUB_TOKEN
 	[ "$(jq -c .active <<<"$output")" = '[]' ]
