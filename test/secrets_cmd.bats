@@ -297,7 +297,7 @@ field()
 	[ "$(stat -c %a "$AGENTBOX_STATE/placeholders.rotated")" = 600 ]
 	agentbox_split secrets rotate --json OPENAI_API_KEY
 	[ "$status" -eq 0 ]
-	[ "$(jq -c . <<<"$output")" = '{"rotated":["OPENAI_API_KEY"],"active":[]}' ]
+	[ "$(jq -c . <<<"$output")" = '{"active":[],"rotated":["OPENAI_API_KEY"]}' ]
 	[ "$(jq -c '[.MY_KEY, .OPENAI_API_KEY]' "$AGENTBOX_STATE/placeholders.rotated")" = '[1,2]' ]
 	# Without a name: those of the policy that stay the same from run to run.
 	config '{ "secrets": { "GITHUB_TOKEN": {}, "X_KEY": { "hosts": ["x.test"], "placeholder": "run" } } }'

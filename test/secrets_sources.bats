@@ -450,7 +450,7 @@ recorded()
 	mkdir "$TEST_DIR/elsewhere"
 	(cd "$TEST_DIR/elsewhere" && launch run --secret OPENAI_API_KEY -- sh -c 'echo $OPENAI_API_KEY') >"$TEST_DIR/before"
 	agentbox_split secrets rotate --json OPENAI_API_KEY
-	[ "$(jq -c . <<<"$output")" = "{\"rotated\":[\"OPENAI_API_KEY\"],\"active\":[\"$id\"]}" ]
+	[ "$(jq -c . <<<"$output")" = "{\"active\":[\"$id\"],\"rotated\":[\"OPENAI_API_KEY\"]}" ]
 	(cd "$TEST_DIR/elsewhere" && launch run --secret OPENAI_API_KEY -- sh -c 'echo $OPENAI_API_KEY') >"$TEST_DIR/after"
 	run ! diff "$TEST_DIR/before" "$TEST_DIR/after"
 	# A run without this secret keeps nothing.
