@@ -132,7 +132,7 @@ exec_json()
 	[ "$status" -eq 0 ]
 	says '.network.denied == 2 and .violations_total == 2'
 	says '.violations | length == 2 and all(.kind == "violation" and .domain == "none.example")'
-	[ "$(field '.violations[0]' | jq -cS .)" = "$(jq -cS 'select(.kind == "violation")' "$AGENTBOX_STATE"/runs/*/audit.jsonl | head -1)" ]
+	[ "$(field '.violations[0]' | jq -c .)" = "$(jq -c 'select(.kind == "violation")' "$AGENTBOX_STATE"/runs/*/audit.jsonl | head -1)" ]
 	exec_json --trace-denials --home readonly -c 'echo x >~/outside; exit 0'
 	says '.violations | map(select(.door == "file" and (.path | endswith("/outside")))) | length == 1'
 	exec_json -- true

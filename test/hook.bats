@@ -724,7 +724,7 @@ path()
 	[[ "$output" == *"-"*"hook claude-code"* ]]
 	agentbox hook uninstall claude --yes
 	[ "$status" -eq 0 ]
-	[ "$(jq -cS . "$settings")" = "$(jq -cS . "$TEST_DIR/before")" ]
+	[ "$(jq -c . "$settings")" = "$(jq -c . "$TEST_DIR/before")" ]
 	agentbox hook uninstall claude --yes
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"does not have the hook"* ]]

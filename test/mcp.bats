@@ -147,7 +147,7 @@ start_server()
 	[[ "$output" == *"has no server left to wrap"* ]]
 	agentbox mcp wrap --undo --yes .mcp.json
 	[ "$status" -eq 0 ]
-	[ "$(jq -cS . "$file")" = "$(jq -cS . before)" ]
+	[ "$(jq -c . "$file")" = "$(jq -c . before)" ]
 	# A list of words, as OpenCode has it.
 	echo '{"mcp":{"x":{"type":"local","command":["a","b"]}}}' >opencode.json
 	agentbox mcp wrap --yes opencode.json
@@ -230,7 +230,7 @@ start_server()
 	agentbox mcp wrap --yes .mcp.json
 	cmp .mcp.json once
 	agentbox mcp wrap --undo --yes .mcp.json
-	[ "$(jq -cS . .mcp.json)" = "$(jq -cS . before)" ]
+	[ "$(jq -c . .mcp.json)" = "$(jq -c . before)" ]
 	# What agentbox does not know is refused, wherever the server is listed.
 	for member in envFile environment Cwd url dev; do
 		for value in '{mcpServers: {a: $e}}' '{servers: {a: $e}}' '{mcp: {servers: {a: $e}}}' \
@@ -292,9 +292,9 @@ start_server()
 	cmp .mcp.json once
 	jq '.mcpServers.one.env |= with_entries(.key |= ltrimstr("AGENTBOX_SERVER_"))' once >.mcp.json
 	agentbox mcp wrap --yes .mcp.json
-	[ "$(jq -cS '.mcpServers.one | .env, (.args | sort)' .mcp.json)" = "$(jq -cS '.mcpServers.one | .env, (.args | sort)' once)" ]
+	[ "$(jq -c '.mcpServers.one | .env, (.args | sort)' .mcp.json)" = "$(jq -c '.mcpServers.one | .env, (.args | sort)' once)" ]
 	agentbox mcp wrap --yes --undo .mcp.json
-	[ "$(jq -cS . .mcp.json)" = "$(jq -cS . before)" ]
+	[ "$(jq -c . .mcp.json)" = "$(jq -c . before)" ]
 	# Nor does a name choose the profile of an agent, whose key another program would get.
 	mkdir "$HOME/bin"
 	printf '#!/bin/sh\necho "claude itself: $ANTHROPIC_API_KEY"\n' >"$HOME/bin/claude"
