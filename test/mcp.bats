@@ -318,6 +318,58 @@ start_server()
 	[ -e "$HOME/made" ]
 }
 
+@test "mcp wrap: a server has the secret of --secret as a placeholder, and a name that env takes for something else runs" {
+	jq -n '{mcpServers: {one: {command: "env", args: [], env: {API_KEY: "sk-real-0123456789", OTHER: "x"}}}}' >.mcp.json
+	cp .mcp.json before
+	agentbox mcp wrap --yes --secret API_KEY@api.example.test .mcp.json
+	[ "$(jq -c '.mcpServers.one.env' .mcp.json)" = '{"AGENTBOX_SERVER_OTHER":"x","API_KEY":"sk-real-0123456789"}' ]
+	start_server .mcp.json one
+	[ "$status" -eq 0 ]
+	[[ "$output" != *sk-real* ]]
+	grep -q '^API_KEY=.' <<<"$output"
+	grep -qx OTHER=x <<<"$output"
+	cp .mcp.json once
+	agentbox mcp wrap --yes --secret API_KEY@api.example.test .mcp.json
+	cmp .mcp.json once
+	# Without the option it is a variable like the others, and back.
+	agentbox mcp wrap --yes .mcp.json
+	[ "$(jq -c '.mcpServers.one.env | keys' .mcp.json)" = '["AGENTBOX_SERVER_API_KEY","AGENTBOX_SERVER_OTHER"]' ]
+	agentbox mcp wrap --yes --undo .mcp.json
+	[ "$(jq -c . .mcp.json)" = "$(jq -c . before)" ]
+	# What an agent would put in is told; a word alone is not.
+	jq -n '{mcpServers: {word: {command: "x", args: ["$"], env: {A: "{b}"}}, words: {command: "x", args: ["${KEY}"]},
+		variables: {command: "x", env: {A: "a {env:KEY}"}}}, mcp: {oc: {command: ["x", "{file:~/.netrc}"]}}}' >refer.json
+	agentbox mcp wrap --yes refer.json
+	[ "$(grep -o '[a-z]* asks for values' <<<"$output" | paste -sd' ')" = \
+		"variables asks for values words asks for values oc asks for values" ]
+	# A variable that agentbox sets itself: the message names the option.
+	OTHER_KEY=sk-other-0123456789 API_KEY=x agentbox run --secret OTHER_KEY@api.example.test --pass-env OTHER_KEY=API_KEY -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"--pass-env sets OTHER_KEY"*"remove OTHER_KEY from --pass-env"* ]]
+	# env would take it for an assignment.
+	mkdir a=b
+	printf '#!/bin/sh\necho "ran $1"\n' >a=b/server
+	chmod +x a=b/server
+	jq -n --arg s "$PWD/a=b/server" '{mcpServers: {one: {command: $s, args: ["y"]}}}' >odd.json
+	cp odd.json before
+	agentbox mcp wrap --yes odd.json
+	start_server odd.json one
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"ran y"* ]]
+	cp odd.json once
+	agentbox mcp wrap --yes odd.json
+	cmp odd.json once
+	agentbox mcp wrap --yes --undo odd.json
+	[ "$(jq -c . odd.json)" = "$(jq -c . before)" ]
+	# The user's own env stays where it has something to do.
+	for word in A=b -i; do
+		jq -n --arg p "$AGENTBOX" --arg w "$word" \
+			'{mcpServers: {one: {command: $p, args: ["run", "--", "/usr/bin/env", $w, "c"]}}}' >odd.json
+		agentbox mcp wrap --yes --undo odd.json
+		[ "$(jq -c '.mcpServers.one | [.command, .args]' odd.json)" = "[\"/usr/bin/env\",[\"$word\",\"c\"]]" ]
+	done
+}
+
 @test "mcp wrap: servers of projects run in boxes, and each that does not is named with the reason" {
 	jq -n '{projects: {"/p/one": {mcpServers: {x: {type: "stdio", command: "foo", args: [], env: {}}}}},
 		mcpServers: {far: {type: "http", url: "https://x", headers: {A: "b"}},

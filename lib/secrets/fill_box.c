@@ -147,8 +147,8 @@ static const char *find_setter(const struct ab_policy_input *input, const char *
 	for (size_t i = 0; i < input->nsettings; i++) {
 		const struct ab_setting *s = &input->settings[i];
 
-		if (strcmp(s->key, "env.set") == 0 && s->value &&
-		    strncmp(s->value, name, len) == 0 && s->value[len] == '=')
+		if ((strcmp(s->key, "env.set") == 0 || strcmp(s->key, "env.pass") == 0) &&
+		    s->value && strncmp(s->value, name, len) == 0 && s->value[len] == '=')
 			return s->origin;
 	}
 	return "env.set in the settings";

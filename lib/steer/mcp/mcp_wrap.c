@@ -59,14 +59,15 @@ static const struct member {
 
 /*
  * In the box: the folder that the settings chose, then the server. Without a folder a program of ours
- * starts it, too: the name of the first program can choose a profile.
+ * starts it, too: the name of the first program can choose a profile. To env some are no programs.
  */
 #define STARTER "/usr/bin/env"
 #define IN_FOLDER "cd -- \"$0\" && exec \"$@\""
+#define AS_IT_IS "exec \"$@\""
 
 enum {
-	FOLDER_WORDS = 4, /* sh -c IN_FOLDER FOLDER */
-	OTHERS_MAX = 20,  /* commands in other places that are told */
+	SHELL_WORDS = 4, /* sh -c IN_FOLDER FOLDER, sh -c AS_IT_IS sh */
+	OTHERS_MAX = 20, /* commands in other places that are told */
 };
 
 struct wrapping {
@@ -154,6 +155,19 @@ static json_t *copy_from(json_t *words, size_t first)
  */
 #define PREFIX "AGENTBOX_SERVER_"
 
+/* A value that the user's own --secret keeps from the box: agentbox itself must find it by its name. */
+static bool is_secret(const struct ab_mcp_wrap *ask, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i + 1 < ask->noptions; i++)
+		if (strcmp(ask->options[i], "--secret") == 0 &&
+		    strcspn(ask->options[i + 1], "@") == n &&
+		    strncmp(ask->options[i + 1], name, n) == 0)
+			return true;
+	return false;
+}
+
 /* The name that the settings gave it; `wrapped`: by an entry that was wrapped before. */
 static const char *find_name(const char *name, bool wrapped)
 {
@@ -163,15 +177,17 @@ static const char *find_name(const char *name, bool wrapped)
 }
 
 /* Gives the variables of an entry their prefix, or takes it away. */
-static void rename_variables(const struct place *place, json_t *server, bool wrapped,
-			     const char *prefix)
+static void rename_variables(const struct wrapping *w, const struct place *place, json_t *server,
+			     bool wrapped)
 {
 	json_t *all = json_object_get(server, place->env), *out = json_object(), *value;
 	const char *name;
 
 	json_object_foreach(all, name, value)
 	{
-		ab_autofree char *to = ab_printf("%s%s", prefix, find_name(name, wrapped));
+		const char *plain = find_name(name, wrapped);
+		bool own = w->ask->undo || is_secret(w->ask, plain);
+		ab_autofree char *to = ab_printf("%s%s", own ? "" : PREFIX, plain);
 
 		json_object_set(out, to, value);
 	}
@@ -247,6 +263,36 @@ static int check_members(const struct place *place, const char *server_name, jso
 	return check_variables(place, server_name, server, wrapped, err);
 }
 
+/* Not so an assignment, or an option. */
+static bool is_for_env(json_t *words, size_t first)
+{
+	const char *program = json_string_value(json_array_get(words, first));
+
+	return program && program[0] != '-' && !strchr(program, '=');
+}
+
+/* Agents put values of their own variables, some also files, in the place of these. */
+static bool has_reference(json_t *value)
+{
+	static const char *const forms[] = { "${", "{env:", "{file:" };
+	const char *text = json_string_value(value), *name;
+	bool found = false;
+	json_t *member;
+	size_t i;
+
+	for (i = 0; text && i < AB_COUNT(forms); i++)
+		found = found || strstr(text, forms[i]);
+	json_array_foreach(value, i, member)
+	{
+		found = found || has_reference(member);
+	}
+	json_object_foreach(value, name, member)
+	{
+		found = found || has_reference(member);
+	}
+	return found;
+}
+
 /* An agent would start agentbox in the folder that the settings choose, and that would be the
  * workspace. So the server goes there itself, in the box. */
 static json_t *wrap_words(const struct wrapping *w, const struct place *place, json_t *server,
@@ -261,15 +307,17 @@ static json_t *wrap_words(const struct wrapping *w, const struct place *place, j
 		json_array_append_new(out, json_string(w->ask->options[i]));
 	json_object_foreach(json_object_get(server, place->env), name, value)
 	{
+		if (is_secret(w->ask, name))
+			continue;
 		json_array_append_new(out, json_string("--pass-env"));
 		json_array_append_new(out, json_sprintf("%s=%s", find_name(name, true), name));
 	}
 	json_array_append_new(out, json_string("--"));
-	if (folder) {
+	if (folder || !is_for_env(words, 0)) {
 		json_array_append_new(out, json_string("/bin/sh"));
 		json_array_append_new(out, json_string("-c"));
-		json_array_append_new(out, json_string(IN_FOLDER));
-		json_array_append(out, folder);
+		json_array_append_new(out, json_string(folder ? IN_FOLDER : AS_IT_IS));
+		json_array_append_new(out, folder ? json_incref(folder) : json_string("sh"));
 	} else {
 		json_array_append_new(out, json_string(STARTER));
 	}
@@ -281,15 +329,17 @@ static json_t *wrap_words(const struct wrapping *w, const struct place *place, j
  * into the entry. */
 static size_t skip_starter(json_t *server, json_t *words, size_t inner)
 {
-	size_t n = json_array_size(words);
+	bool folder = is_word(words, inner + 2, IN_FOLDER);
 
-	if (is_word(words, inner, STARTER) && n > inner + 1)
+	if (is_word(words, inner, STARTER) && is_for_env(words, inner + 1))
 		return inner + 1;
-	if (!is_word(words, inner, "/bin/sh") || !is_word(words, inner + 2, IN_FOLDER) ||
-	    n <= inner + FOLDER_WORDS)
+	if (!is_word(words, inner, "/bin/sh") ||
+	    (!folder && !is_word(words, inner + 2, AS_IT_IS)) ||
+	    json_array_size(words) <= inner + SHELL_WORDS)
 		return inner;
-	json_object_set(server, "cwd", json_array_get(words, inner + FOLDER_WORDS - 1));
-	return inner + FOLDER_WORDS;
+	if (folder)
+		json_object_set(server, "cwd", json_array_get(words, inner + SHELL_WORDS - 1));
+	return inner + SHELL_WORDS;
 }
 
 /*
@@ -305,7 +355,12 @@ static int wrap_server(const struct wrapping *w, const struct place *place, cons
 
 	if (check_members(place, name, server, inner > 0, err) < 0)
 		return -1;
-	rename_variables(place, server, inner > 0, PREFIX);
+	if (has_reference(words) || has_reference(json_object_get(server, place->env)))
+		ab_strv_addf(w->notes,
+			     "%s asks for values that its agent puts in, such as ${HOME}: the box "
+			     "gets them, also those of variables that it would not have",
+			     name);
+	rename_variables(w, place, server, inner > 0);
 	if (inner && !is_word(words, 0, w->own)) {
 		ab_autofree char *program = ab_escape(json_string_value(json_array_get(words, 0)));
 
@@ -323,10 +378,12 @@ static int wrap_server(const struct wrapping *w, const struct place *place, cons
 	return 0;
 }
 
-static void unwrap_server(const struct place *place, json_t *server, json_t *words, size_t inner)
+static void unwrap_server(const struct wrapping *w, const struct place *place, json_t *server,
+			  json_t *words)
 {
-	inner = skip_starter(server, words, inner);
-	rename_variables(place, server, true, "");
+	size_t inner = skip_starter(server, words, find_inner(words));
+
+	rename_variables(w, place, server, true);
 	write_words(place, server, copy_from(words, inner));
 }
 
@@ -363,7 +420,7 @@ static int change_server(const struct wrapping *w, const struct place *place, co
 	if (!w->ask->undo)
 		result = wrap_server(w, place, shown, server, words, err);
 	else if (find_inner(words))
-		unwrap_server(place, server, words, find_inner(words));
+		unwrap_server(w, place, server, words);
 	return result;
 }
 
