@@ -473,6 +473,8 @@ assert key not in text' "$KEY"
 	origin_requests | grep -qF 'GET /open/2 HTTP/1.1'
 	! origin_requests | grep -qF '..%2f' || false
 	[ "$(audit 'select(.rule == "network.http") | .path' | head -n 1)" = / ]
+	# The user sees which field it was.
+	[[ "$(audit '.error // empty')" == *"the header field Destination could override its method or path"* ]]
 }
 
 @test "attack: a host that is looked into is not reached by its address, nor in another tongue" {

@@ -14,6 +14,8 @@ static bool is_inspected(const struct ab_conn *conn)
 
 /* The path. */
 
+enum { NAME_SHOWN = 64 }; /* of a field, in messages */
+
 /* Could it take the place of what a request line has, a method, a path or a URL? By value or name. */
 static bool could_be_requested(const struct ab_http_field *f)
 {
@@ -35,7 +37,7 @@ static bool could_be_requested(const struct ab_http_field *f)
  * Some servers let a field override the request line, and nobody knows the names of all. So of the
  * fields that could, only these pass.
  */
-static bool has_override(const struct ab_http_head *head)
+static const struct ab_http_field *find_override(const struct ab_http_head *head)
 {
 	static const char *const harmless[] = { "access-control-request-method", "http-referer",
 						"origin", "referer" };
@@ -46,9 +48,9 @@ static bool has_override(const struct ab_http_head *head)
 		for (size_t k = 0; k < AB_COUNT(harmless); k++)
 			known = known || ab_http_is(head->fields[i].name, harmless[k]);
 		if (!known && could_be_requested(&head->fields[i]))
-			return true;
+			return &head->fields[i];
 	}
-	return false;
+	return NULL;
 }
 
 /* May a token URL be on this host? */
@@ -76,8 +78,6 @@ static const char *normalise_path(const struct ab_conn *conn, const struct ab_ht
 	const char *why = NULL;
 	size_t len;
 
-	if (has_override(&head->head))
-		return "a header field overrides its method or path";
 	if (!given.len) {
 		*ret = ab_strdup("/");
 		return NULL;
@@ -101,12 +101,23 @@ static bool settle_path(struct ab_conn *conn, const struct ab_http_request *head
 	struct ab_exchange_request *rq = conn->http->request;
 	struct ab_http_text given = rq->target ? ab_http_text(rq->target) : head->path, path;
 	struct ab_http_text rest = given;
+	const struct ab_http_field *field;
 	char *normal = NULL;
 	const char *why;
 
 	if (rq->settled || conn->http->mode == AB_EXCHANGE_TUNNEL ||
 	    (!has_path_rules(conn) && !has_token_url(conn)))
 		return true;
+	field = find_override(&head->head);
+	if (field) {
+		int n = field->name.len < NAME_SHOWN ? (int)field->name.len : NAME_SHOWN;
+
+		free(rq->error);
+		rq->error = ab_printf("the header field %.*s could override its method or path", n,
+				      field->name.s);
+		ab_exchange_refuse(conn, 400, rq->error);
+		return false;
+	}
 	path = ab_http_until(&rest, '?');
 	why = normalise_path(conn, head, path, &normal);
 	if (why) {
