@@ -77,12 +77,15 @@ static int ask_host(struct ab_side *side, const char *method, const char *path, 
 static enum ab_hold judge_answer(struct ab_attacker *a, const char *method, const char *path,
 				 const char *form, const char *token)
 {
-	struct ab_side side = { 0 };
+	struct ab_side side = { 0 }, after;
 	int status;
 
 	if (ask_host(&side, "GET", "/plain", "") != 200)
 		return ab_untried(a, "this run reaches no server that doctor can start");
 	status = ask_host(&side, method, path, form);
+	/* So the proxy answers, too, for a server that is gone. */
+	if (!status || (status == 502 && ask_host(&after, "GET", "/plain", "") != 200))
+		return ab_untried(a, "no answer came");
 	if (token ? side.in.len && strstr(side.in.data, token) : status == 200)
 		return ab_broken(a, "it came, with status %d", status);
 	return ab_held(a, "status %d", status);
@@ -142,8 +145,9 @@ static bool ask_engine(struct ab_side *side, const char *path, const char *field
 	return ab_wire_send(side, text) && ab_wire_message(side);
 }
 
-/* Start the command of this number, and send more behind the request: does the engine hear it? */
-static bool is_heard(int number, const char *start)
+/* Start the command of this number, and send more behind the request: does the engine hear it? -1: the
+ * filter did not answer. */
+static int is_heard(int number, const char *start)
 {
 	ab_autofree char *create = ab_printf("/containers/%064d/exec", 0);
 	ab_autofree char *words = ab_printf("{\"Cmd\":[\"%d\"]}", number);
@@ -154,7 +158,7 @@ static bool is_heard(int number, const char *start)
 	if (!ask_engine(&side, "/containers/create", "", "{\"Image\":\"" AB_STAND_IN_IMAGE "\"}") ||
 	    !ask_engine(&side, create, "", words) ||
 	    !ask_engine(&side, path, "Connection: Upgrade\r\nUpgrade: tcp\r\n", start))
-		return false;
+		return -1;
 	ab_wire_send(&side, "POST /containers/create HTTP/1.1\r\nHost: x\r\n\r\n");
 	while (!(heard = side.in.len && strstr(side.in.data, AB_STAND_IN_HEARD)) &&
 	       ab_wire_more(&side))
@@ -164,10 +168,14 @@ static bool is_heard(int number, const char *start)
 
 static enum ab_hold deceive_filter(struct ab_attacker *a, const struct ab_try *t)
 {
-	if (!is_heard(0, "{}"))
+	int heard;
+
+	if (is_heard(0, "{}") != 1)
 		return ab_untried(a, "this run has no container filter that doctor can start");
-	return is_heard((int)t->number, t->arg) ? ab_broken(a, "the engine hears it")
-						: ab_held(a, "the engine hears nothing");
+	heard = is_heard((int)t->number, t->arg);
+	if (heard < 0)
+		return ab_untried(a, "no answer came");
+	return heard ? ab_broken(a, "the engine hears it") : ab_held(a, "the engine hears nothing");
 }
 
 #define CONTAINERS "containers"
