@@ -109,7 +109,7 @@ unchanged()
 	does 'agentbox why'
 	[[ "$output" == *"other.test:80"*"the answer was no"*"id $id"* ]]
 	does 'agentbox why other.test'
-	[[ "$output" == *"in this project:  agentbox allow other.test --project"* ]]
+	[[ "$output" == *"in this project:  agentbox allow $id --project"* ]]
 	unchanged
 
 	# For the project: written at the end, not asked about again, and taken back.
