@@ -148,6 +148,39 @@ sender_end()
 	grep -qE "^  $id +udp to 203.0.113.9:7 .*process not known" "$TEST_DIR/box.err"
 }
 
+@test "udp: a burst of datagrams before the first held call does not end the run" {
+	local broker
+	mkfifo go
+	# Nothing before the connection is held.
+	door_script <<-'END'
+	print("up", flush=True)
+	open("go").read()
+	s = socket.socket(V4 := socket.AF_INET, socket.SOCK_DGRAM)
+	for port in range(1, 201):
+	    s.sendto(b"x", ("203.0.113.9", port))
+	print("sent", flush=True)
+	socket.socket(V4).connect_ex(("203.0.113.9", 1))
+	print("end", flush=True)
+	END
+	"$AGENTBOX" run --unknown deny -- python3 "$SCRIPT" >"$TEST_DIR/box.out" 2>"$TEST_DIR/box.err" 3>&- &
+	PEERS+=($!)
+	wait_for 90 grep -qx up "$TEST_DIR/box.out"
+	for broker in $(cat "/proc/$!/task/$!/children"); do
+		[ "$(cat "/proc/$broker/comm")" != agentbox-broker ] || break
+	done
+	# It is slow.
+	kill -STOP "$broker"
+	echo >go
+	wait_for 90 grep -qx sent "$TEST_DIR/box.out"
+	sleep 0.5
+	kill -CONT "$broker"
+	status=0
+	wait $! || status=$?
+	cat "$TEST_DIR/box.err"
+	[ "$status" -eq 0 ]
+	grep -qx end "$TEST_DIR/box.out"
+}
+
 @test "udp: what a command sends just before it ends is recorded" {
 	box_python --unknown deny <<-'END'
 	forward("other.test")

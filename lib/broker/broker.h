@@ -130,7 +130,7 @@ struct ab_built {
 	uint32_t filters;
 };
 /* Fork the guard and give it this listener. The guard reports to the supervisor itself, and its end
- * is seen there too. Only the first request counts. */
+ * is seen there too. Only the first request counts. 1: there is no room for it yet. */
 int ab_broker_start_guard(struct ab_broker *broker, int listener, const struct ab_built *built);
 /* The box's filter holds no calls: there will be no guard. */
 void ab_broker_unheld(struct ab_broker *broker);

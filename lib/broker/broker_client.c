@@ -174,7 +174,7 @@ int ab_broker_start_guard(struct ab_broker *broker, int listener, const struct a
 	} ask = { .kind = ASK_GUARD, .built = *built };
 
 	if (ab_poll(broker->helper.sock, POLLOUT, 0) <= 0)
-		return -1;
+		return 1;
 	_Static_assert(offsetof(struct ask, built) == sizeof(ask.kind) + sizeof(ask.ticket),
 		       "it follows");
 	return ab_send_fds(broker->helper.sock, &ask, sizeof(ask), &listener, 1);

@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include "broker_help.h"
+#include "proxy/record/events.h"
 
 static int sweep(struct ab_broker *broker, struct ab_strv *ret, struct ab_error *err)
 {
@@ -257,6 +258,42 @@ static void check_unheld(void)
 	tear_down(&s);
 }
 
+/* The box decides when its first call is held, and what else the broker is asked at that moment. */
+static void check_busy(void)
+{
+	static const struct ab_built built = { .filters = 0 };
+	struct ab_peer peer = { .port = 9, .udp = true };
+	struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
+	struct ab_broker *broker = NULL;
+	struct ab_error err = { 0 };
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC), r = 1;
+	pid_t pid;
+	struct stand s;
+	uint32_t n = 0;
+
+	set_up(&s, "busy");
+	if (null < 0 || ab_broker_start(&s.duty, &broker, &err) < 0)
+		abort();
+	pid = await_broker_name();
+	if (pid <= 0 || kill(pid, SIGSTOP) < 0)
+		abort();
+	while (n < 100000 && ab_broker_find_owner(broker, n, &peer) == 0)
+		n++;
+	ok(n > 0 && n < 100000, "a broker that is busy takes no more than %u requests", n);
+	ok(ab_broker_start_guard(broker, null, &built) == 1, "nor the guard, and says so");
+	if (kill(pid, SIGCONT) < 0)
+		abort();
+	for (int i = 0; i < 6000 && r == 1; i++) {
+		nanosleep(&pause, NULL);
+		r = ab_broker_start_guard(broker, null, &built);
+	}
+	ok(r == 0, "it does once it can");
+	close(null);
+	ab_broker_end(broker);
+	ab_run_retire(&s.run);
+	tear_down(&s);
+}
+
 static void check_killed(void)
 {
 	struct stand s;
@@ -475,6 +512,7 @@ int main(void)
 	check_empty();
 	check_leave();
 	check_unheld();
+	check_busy();
 	check_killed();
 	check_loop();
 	check_orphan();

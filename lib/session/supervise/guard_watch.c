@@ -7,7 +7,7 @@
 #include "session/supervise/failure.h"
 #include "session/supervise/supervisor.h"
 
-enum { NOTES_AT_ONCE = 256 };
+enum { NOTES_AT_ONCE = 256, RETRY_MS = 20, TRIES = 1000 };
 
 /* False: there was none, or the run ends. */
 static bool take_note(struct ab_guard_watch *watch)
@@ -39,29 +39,52 @@ void ab_guard_watch_drain(struct ab_guard_watch *watch)
 			return;
 }
 
-/* At the first held call: the broker forks the guard. If that fails, the guard's socket ends. */
+/* At the first held call: the broker forks the guard. If that fails, the guard's socket ends. 1: the
+ * broker has no room for the request, for the box decides what else it is asked at that moment. */
 static int call_judge(struct ab_guard_watch *watch)
 {
 	struct ab_guard_link *guard = watch->what->children;
 	struct ab_error *err = watch->failure->err;
+	int r;
 
-	if (ab_loop_watch(watch->loop, &watch->notes, guard->sock, judge_ready, watch, err) < 0)
+	if (!watch->notes.active &&
+	    ab_loop_watch(watch->loop, &watch->notes, guard->sock, judge_ready, watch, err) < 0)
 		return -1;
-	guard->begun = true;
-	if (ab_broker_start_guard(watch->what->broker, watch->listener.fd, &watch->built) < 0)
-		return ab_fail_step(err, "enforcement", 0, "the broker cannot start the guard");
-	return 0;
+	r = ab_broker_start_guard(watch->what->broker, watch->listener.fd, &watch->built);
+	guard->begun = r <= 0;
+	if (r > 0 && watch->tries++ < TRIES)
+		return 1;
+	return r == 0 ? 0
+		      : ab_fail_step(err, "enforcement", 0, "the broker cannot start the guard");
 }
+
+static void try_again(struct ab_timer *timer);
 
 static void listener_ready(struct ab_source *source, uint32_t events)
 {
 	struct ab_guard_watch *watch = source->owner;
+	int r = events & EPOLLIN ? call_judge(watch) : 0;
 
-	if ((events & EPOLLIN) && call_judge(watch) < 0)
+	if (r > 0) {
+		watch->retry.fire = try_again;
+		watch->retry.owner = watch;
+		ab_loop_set(watch->loop, source, 0);
+		ab_loop_timer(watch->loop, &watch->retry, RETRY_MS);
+		return;
+	}
+	ab_loop_timer_stop(watch->loop, &watch->retry);
+	if (r < 0)
 		ab_failure_end(watch->failure);
 	/* The guard has it, or no process is left. */
 	ab_loop_remove(watch->loop, source);
 	close(ab_take_fd(&source->fd));
+}
+
+static void try_again(struct ab_timer *timer)
+{
+	struct ab_guard_watch *watch = timer->owner;
+
+	listener_ready(&watch->listener, EPOLLIN);
 }
 
 void ab_guard_watch_begin(struct ab_guard_watch *watch)

@@ -18,6 +18,8 @@ struct ab_guard_watch {
 	struct ab_failure *failure;
 	struct ab_source listener; /* until the guard has it; fd -1: none */
 	struct ab_source notes;
+	struct ab_timer retry;
+	unsigned int tries;
 	bool has_listener;     /* the box has sent its listener */
 	struct ab_built built; /* the box, as the guard must know it */
 };
