@@ -148,6 +148,27 @@ sender_end()
 	grep -qE "^  $id +udp to 203.0.113.9:7 .*process not known" "$TEST_DIR/box.err"
 }
 
+@test "udp: who makes a connection is known in a flood, too" {
+	# The process of a datagram is slow to find among many sockets.
+	door_script <<-'END'
+	held = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(500)]
+	for s in held:
+	    s.bind(("127.0.0.1", 0))
+	s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+	for port in range(1, 101):
+	    s.sendto(b"x", ("203.0.113.9", port))
+	forward("other.test")
+	END
+	known()
+	{
+		agentbox run --unknown deny -- python3 "$SCRIPT"
+		[ "$status" -eq 0 ] || return
+		[ "$(audit 'select(.kind == "violation" and .door != "udp") | .process != null')" = true ]
+	}
+	# The client waits for a moment only: on a busy machine once is enough.
+	wait_for 90 known
+}
+
 @test "udp: a burst of datagrams before the first held call does not end the run" {
 	local broker
 	mkfifo go

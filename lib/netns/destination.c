@@ -41,6 +41,16 @@ int ab_destination_parse(const void *bytes, size_t len, struct ab_destination *r
 	return 0;
 }
 
+void ab_destination_peer(int fd, struct ab_destination *ret)
+{
+	struct sockaddr_storage at;
+	socklen_t len = sizeof(at);
+
+	if (getpeername(fd, (struct sockaddr *)&at, &len) < 0 ||
+	    ab_destination_parse(&at, len, ret) != 0)
+		*ret = (struct ab_destination){ 0 };
+}
+
 int ab_destination_own(int fd, struct ab_destination *ret)
 {
 	struct sockaddr_storage at;

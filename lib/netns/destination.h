@@ -15,6 +15,9 @@ struct ab_destination {
  * the kernel would answer with: EINVAL, EAFNOSUPPORT. Pure. */
 int ab_destination_parse(const void *bytes, size_t len, struct ab_destination *ret);
 
+/* Of the other end of a connection; all zero if it is gone. */
+void ab_destination_peer(int fd, struct ab_destination *ret);
+
 /* The address of a socket itself. -1 with errno. */
 int ab_destination_own(int fd, struct ab_destination *ret);
 

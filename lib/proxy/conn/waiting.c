@@ -42,6 +42,7 @@ struct ab_question {
 	char *reason;		      /* of a hold */
 	char *about;		      /* of a request to the ssh agent */
 	struct ab_destination sender; /* of a datagram, or the first connection */
+	bool sought;		      /* the process of a datagram */
 };
 
 struct ab_question_end {
@@ -195,9 +196,12 @@ static void resume_waiter(struct ab_waiter *w, const struct ab_question_end *end
 		w->resume(w->conn, r);
 }
 
+static void seek_datagrams(struct ab_engine *engine);
+
 /* Close it, resume its connections, free it. */
 static void settle_question(struct ab_question *q, const struct ab_question_end *end)
 {
+	struct ab_engine *engine = q->engine;
 	struct ab_waiter *w;
 
 	close_question(q);
@@ -208,8 +212,10 @@ static void settle_question(struct ab_question *q, const struct ab_question_end 
 		free_waiter(w);
 	}
 	if (q->door == AB_DOOR_UDP)
-		ab_conn_deny_datagram(q->engine, q->host.text, q->port, q->who);
+		ab_conn_deny_datagram(engine, q->host.text, q->port, q->who);
+	engine->waiting.nsought -= q->sought;
 	free_question(q);
+	seek_datagrams(engine);
 }
 
 static void settle_gone(struct ab_question *q)
@@ -287,16 +293,6 @@ static void join_question(struct ab_question *q, struct ab_conn *conn, struct ab
 	ab_conn_deadline(conn, 0);
 }
 
-static void name_peer(int fd, struct ab_destination *ret)
-{
-	struct sockaddr_storage at;
-	socklen_t len = sizeof(at);
-
-	if (getpeername(fd, (struct sockaddr *)&at, &len) < 0 ||
-	    ab_destination_parse(&at, len, ret) != 0)
-		*ret = (struct ab_destination){ 0 };
-}
-
 /* Call `asked`, with the first connection as peer. */
 static void announce_question(struct ab_question *q, const char *host, uint32_t ms)
 {
@@ -312,7 +308,7 @@ static void announce_question(struct ab_question *q, const char *host, uint32_t 
 	if (q->first && q->door == AB_DOOR_AGENT)
 		question.peer.pid = q->first->conn->sender;
 	else if (q->first)
-		name_peer(ab_conn_socket(q->first->conn), &q->sender);
+		ab_destination_peer(ab_conn_socket(q->first->conn), &q->sender);
 	question.peer.udp = q->door == AB_DOOR_UDP;
 	question.peer.v6 = q->sender.v6;
 	question.peer.port = q->sender.port;
@@ -332,6 +328,24 @@ static struct ab_question *find_question(const struct ab_waiting *p, uint32_t nu
 /* Nothing waits for that of a datagram, so a busy machine may take longer. */
 enum { IDENTIFY_MS = 100, IDENTIFY_DATAGRAM_MS = 3000 };
 
+/* The oldest first, and one at a time: connections wait for the same workers, and other requests for
+ * room in the broker's socket. */
+static void seek_datagrams(struct ab_engine *engine)
+{
+	struct ab_question *oldest = NULL;
+
+	if (engine->waiting.nsought || engine->ending)
+		return;
+	for (struct ab_question *q = engine->waiting.questions; q; q = q->next)
+		if (q->door == AB_DOOR_UDP)
+			oldest = q;
+	if (!oldest)
+		return;
+	oldest->sought = true;
+	engine->waiting.nsought++;
+	announce_question(oldest, oldest->host.text, IDENTIFY_DATAGRAM_MS);
+}
+
 void ab_waiting_init(struct ab_waiting *waiting, const struct ab_proxy_setup *setup)
 {
 	*waiting = (struct ab_waiting){
@@ -342,22 +356,6 @@ void ab_waiting_init(struct ab_waiting *waiting, const struct ab_proxy_setup *se
 		.settled = setup->settled,
 		.arg = setup->arg,
 	};
-}
-
-static bool take_token(struct ab_bucket *bucket, uint64_t now)
-{
-	uint64_t more = (now - bucket->at) / AB_QUESTION_EVERY_MS;
-
-	if (more) {
-		bucket->at += more * AB_QUESTION_EVERY_MS;
-		bucket->left += more;
-		if (bucket->left > AB_QUESTIONS_BURST)
-			bucket->left = AB_QUESTIONS_BURST;
-	}
-	if (!bucket->left)
-		return false;
-	bucket->left--;
-	return true;
 }
 
 static void question_timed_out(struct ab_timer *timer)
@@ -394,7 +392,7 @@ static enum ab_reply check_limits(struct ab_engine *engine, bool is_new)
 		return AB_REPLY_FULL;
 	if (is_new && p->nquestions >= AB_QUESTIONS_MAX)
 		return AB_REPLY_MANY;
-	if (is_new && !take_token(&p->ask_rate, engine->loop.now))
+	if (is_new && !ab_bucket_take(&p->ask_rate, engine->loop.now))
 		return AB_REPLY_FAST;
 	return AB_REPLY_NONE;
 }
@@ -501,7 +499,7 @@ bool ab_waiting_identify(struct ab_conn *conn, const struct ab_request_record *r
 		return true;
 	}
 	if (p->nidentify >= AB_QUESTIONS_MAX || !ab_ledger_seeks(engine->ledger, number) ||
-	    !take_token(&p->identify_rate, engine->loop.now))
+	    !ab_bucket_take(&p->identify_rate, engine->loop.now))
 		return false;
 	q = open_question(engine, AB_QUESTION_IDENTIFY, identify_timed_out, IDENTIFY_MS);
 	q->number = number;
@@ -525,8 +523,8 @@ void ab_waiting_datagram(struct ab_engine *engine, const struct ab_denied_datagr
 	ab_host_from_addr(d->to.v6, d->to.addr, &q->host);
 	ab_conn_name(engine, &q->host);
 	if (p->identify_denied && p->asked && !engine->ending && p->nidentify < AB_QUESTIONS_MAX &&
-	    take_token(&p->datagram_rate, engine->loop.now))
-		announce_question(q, q->host.text, IDENTIFY_DATAGRAM_MS);
+	    ab_bucket_take(&p->datagram_rate, engine->loop.now))
+		seek_datagrams(engine);
 	else
 		identify_timed_out(&q->timer);
 }
@@ -552,7 +550,7 @@ static bool identify_agent_client(struct ab_conn *conn, struct ab_request_record
 	uint32_t number;
 
 	if (!p->asked || engine->ending || p->nidentify >= AB_QUESTIONS_MAX ||
-	    !take_token(&p->identify_rate, engine->loop.now))
+	    !ab_bucket_take(&p->identify_rate, engine->loop.now))
 		return false;
 	number = ab_ledger_number(engine->ledger, r);
 	if (find_question(p, number, true))

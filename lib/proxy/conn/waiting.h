@@ -31,11 +31,28 @@ struct ab_bucket { /* a rate limit; all zero: full */
 	uint64_t left;
 };
 
+static inline bool ab_bucket_take(struct ab_bucket *bucket, uint64_t now)
+{
+	uint64_t more = (now - bucket->at) / AB_QUESTION_EVERY_MS;
+
+	if (more) {
+		bucket->at += more * AB_QUESTION_EVERY_MS;
+		bucket->left += more;
+		if (bucket->left > AB_QUESTIONS_BURST)
+			bucket->left = AB_QUESTIONS_BURST;
+	}
+	if (!bucket->left)
+		return false;
+	bucket->left--;
+	return true;
+}
+
 struct ab_waiting {
 	struct ab_question *questions, *hold;
 	size_t nquestions;   /* that a person answers */
 	size_t nidentify;    /* that only identify the process */
 	size_t nconns;	     /* waiting connections of all questions */
+	size_t nsought;	     /* datagrams whose process is looked for: at most one */
 	uint32_t ndatagrams; /* so far */
 	size_t max_conns;
 	struct ab_bucket ask_rate, identify_rate, datagram_rate;
