@@ -148,6 +148,31 @@ sender_end()
 	grep -qE "^  $id +udp to 203.0.113.9:7 .*process not known" "$TEST_DIR/box.err"
 }
 
+@test "udp: no process is blamed for a datagram that has the address of its socket" {
+	# The kernel lets a program choose any local address, and here each is local.
+	sender_start <<-'END'
+	port = socket.socket(V4, UDP)
+	port.bind(("127.0.0.1", 0))
+	port = port.getsockname()[1]
+	if not os.fork():
+	    innocent = socket.socket(V4, UDP)
+	    innocent.bind(("127.0.0.1", port))
+	    os.close(os.open("second", os.O_CREAT))
+	    keep_sending()
+	    os._exit(0)
+	while not os.path.exists("second"):
+	    time.sleep(0.05)
+	mine = socket.socket(V4, UDP)
+	mine.bind(("127.0.0.2", port))
+	source = [(socket.IPPROTO_IP, 8, bytes(4) + socket.inet_aton("127.0.0.1") + bytes(4))] # IP_PKTINFO
+	keep_sending(lambda: mine.sendmsg([b"x"], source, 0, ("203.0.113.9", 7)), loose(V4, "203.0.113.9", 8))
+	END
+	wait_for 90 is_recorded '.port == 7'
+	wait_for 90 is_recorded '.port == 8 and .process[0].argv[-1] == "sender"'
+	[ -z "$(datagrams | jq 'select(.port == 7 and .process)')" ]
+	sender_end
+}
+
 @test "udp: who makes a connection is known in a flood, too" {
 	# The process of a datagram is slow to find among many sockets.
 	door_script <<-'END'

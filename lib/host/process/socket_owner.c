@@ -77,8 +77,13 @@ static bool look_at(void *search, const char *line, size_t len)
 	struct ab_socket_owner_socket socket;
 
 	s->late |= ab_box_processes_late(&s->box);
-	if (!ab_socket_owner_parse_socket(line, len, &socket) || !is_wanted(s, &socket))
+	if (!ab_socket_owner_parse_socket(line, len, &socket))
 		return !s->late;
+	if (!is_wanted(s, &socket)) {
+		/* Its sender chooses the address of a datagram, among all that are local. */
+		s->several |= s->peer && s->peer->udp && socket.port == s->peer->port;
+		return !s->late;
+	}
 	s->several |= s->inode && s->inode != socket.inode;
 	s->inode = socket.inode;
 	return s->peer && s->peer->udp;
