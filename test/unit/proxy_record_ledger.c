@@ -614,6 +614,49 @@ static void check_datagrams(void)
 	tear_down(&s);
 }
 
+/* More destinations than are remembered: no packet is lost, or taken for a request. */
+static void check_many_datagrams(void)
+{
+	char host[32] = "";
+	struct ab_request_record r = { .host = host,
+				       .port = 443,
+				       .door = AB_DOOR_UDP,
+				       .fault = AB_FAULT_NOT_TCP,
+				       .verdict = { .entry = "" },
+				       .packets = 1 };
+	struct ab_error err = { 0 };
+	json_t *all, *one;
+	uint32_t number = 0;
+	json_int_t sum = 0;
+	bool good = true;
+	struct stand s;
+	size_t i;
+
+	set_up(&s, "many-datagrams");
+	for (i = 1; i <= 5000; i++) {
+		snprintf(host, sizeof(host), "h%zu.org", i);
+		good &= ab_ledger_deny(s.ledger, &r, &number, &err) == 0 && number == i;
+	}
+	ok(good && ab_ledger_flush(s.ledger, &err) == 0 && ab_ledger_flush(s.ledger, &err) == 0,
+	   "five thousand destinations");
+	all = records(&s);
+	json_array_foreach(all, i, one)
+	{
+		sum += json_integer_value(json_object_get(one, "packets"));
+		good &= !json_object_get(one, "repeated");
+	}
+	ok(good && sum == 5000, "no packet is lost: %lld", (long long)sum);
+	/* The clock may strike while we write. */
+	ok(json_array_size(all) >= 4096 + 2 && json_array_size(all) <= 4096 + 302,
+	   "not a line for each");
+	ok(record_is(all, json_array_size(all) - 1,
+		     "{\"id\":\"7kq2-5000\",\"domain\":null,\"door\":\"udp\","
+		     "\"protocol\":\"udp\",\"reason\":\"too many hosts to name each\"}"),
+	   "the rest together");
+	json_decref(all);
+	tear_down(&s);
+}
+
 /* One that comes again and again. */
 static void check_repeated(void)
 {
@@ -800,6 +843,7 @@ int main(void)
 	check_many();
 	check_repeated();
 	check_datagrams();
+	check_many_datagrams();
 	check_summary();
 	check_unwritable();
 	result = done();

@@ -66,6 +66,7 @@ struct ab_ledger {
 	uint16_t slots[SLOTS]; /* numbers; 0: empty */
 	size_t nslots;	       /* used ones */
 	struct denial others;  /* all denials that are not remembered */
+	uint64_t datagrams;    /* held ones among them */
 	uint64_t minute;
 	unsigned int lines;    /* written in it, of all denials */
 	uint32_t last;	       /* number */
@@ -315,12 +316,9 @@ static bool take_line(struct ab_ledger *ledger, struct denial *d)
 	return true;
 }
 
-/* How often it happened, written in one line: packets have a number of their own, but not among
- * those that are not remembered. */
-static void set_times(struct entry *e, const struct denial *d, uint64_t times)
+/* How often it happened, written in one line: packets have a number of their own. */
+static void set_times(struct entry *e, bool packets, uint64_t times)
 {
-	bool packets = d->door == AB_DOOR_UDP;
-
 	e->protocol = packets ? "udp" : NULL;
 	e->packets = packets ? times : 0;
 	e->repeated = packets ? 0 : times - 1;
@@ -334,14 +332,17 @@ static uint64_t count_times(const struct ab_request_record *r)
 static int write_or_hold(struct ab_ledger *ledger, struct denial *d, struct entry *e,
 			 struct ab_error *err)
 {
+	bool packets = e->r->packets > 0;
+	uint64_t *held = packets && d == &ledger->others ? &ledger->datagrams : &d->held;
+
 	if (!take_line(ledger, d)) {
-		d->held += count_times(e->r);
+		*held += count_times(e->r);
 		return 0;
 	}
-	set_times(e, d, d->held + count_times(e->r));
+	set_times(e, packets, *held + count_times(e->r));
 	if (write_entry(ledger, e, err) < 0)
 		return -1;
-	d->held = 0;
+	*held = 0;
 	return 0;
 }
 
@@ -471,7 +472,7 @@ static int flush_denial(struct ab_ledger *ledger, struct denial *d, uint32_t num
 
 	if (!d->held)
 		return 0;
-	set_times(&e, d, d->held);
+	set_times(&e, d->door == AB_DOOR_UDP, d->held);
 	if (write_entry(ledger, &e, err) < 0)
 		return -1;
 	d->held = 0;
@@ -481,6 +482,9 @@ static int flush_denial(struct ab_ledger *ledger, struct denial *d, uint32_t num
 int ab_ledger_flush(struct ab_ledger *ledger, struct ab_error *err)
 {
 	static char unknown[] = "too many hosts to name each";
+	struct denial datagrams = { .door = AB_DOOR_UDP,
+				    .reason = unknown,
+				    .held = ledger->datagrams };
 
 	for (size_t i = 0; i < ledger->len; i++)
 		if (flush_denial(ledger, &ledger->v[i], (uint32_t)i + 1, err) < 0)
@@ -488,7 +492,11 @@ int ab_ledger_flush(struct ab_ledger *ledger, struct ab_error *err)
 	/* Those that are not remembered have no common host or reason. */
 	ledger->others.door = AB_DOOR_COUNT;
 	ledger->others.reason = unknown;
-	return flush_denial(ledger, &ledger->others, ledger->last, err);
+	if (flush_denial(ledger, &ledger->others, ledger->last, err) < 0 ||
+	    flush_denial(ledger, &datagrams, ledger->last, err) < 0)
+		return -1;
+	ledger->datagrams = 0;
+	return 0;
 }
 
 void ab_ledger_totals(const struct ab_ledger *ledger, struct ab_ledger_totals *ret)
