@@ -201,9 +201,11 @@ system" ]
 	echo shown >certs/readme
 	ln -s "$HOME/other" link
 	ln -s "$HOME/other/c.pem" d.pem
+	echo beyond >"$HOME/other/e.pem"
 	agentbox run --deny-read '**/*.pem' -- sh -c 'cat certs/readme; cat top.pem certs/deep/.er/a.pem node_modules/x/b.pem d.pem
-		cat link/c.pem; mv certs moved; cat moved/deep/.er/a.pem; echo mine >own.pem && cat own.pem'
-	[[ "$output" == *shown*mine* ]]
+		cat link/c.pem; mv certs moved; cat moved/deep/.er/a.pem; echo mine >own.pem && cat own.pem; cat link/e.pem'
+	# Neither a later one, nor one behind a link to a folder.
+	[[ "$output" == *shown*mine*beyond* ]]
 	[[ "$output" != *hidden-key* ]]
 	agentbox run -- sh -c 'cat top.pem'
 	[ "$output" = hidden-key ]
