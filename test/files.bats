@@ -450,7 +450,7 @@ plain"* && "$output" != *"another name"* ]]
 		[ ! -e made ]
 		[[ "$output" == *"missing guarantees: "*"read-deny (readable under another name: $HOME/.netrc)"* ]]
 		[ "$(grep -c "^agentbox: $HOME/.netrc can be read under another name" <<<"$output")" -eq 1 ]
-		[[ "$output" == *"find / -xdev -samefile $HOME/.netrc;"*"add them with --deny-read;"* ]]
+		[[ "$output" == *"find / -xdev -samefile $HOME/.netrc; to hide it: --deny-read"* ]]
 	done
 	for option in --yes "--fallback warn" "--profile workspace-write" "--profile development"; do
 		agentbox run -v $option --result "$TEST_DIR/result.json" -- cat "$elsewhere/name"
