@@ -507,6 +507,56 @@ static void test_many(void)
 	free_policy(&policy);
 }
 
+/* The reason of an answer outlives it, if the denied connection waits for the name of its process. */
+static void test_reason(void)
+{
+	enum { MANY = 1024 };
+	static int fds[MANY];
+	struct ab_policy policy;
+	struct ab_proxy_setup setup;
+	struct ab_proxy *proxy;
+	struct ab_proxy_report report;
+	struct rlimit limit;
+	char name[40];
+	int a, b;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	if (limit.rlim_cur < 8192) {
+		ok(true, "# SKIP needs more descriptors");
+		return;
+	}
+	fill_policy(&policy, "nobody.test", AB_UNKNOWN_ASK);
+	setup = setup_of(&policy);
+	setup.identify_denied = true;
+	proxy = start_proxy(&setup);
+	for (int i = 0; i < MANY; i++) {
+		snprintf(name, sizeof(name), "n%d.test", i);
+		fds[i] = ask_for(name, 443);
+	}
+	ok(wanted(MANY), "no more questions are possible");
+	/* For 100 ms somebody could say which process was denied. */
+	a = ask_for("evil.test", 443);
+	ok(wanted(MANY + 1) && told.wanted[MANY].why == AB_QUESTION_IDENTIFY, "who was denied?");
+	ab_proxy_answer(proxy, told.wanted[0].number, AB_HOST_ANSWER_NO, "control", NULL);
+	is_str(hear(fds[0], 12), NO_403, "there is room for one");
+	b = ask_for("evil.test", 443);
+	ok(wanted(MANY + 2) && told.wanted[MANY + 1].why == AB_QUESTION_UNKNOWN,
+	   "it is asked about");
+	ab_proxy_answer(proxy, told.wanted[MANY + 1].number, AB_HOST_ANSWER_NO, "approver",
+			"because of this");
+	is_str(hear(b, 12), NO_403, "the answer is no");
+	ok(strstr(hear(b, 4000), "(the answer was no: because of this)"), "with its reason");
+	close(a);
+	close(b);
+	for (int i = 0; i < MANY; i++)
+		close(fds[i]);
+	report = stop_proxy(proxy);
+	ab_strv_fini(&report.lines);
+	free_policy(&policy);
+}
+
 /* With few descriptors, too, those who wait leave room for others. */
 static void test_room(void)
 {
@@ -850,6 +900,7 @@ int main(void)
 	test_budget();
 	test_race();
 	test_many();
+	test_reason();
 	test_room();
 	test_grants();
 	test_hold();

@@ -70,7 +70,7 @@ struct ab_waiter {
 	struct ab_waiter *next, **link;
 	struct ab_host *host;
 	struct ab_request_record r;
-	char *entry, *sni, *error, *why; /* copies that r points to */
+	char *entry, *sni, *error, *why, *reply_why; /* copies that r points to */
 	uint64_t since;
 	ab_resume_fn resume;
 };
@@ -136,7 +136,7 @@ static struct ab_waiter *detach_waiter(struct ab_waiter *w)
 
 static void free_waiter(struct ab_waiter *w)
 {
-	ab_free_all(w->entry, w->sni, w->error, w->why, w);
+	ab_free_all(w->entry, w->sni, w->error, w->why, w->reply_why, w);
 }
 
 static void report_settled(struct ab_question *q, const struct ab_question_end *end,
@@ -176,13 +176,12 @@ static void resume_waiter(struct ab_waiter *w, const struct ab_question_end *end
 	}
 	r->reply = end->reply;
 	r->reply_why = end->why;
+	r->waited = end->reply == AB_REPLY_TIME ? q->engine->waiting.ask_ms : 0;
 	if (q->why == AB_QUESTION_AGENT) {
-		r->waited = end->reply == AB_REPLY_TIME ? q->engine->waiting.ask_ms : 0;
 		r->verdict.access = end->yes ? AB_ACCESS_ALLOW : AB_ACCESS_DENY;
 		w->resume(w->conn, r);
 		return;
 	}
-	r->waited = end->reply == AB_REPLY_TIME ? q->engine->waiting.ask_ms : 0;
 	if (end->yes)
 		r->verdict = (struct ab_verdict){ AB_ACCESS_ALLOW, AB_BASIS_GRANT, w->host->text };
 	if (end->reply || (end->yes && !admit_host(w->conn, w->host, r, w->resume)))
@@ -263,8 +262,7 @@ void ab_waiting_leave(struct ab_conn *conn)
 
 static const char *keep_copy(char **owner, const char *text)
 {
-	*owner = ab_strdup(text);
-	return *owner;
+	return *owner = ab_strdup(text);
 }
 
 static void join_question(struct ab_question *q, struct ab_conn *conn, struct ab_host *host,
@@ -283,6 +281,7 @@ static void join_question(struct ab_question *q, struct ab_conn *conn, struct ab
 	w->r.sni = keep_copy(&w->sni, r->sni);
 	w->r.error = keep_copy(&w->error, r->error);
 	w->r.why = keep_copy(&w->why, r->why);
+	w->r.reply_why = keep_copy(&w->reply_why, r->reply_why);
 	w->r.number = q->number;
 	*q->end = w;
 	q->end = &w->next;
