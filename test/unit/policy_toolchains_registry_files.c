@@ -163,13 +163,14 @@ static const struct {
 	{ "cargo: commands of known words, listed variables, relative folders", &ab_registry_cargo,
 	  "[alias]\nxtask = \"run --package xtask --\"\nlint = \"clippy --all-targets -- -D warnings\"\n"
 	  "b1 = [\"build\", \"--release\"]\nup = \"run --package\"\ndeploy = \"run -- hunter2\"\n"
+	  "db = \"run --bin db -- -p hunter2\"\nci = \"r test -p hunter2\"\nnt = \"nextest run -p x\"\n"
 	  "push = \"publish --token=hunter2\"\n[env]\nRUST_BACKTRACE = \"1\"\nRUST_LOG = \"hunter2\"\n"
 	  "CC = \"clang\"\nCXX = { value = \"hunter2\", force = true }\nAPI_KEY = \"hunter2\"\n"
 	  "OPENSSL_DIR = \"hunter2\"\n[target.armv7-unknown-linux-gnueabihf]\nrunner = \"qemu-arm\"\n"
 	  "linker = \"/opt/x/bin/gcc\"\n[target.x86_64-pc-windows-gnu]\nrunner = \"wine --key hunter2\"\n"
 	  "[source.vendored-sources]\ndirectory = \"../vendor\"\n",
 	  "alias.xtask = \"run --package xtask --\"\n"
-	  "alias.lint = \"clippy --all-targets -- -D warnings\"\n"
+	  "alias.lint = \"clippy --all-targets -- -D warnings\"\nalias.nt = \"nextest run -p x\"\n"
 	  "env.RUST_BACKTRACE = \"1\"\nenv.CC = \"clang\"\n"
 	  "target.armv7-unknown-linux-gnueabihf.runner = \"qemu-arm\"\n"
 	  "target.armv7-unknown-linux-gnueabihf.linker = \"/opt/x/bin/gcc\"\n"

@@ -176,15 +176,22 @@ static bool is_cargo_command(const char *s)
 	static const char takes[] =
 		"-p --package --bin --example --test --bench -F --features --target "
 		"--profile --exclude --manifest-path -j --jobs -D -W -A";
-	bool takes_name = false;
-	const char *word;
+	size_t first = strcspn(s, " ");
+	bool runs = ab_word_listed("r run", s, first), lints = ab_word_listed("clippy", s, first);
+	bool takes_name = false, passed = false;
+	const char *word, *begin = s;
 
 	for (size_t n; (word = ab_word_next(&s, &n));) {
 		bool option = !takes_name && ab_word_listed(takes, word, n);
 
+		/* What a program takes that cargo runs could be a password (-p). */
+		if (option && passed && !lints)
+			return false;
 		if (takes_name ? !ab_view_is_name(word, n, "._/:,-")
 			       : !option && !ab_word_listed(words, word, n))
 			return false;
+		passed |= !takes_name && ((n == 2 && memcmp(word, "--", 2) == 0) ||
+					  (runs && word != begin && word[0] != '-'));
 		takes_name = option;
 	}
 	return !takes_name;
