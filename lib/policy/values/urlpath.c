@@ -166,6 +166,12 @@ static bool has_double_escape(const struct writer *w)
 	return false;
 }
 
+/* "//host/token" may be read as a URL without a scheme, whose path is another one. */
+static bool begins_as_authority(const struct writer *w)
+{
+	return w->len >= 4 && memcmp(w->to, "/%2F", 4) == 0;
+}
+
 bool ab_urlpath_normal(const char *s, size_t len, bool slashes, char *ret, size_t *ret_len,
 		       const char **ret_why)
 {
@@ -173,7 +179,8 @@ bool ab_urlpath_normal(const char *s, size_t len, bool slashes, char *ret, size_
 
 	if (!write_path(&w, s, len) ||
 	    (has_double_escape(&w) &&
-	     !fail_path(&w, "it has a dot or a slash that is escaped twice"))) {
+	     !fail_path(&w, "it has a dot or a slash that is escaped twice")) ||
+	    (begins_as_authority(&w) && !fail_path(&w, "it begins with an escaped slash"))) {
 		*ret_why = w.why;
 		return false;
 	}

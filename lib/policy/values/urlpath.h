@@ -11,7 +11,8 @@
  * parameter ("..;x").
  *
  * With `slashes`, escaped slashes stay (%2F), unless what is between them and the real ones is a dot
- * segment or has a parameter: then the path with slashes in their place would need another look.
+ * segment or has a parameter: then the path with slashes in their place would need another look. The path
+ * does not begin with one: "//host/token" may be read as a URL with a host.
  *
  * Pure and linear. `ret` must hold `len` + 1 bytes.
  */
