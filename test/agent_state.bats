@@ -518,6 +518,12 @@ logins=(claude:.claude/.credentials.json codex:.codex/auth.json gemini:.gemini/o
 			"$ANTHROPIC_API_KEY" "$ANTHROPIC_API_KEY" >~/.claude/.credentials.json'
 	[ "$status" -eq 0 ]
 	[ "$(cat "$HOME/.claude/.credentials.json")" = '{"claudeAiOauth":{"accessToken":"old","expiresAt":2}}' ]
+	# The kept home has one that was replaced meanwhile.
+	agentbox secrets rotate ANTHROPIC_API_KEY
+	agentbox run --profile claude --unknown deny --secret ANTHROPIC_API_KEY -- sh -c \
+		'grep -q "$ANTHROPIC_API_KEY" ~/.claude/.credentials.json || sed -i s/2}/3}/ ~/.claude/.credentials.json'
+	[ "$status" -eq 0 ]
+	[ "$(cat "$HOME/.claude/.credentials.json")" = '{"claudeAiOauth":{"accessToken":"old","expiresAt":3}}' ]
 }
 
 @test "return: a file that changed on the host during the run is not replaced" {

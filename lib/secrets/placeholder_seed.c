@@ -127,7 +127,9 @@ int ab_safe_rotate(int state, const struct ab_strv *names, struct ab_error *err)
 		json_object_set_new(times, names->v[i], json_integer(was + 1));
 	}
 	text = json_dumps(times, JSON_COMPACT);
-	return ab_new_file_write(state, ROTATED, NULL, text, strlen(text), 0) < 0
+	/* Once the user was told, the old ones must not come back after a crash. */
+	return ab_new_file_write(state, ROTATED, NULL, text, strlen(text), AB_NEW_FILE_SYNC_NAME) <
+			       0
 		       ? ab_fail(err, AB_ESYSTEM, errno, "write " ROTATED " in the state folder")
 		       : 0;
 }

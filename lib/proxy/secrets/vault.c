@@ -466,6 +466,11 @@ const struct ab_finder *ab_vault_placeholders(const struct ab_vault *vault)
 	return vault->placeholders;
 }
 
+const char *ab_vault_retired(const struct ab_vault *vault, size_t i, size_t k)
+{
+	return k < AB_VAULT_RETIRED ? text_of(&vault->slots[i], k + 1) : NULL;
+}
+
 int ab_vault_find(const struct ab_vault *vault, const void *data, size_t len)
 {
 	struct ab_found found;

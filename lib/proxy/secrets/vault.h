@@ -83,6 +83,9 @@ bool ab_vault_bound(const struct ab_vault *vault, size_t i, const struct ab_host
 /* Is it bound to some port of this host? */
 bool ab_vault_has_host(const struct ab_vault *vault, size_t i, const struct ab_host *host);
 
+/* Its placeholders that were replaced, latest first, without their prefix; NULL: no more. */
+const char *ab_vault_retired(const struct ab_vault *vault, size_t i, size_t k);
+
 /* The secret whose placeholder, even a replaced one, is in these bytes, in any form
  * of search.h; or -1. */
 int ab_vault_find(const struct ab_vault *vault, const void *data, size_t len);

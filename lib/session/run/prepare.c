@@ -562,13 +562,17 @@ static int check_state(const struct ab_prepared *p, struct ab_error *err)
 	return 0;
 }
 
+/* A kept home may still have those that were replaced. */
 static void note_placeholders(struct ab_prepared *p)
 {
 	for (size_t i = 0; i < ab_vault_len(p->safe.vault); i++) {
 		const struct ab_vault_entry *e = ab_vault_at(p->safe.vault, i);
+		const char *old;
 
 		if (e->placeholder)
 			ab_strv_add_once(&p->returns.placeholders, e->placeholder);
+		for (size_t k = 0; (old = ab_vault_retired(p->safe.vault, i, k)) != NULL; k++)
+			ab_strv_add_once(&p->returns.placeholders, old);
 	}
 }
 
