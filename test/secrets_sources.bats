@@ -462,6 +462,30 @@ recorded()
 	no_value_in "$one$two"
 }
 
+@test "secrets: a run does not start with a placeholder that is replaced during its start" {
+	settings <<<'{ "secrets": { "OPENAI_API_KEY": { "from": "command", "command": ["sh", "-c",
+		"touch ~/asked; until [ -e ~/go ]; do sleep 0.05; done; cat ~/key"] } } }'
+	printf '%s' "$VALUE" >"$HOME/key"
+	launch run -- echo started >"$TEST_DIR/out" 2>&1 &
+	wait_for 60 test -e "$HOME/asked"
+	agentbox_split secrets rotate GITHUB_TOKEN
+	[ "$status" -eq 0 ]
+	touch "$HOME/go"
+	wait $!
+	[ "$(cat "$TEST_DIR/out")" = started ]
+	rm "$HOME/asked" "$HOME/go"
+	launch run -- echo started >"$TEST_DIR/out" 2>&1 &
+	wait_for 60 test -e "$HOME/asked"
+	agentbox_split secrets rotate OPENAI_API_KEY
+	[ "$status" -eq 0 ]
+	touch "$HOME/go"
+	! wait $!
+	! grep -x started "$TEST_DIR/out"
+	grep -F 'the placeholder of OPENAI_API_KEY was replaced meanwhile' "$TEST_DIR/out"
+	agentbox run -- echo started
+	[ "$status" -eq 0 ]
+}
+
 @test "secrets: with the host's network nothing is put in, and that is told" {
 	settings <<<'{ "secrets": { "OPENAI_API_KEY": {} } }'
 	agentbox_split run --net allowed -- sh -c 'echo "$OPENAI_API_KEY $SSL_CERT_FILE"'

@@ -93,6 +93,12 @@ static int read_rotated(int state, json_t **ret, struct ab_error *err)
 	return 0;
 }
 
+/* All parts have the name of the first one. */
+static unsigned times_of(const json_t *times, const struct ab_secret *secret)
+{
+	return (unsigned)json_integer_value(json_object_get(times, (secret - secret->part)->name));
+}
+
 int ab_safe_rotated(int state, const struct ab_secrets *secrets, struct ab_vault *vault,
 		    struct ab_error *err)
 {
@@ -100,12 +106,30 @@ int ab_safe_rotated(int state, const struct ab_secrets *secrets, struct ab_vault
 
 	if (read_rotated(state, &times, err) < 0)
 		return -1;
-	for (size_t i = 0; i < secrets->len; i++) {
-		/* All parts have the name of the first one. */
-		const char *name = secrets->v[i - secrets->v[i].part].name;
+	for (size_t i = 0; i < secrets->len; i++)
+		ab_vault_rotated(vault, i, times_of(times, &secrets->v[i]));
+	return 0;
+}
 
-		ab_vault_rotated(vault, i,
-				 (unsigned)json_integer_value(json_object_get(times, name)));
+int ab_safe_check(int state, const struct ab_secrets *secrets, const struct ab_vault *vault,
+		  struct ab_error *err)
+{
+	json_auto_t *times = NULL;
+
+	if (!vault || !secrets->len)
+		return 0;
+	if (read_rotated(state, &times, err) < 0)
+		return -1;
+	for (size_t i = 0; i < secrets->len; i++) {
+		const struct ab_secret *secret = &secrets->v[i];
+
+		if (secret->life == AB_LIFE_RUN ||
+		    ab_vault_times(vault, i) == times_of(times, secret))
+			continue;
+		ab_fail(err, AB_ESYSTEM, 0, "the placeholder of %s was replaced meanwhile",
+			secret->name);
+		ab_hint(err, "start the run again");
+		return ab_step(err, "secrets");
 	}
 	return 0;
 }

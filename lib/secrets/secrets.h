@@ -93,5 +93,8 @@ int ab_safe_seed(int state, uint8_t ret[AB_VAULT_SEED], struct ab_error *err);
 /* How often the user replaced the placeholders, for the vault. */
 int ab_safe_rotated(int state, const struct ab_secrets *secrets, struct ab_vault *vault,
 		    struct ab_error *err);
+/* Once the run is in live/, where the user sees it as active: they must not have been replaced since. */
+int ab_safe_check(int state, const struct ab_secrets *secrets, const struct ab_vault *vault,
+		  struct ab_error *err);
 /* Replace those of secrets with these names, for every run that starts from now on. */
 int ab_safe_rotate(int state, const struct ab_strv *names, struct ab_error *err);

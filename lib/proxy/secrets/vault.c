@@ -85,6 +85,11 @@ void ab_vault_rotated(struct ab_vault *vault, size_t i, unsigned times)
 	vault->slots[i].rotated = times;
 }
 
+unsigned ab_vault_times(const struct ab_vault *vault, size_t i)
+{
+	return vault->slots[i].rotated;
+}
+
 static void drop_former(struct former *former)
 {
 	ab_pages_free(former->pages, former->len);

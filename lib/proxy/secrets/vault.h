@@ -44,6 +44,7 @@ int ab_vault_new(const struct ab_secrets *secrets, const uint8_t seed[AB_VAULT_S
 void ab_vault_free(struct ab_vault *vault); /* wipes */
 /* The user replaced its placeholder so often; call it before there is one. */
 void ab_vault_rotated(struct ab_vault *vault, size_t i, unsigned times);
+unsigned ab_vault_times(const struct ab_vault *vault, size_t i);
 
 /*
  * Set or change a value; blanks and line ends around it are removed. Fails if it

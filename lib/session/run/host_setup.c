@@ -353,6 +353,7 @@ int ab_run_set_up_host(struct run *r, struct ab_error *err)
 		return -1;
 	if (ab_run_open_record(r, false, err) < 0 || ab_run_write_start(r, err) < 0 ||
 	    ab_claim_check(&p->state, &p->host.survey.write, p->claims, err) < 0 ||
+	    ab_safe_check(p->state.root, &p->policy->secrets, p->safe.vault, err) < 0 ||
 	    ab_share_check(&p->shares, err) < 0 || ab_prepare_layers(r->request, p, err) < 0)
 		return -1;
 	ab_run_release_stdio(r);
