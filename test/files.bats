@@ -378,12 +378,18 @@ plain"* && "$output" != *"another name"* ]]
 	# Opened, it is open under each name.
 	agentbox run -v --yes --read "$HOME/.config/pip/pip.conf" -- cat copy
 	[[ "$output" == *hunter2* && "$output" != *"is hidden: it is"* ]]
+	# Another name opens only itself, as the message about a denial says.
+	agentbox run --yes -- sh -c 'cat copy; mv copy moved'
+	[[ "$output" != *hunter2* && "$output" == *"agentbox run --read $PWD/copy -- ..."* ]]
+	agentbox run --yes --read "$PWD/copy" -- sh -c 'grep -c hunter2 copy; cat ~/.config/pip/pip.conf'
+	[[ "$output" == *"1"* && "$output" != *hunter2* && "$output" == *"timeout = 7"* ]]
 	# A name that is not found is told, and one name is nothing to tell.
 	mv copy "$TEST_DIR/elsewhere/copy"
 	agentbox run -v -- sh -c 'cat ~/.config/pip/pip.conf'
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"not in force: "*"read-deny (readable under another name: $HOME/.config/pip/pip.conf)"* ]]
 	[[ "$output" == *"find / -xdev -samefile $HOME/.config/pip/pip.conf;"* && "$output" == *"timeout = 7"* ]]
+	[ "$(grep -c "find / -xdev -samefile" <<<"$output")" -eq 1 ]
 	agentbox run -v --deny-read "$TEST_DIR/elsewhere/copy" -- cat "$TEST_DIR/elsewhere/copy"
 	[[ "$output" == *" read-deny "* && "$output" != *hunter2* && "$output" != *"another name"* ]]
 	rm "$TEST_DIR/elsewhere/copy" "$HOME/backup/pip.conf"

@@ -62,7 +62,7 @@ void ab_hidden_links_find(const char *home, const struct ab_survey *survey,
 	search_names(home, &roots, entries, &links, ret);
 	for (size_t i = 0; i < n; i++)
 		if (is_linked(&hidden[i], &st) && !ab_hardlinks_met(&links, &st))
-			ab_strv_add(&ret->unmet, hidden[i].path);
+			ab_strv_add_once(&ret->unmet, hidden[i].path);
 	ab_hardlinks_fini(&links);
 }
 
