@@ -848,12 +848,32 @@ static void test_killed_edit(const char *name, bool undoes, bool replaces)
 			0;
 		/* The files before the apply: the layer has the others. */
 		lost += sh("for f in a b; do grep -qsx 1 lower/$f lower/.agentbox-*-kept"
-			   " \"$S\"/layers/dev/undo/last/old/*; done") != 0;
+			   " \"$S\"/layers/dev/undo/last/old/* || exit 1; done") != 0;
 		kept += sh("ls -A lower | grep -q -e -kept") == 0;
 	}
 	ok(!killed && lost + bad == 0 && kept > 0 && twice > 0,
 	   "%s, killed at each of %d calls, recovery %d times: %d edits lost, %d stuck, %d beside",
 	   name, n - 1, twice, lost, bad, kept);
+}
+
+/* What was applied is removed after an undo was killed: what was there before the apply is still in its place,
+ * or in the journal. */
+static void test_killed_removal(const char *name)
+{
+	int lost = 0, bad = 0, n = 0;
+	bool killed = true;
+
+	while (killed && n < 500) {
+		make_set("echo 1 >a; echo 1 >b", "echo 22 >a; echo 22 >b");
+		do_apply();
+		killed = kill_at(++n, do_undo);
+		sh("cd lower; for f in a b; do ! grep -qsx 22 $f || rm $f; done");
+		bad += recover() != 0;
+		lost += sh("for f in a b; do grep -qsx 1 lower/$f"
+			   " \"$S\"/layers/dev/undo/last/old/* || exit 1; done") != 0;
+	}
+	ok(!killed && lost + bad == 0, "%s, killed at each of %d calls: %d files lost, %d stuck",
+	   name, n - 1, lost, bad);
 }
 
 /* Two threads share the steps of a large apply. */
@@ -987,6 +1007,7 @@ static void test_kills_in_memory(void)
 	test_killed_edit("an apply, and files are replaced", false, true);
 	test_killed_edit("an undo", true, false);
 	test_killed_edit("an undo, and files are replaced", true, true);
+	test_killed_removal("an undo, and files are removed");
 	test_many_kills();
 	test_many_failures();
 }
@@ -1031,6 +1052,9 @@ static void test_far_kills(void)
 	*end = '/';
 	test_all();
 	test_kills();
+	test_killed_edit("an undo across mounts", true, false);
+	test_killed_edit("an undo across mounts, and files are replaced", true, true);
+	test_killed_removal("an undo across mounts, and files are removed");
 	sh("rm -rf \"$S\"; umount -l \"${S%%/state}\"; rmdir \"${S%%/state}\"");
 	state[0] = '\0';
 }

@@ -396,7 +396,7 @@ static int settle_aside(struct ab_site *site, size_t i, struct spot *s)
 }
 
 /* Is nothing in the place of an original that is at hand? So it is between two names, or somebody
- * removed what was applied. */
+ * removed what was applied. After `done` that may also be what came back; its copy is the last one. */
 static bool is_place_free(const struct ab_site *site, size_t i, const struct spot *s)
 {
 	const struct ab_step *step = &site->steps.v[i];
@@ -404,7 +404,8 @@ static bool is_place_free(const struct ab_site *site, size_t i, const struct spo
 	if (!step->old.ino || s->at_name.id.ino)
 		return false;
 	return s->at_temp.id.ino ? !is_inode(&s->at_temp, &step->staged)
-				 : has_kept(site, i) && (!site->steps.far || s->at_beside.id.ino);
+				 : has_kept(site, i) &&
+					   (!site->steps.far || site->done || s->at_beside.id.ino);
 }
 
 /* Has somebody put something else in the place, so that the original must stay beside it? */
