@@ -570,6 +570,32 @@ static void change_layer(const char *change, const char *name)
 	ok(is_clean(), "nothing is left");
 }
 
+/* Another apply changes the host between the look and the apply: what wants a look together with that is
+ * left, and what is in a new folder that is left. */
+static void change_meanwhile(const char *change, size_t applied)
+{
+	ab_autoapply struct ab_apply apply = AB_APPLY_NONE;
+	ab_autostrv struct ab_strv notes = { 0 };
+	struct ab_layer_set set;
+	size_t done = 0;
+
+	make_set("mkdir two; echo 1 >two/x",
+		 "mkdir two two/objects two/refs; echo 'ref: refs/heads/main' >two/HEAD;"
+		 " echo 2 >two/refs/y");
+	open_set(&set);
+	ok(ab_apply_open(&set, false, &guard.guard, &apply, &notes, &error) == 0, "opened");
+	ab_apply_pick_safe(&apply);
+	sh("cd lower/two; %s", change);
+	ok(ab_apply_commit(&apply, AB_APPLY_LEAVE, NULL, &error) == 0, "applied after another one");
+	for (size_t i = 0; i < apply.changes.len; i++)
+		done += apply.picks[i].done;
+	ok(done == applied && ab_apply_rest(&apply) == apply.changes.len - applied,
+	   "%zu of %zu changes", done, apply.changes.len);
+	ab_layer_set_fini(&set);
+	ok((sh("[ -e lower/two/HEAD ]") == 0) == (applied > 0), "and no others");
+	ok(is_clean(), "nothing is left");
+}
+
 static void test_changing_layer(void)
 {
 	change_layer("echo 3 >d/f", "a file that was written again");
@@ -1075,6 +1101,8 @@ int main(void)
 	test_conflict_again();
 	test_races();
 	test_changing_layer();
+	change_meanwhile("printf '[core]\n\tbare = true\n' >config", 4);
+	change_meanwhile("printf '[core]\n\tfsmonitor = x\n' >config", 0);
 	test_guard();
 	test_devices();
 	test_two_file_systems();

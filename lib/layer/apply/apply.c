@@ -208,14 +208,23 @@ static int is_far(int a, int b)
 	       ((x.stx_mask & y.stx_mask & STATX_MNT_ID) && x.stx_mnt_id != y.stx_mnt_id);
 }
 
-static int begin_journal(struct ab_apply *apply, struct ab_site *site, struct ab_error *err)
+/* Another apply may have changed the host's files since the labels were found: together with it a change
+ * may want a look. False: nothing is left to do. */
+static bool look_again(struct ab_apply *apply, struct ab_site *site,
+		       enum ab_apply_conflict conflict)
+{
+	if (!apply->safe || !ab_changes_label_again(&apply->opened.view, &apply->changes))
+		return true;
+	ab_apply_keep_safe(apply);
+	ab_steps_fini(&site->steps);
+	return decide_changes(apply, conflict) > 0;
+}
+
+static int plan_journal(struct ab_apply *apply, struct ab_site *site, struct ab_error *err)
 {
 	struct ab_look root;
-	int far;
+	int far = is_far(site->root, site->undo);
 
-	if (ab_site_open(site, apply->set, apply->home, err) < 0)
-		return -1;
-	far = is_far(site->root, site->undo);
 	if (far < 0 || ab_look_at(site->root, "", &root) < 0 || pick_token(site->steps.token) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "cannot look at the layer's folder");
 	site->steps.home = apply->home;
@@ -223,7 +232,20 @@ static int begin_journal(struct ab_apply *apply, struct ab_site *site, struct ab
 	site->steps.far = far;
 	site->steps.root = root.id;
 	ab_stage_plan(apply, site);
-	if (ab_site_claim(site, apply->set, apply->guard, err) < 0)
+	return 0;
+}
+
+/* 0: nothing is left to do. */
+static int begin_journal(struct ab_apply *apply, struct ab_site *site,
+			 enum ab_apply_conflict conflict, struct ab_error *err)
+{
+	if (ab_site_open(site, apply->set, apply->home, err) < 0 ||
+	    plan_journal(apply, site, err) < 0 ||
+	    ab_site_claim(site, apply->set, apply->guard, err) < 0)
+		return -1;
+	if (!look_again(apply, site, conflict))
+		return 0;
+	if (!site->steps.len && plan_journal(apply, site, err) < 0)
 		return -1;
 	if (ab_remove_object(site->undo, "next") < 0 || mkdirat(site->undo, "next", 0700) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "cannot create a journal");
@@ -234,7 +256,7 @@ static int begin_journal(struct ab_apply *apply, struct ab_site *site, struct ab
 	ab_closep(&site->dir);
 	if (ab_site_enter(site, "next") < 0 || ab_steps_save(&site->steps, site->dir) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "cannot write the journal");
-	return 0;
+	return 1;
 }
 
 /* Everything that the steps need is on the disk before `ready` is, and that before the first step:
@@ -289,8 +311,9 @@ int ab_apply_commit(struct ab_apply *apply, enum ab_apply_conflict conflict,
 	ab_autosite struct ab_site site = AB_SITE_NONE;
 
 	if (decide_changes(apply, conflict) > 0) {
-		if (begin_journal(apply, &site, err) < 0 ||
-		    run_journal(apply, &site, progress, err) < 0)
+		int rc = begin_journal(apply, &site, conflict, err);
+
+		if (rc < 0 || (rc > 0 && run_journal(apply, &site, progress, err) < 0))
 			return -1;
 		for (size_t i = 0; i < apply->changes.len; i++)
 			apply->picks[i].done = apply->picks[i].take;

@@ -221,3 +221,37 @@ void ab_changes_label(const struct ab_layer_view *view, struct ab_changes *chang
 		ab_contents_label(view, &scene, &changes->v[i], &contents, &hits);
 	}
 }
+
+/* May it have labels now because of the host's files? Without its content. */
+static bool depends_on_host(const struct ab_label_scene *scene, struct ab_change *change)
+{
+	ab_autobuf struct ab_buf folded = { 0 };
+	ab_autofree char *completes = NULL;
+	struct ab_label_hits hits = { 0 };
+
+	ab_label_fold(change->path, &folded);
+	completes = ab_gitdirs_completed(&scene->gitdirs, change, folded.data);
+	if (scene->host)
+		ab_host_names_label(scene->host, change, &hits);
+	return ab_change_deletes(change) || completes || hits.bits ||
+	       ab_gitdirs_contain(&scene->gitdirs, change->path, folded.data);
+}
+
+bool ab_changes_label_again(const struct ab_layer_view *view, struct ab_changes *changes)
+{
+	ab_autoscene struct ab_label_scene scene;
+	bool more = false;
+
+	ab_label_scene_init(&scene, view, changes);
+	for (size_t i = 0; i < changes->len; i++) {
+		__attribute__((cleanup(ab_contents_fini))) struct ab_contents contents = { 0 };
+		struct ab_label_hits hits;
+
+		if (changes->v[i].labels || !depends_on_host(&scene, &changes->v[i]))
+			continue;
+		ab_contents_read(view, &changes->v[i], &contents);
+		ab_contents_label(view, &scene, &changes->v[i], &contents, &hits);
+		more |= changes->v[i].labels != 0;
+	}
+	return more;
+}

@@ -53,3 +53,5 @@ void ab_contents_label(const struct ab_layer_view *view, const struct ab_label_s
 
 /* Read all of them and set their `labels`. */
 void ab_changes_label(const struct ab_layer_view *view, struct ab_changes *changes);
+/* The host's files may have changed since: find labels of those that have none. True: there are more. */
+bool ab_changes_label_again(const struct ab_layer_view *view, struct ab_changes *changes);

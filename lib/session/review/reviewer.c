@@ -64,6 +64,8 @@ static int apply_safe(struct work *w, struct ab_error *err)
 	ab_apply_pick_safe(&w->apply);
 	if (ab_apply_commit(&w->apply, AB_APPLY_LEAVE, NULL, err) < 0)
 		return -1;
+	/* With labels that another apply made meanwhile. */
+	ab_review_text_count(&w->apply.changes, &w->sum);
 	w->sum.waiting = ab_apply_rest(&w->apply);
 	w->sum.applied = waiting - w->sum.waiting;
 	w->sum.forgotten = w->apply.forgotten;
