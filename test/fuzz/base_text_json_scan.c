@@ -26,23 +26,6 @@ static void check_positions(const struct ab_json_scan *s, size_t size)
 	}
 }
 
-/* Without comments it is the same to a reader that has none. */
-static void check_blanks(const char *text, size_t size)
-{
-	struct ab_json_scan s = { 0 };
-	char *copy = malloc(size + 1);
-
-	memcpy(copy, text, size);
-	copy[size] = '\0';
-	if (ab_jsonc_scan_parse(&s, text, size) == 0) {
-		ab_jsonc_blank(copy, size);
-		if (ab_json_scan_parse(&s, copy, size) < 0)
-			abort();
-	}
-	ab_json_scan_fini(&s);
-	free(copy);
-}
-
 static void check_reader(const char *text, size_t size)
 {
 	struct ab_json_scan s = { 0 };
@@ -53,7 +36,6 @@ static void check_reader(const char *text, size_t size)
 	if (ab_jsonc_scan_parse(&s, text, size) == 0)
 		check_positions(&s, size);
 	ab_json_scan_fini(&s);
-	check_blanks(text, size);
 	if (compare_with_jansson(text, size) || compare_without_comments(text, size))
 		abort();
 }

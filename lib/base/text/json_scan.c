@@ -519,36 +519,6 @@ int ab_jsonc_scan_parse(struct ab_json_scan *s, const char *text, size_t len)
 	return scan_text(s, text, len, true);
 }
 
-/* After the string that begins here. */
-static size_t skip_quoted(const char *text, size_t len, size_t at)
-{
-	for (at++; at < len && text[at] != '"'; at++)
-		at += text[at] == '\\';
-	return at < len ? at + 1 : len;
-}
-
-void ab_jsonc_blank(char *text, size_t len)
-{
-	size_t comma = len; /* the last one, if nothing but space follows it */
-
-	for (size_t at = 0; at < len;) {
-		struct cursor end = { .text = text, .at = at, .len = len };
-
-		if (text[at] == '/' && skip_comment(&end)) {
-			for (; at < end.at; at++)
-				text[at] = text[at] == '\n' ? '\n' : ' ';
-			continue;
-		}
-		if ((text[at] == ']' || text[at] == '}') && comma < len)
-			text[comma] = ' ';
-		if (text[at] == ',')
-			comma = at;
-		else if (!memchr(" \t\r\n", text[at], 4))
-			comma = len;
-		at = text[at] == '"' ? skip_quoted(text, len, at) : at + 1;
-	}
-}
-
 const struct ab_json_scan_node *ab_json_scan_find(const struct ab_json_scan_node *object,
 						  const char *key)
 {

@@ -56,8 +56,5 @@ const struct ab_json_scan_node *ab_json_scan_find(const struct ab_json_scan_node
 int ab_json_scan_parse(struct ab_json_scan *s, const char *text, size_t len);
 /* The same with comments: for settings files. */
 int ab_jsonc_scan_parse(struct ab_json_scan *s, const char *text, size_t len);
-/* Put blanks in place of the comments and trailing commas of a text that ab_jsonc_scan_parse()
- * accepts, so that any JSON reader can read it. */
-void ab_jsonc_blank(char *text, size_t len);
 void ab_json_scan_fini(struct ab_json_scan *s);
 #define ab_autoscan __attribute__((cleanup(ab_json_scan_fini)))

@@ -339,18 +339,3 @@ int ab_toml_scan(const char *text, size_t len, ab_toml_fn *fn, void *arg, unsign
 	pop_keys(&s, 0);
 	return r;
 }
-
-bool ab_toml_is(const struct ab_toml_value *value, const char *path)
-{
-	for (size_t i = 0; i < value->nkeys; i++) {
-		size_t n = strcspn(path, ".");
-
-		if (!(n == 1 && path[0] == '*') &&
-		    (strlen(value->keys[i]) != n || memcmp(value->keys[i], path, n) != 0))
-			return false;
-		path += n;
-		if (i + 1 < value->nkeys && *path++ != '.')
-			return false;
-	}
-	return *path == '\0' && value->nkeys > 0;
-}

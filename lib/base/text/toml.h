@@ -26,6 +26,3 @@ typedef void ab_toml_fn(void *arg, const struct ab_toml_value *value);
 
 /* 0, or -1 with the line of the first mistake; the values before it have been passed on. */
 int ab_toml_scan(const char *text, size_t len, ab_toml_fn *fn, void *arg, unsigned *ret_line);
-
-/* Does it have exactly these keys? `path` is "a.b", and "*" in it stands for any key. */
-bool ab_toml_is(const struct ab_toml_value *value, const char *path);
