@@ -58,7 +58,7 @@ static int call_judge(struct ab_guard_watch *watch)
 		      : ab_fail_step(err, "enforcement", 0, "the broker cannot start the guard");
 }
 
-static void try_again(struct ab_timer *timer);
+static void start_again(struct ab_timer *timer);
 
 static void listener_ready(struct ab_source *source, uint32_t events)
 {
@@ -66,7 +66,7 @@ static void listener_ready(struct ab_source *source, uint32_t events)
 	int r = events & EPOLLIN ? call_judge(watch) : 0;
 
 	if (r > 0) {
-		watch->retry.fire = try_again;
+		watch->retry.fire = start_again;
 		watch->retry.owner = watch;
 		ab_loop_set(watch->loop, source, 0);
 		ab_loop_timer(watch->loop, &watch->retry, RETRY_MS);
@@ -80,7 +80,7 @@ static void listener_ready(struct ab_source *source, uint32_t events)
 	close(ab_take_fd(&source->fd));
 }
 
-static void try_again(struct ab_timer *timer)
+static void start_again(struct ab_timer *timer)
 {
 	struct ab_guard_watch *watch = timer->owner;
 
