@@ -235,7 +235,7 @@ void ab_stand_ins_start(struct ab_trial *t, struct ab_stand_ins *ret)
 {
 	ab_autofree char *path = ab_printf("%s/engine.sock", t->base);
 	ab_autostrv struct ab_strv hosts = { 0 };
-	struct ab_tls_setup setup = { .hosts = &hosts };
+	struct ab_tls_setup setup = { .hosts = &hosts, .roots = "" };
 	struct ab_tls_site *site = NULL;
 	struct ab_heard *heard = mmap(NULL, sizeof(*heard), PROT_READ | PROT_WRITE,
 				      MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -479,8 +479,10 @@ recorded()
 	agentbox_split secrets rotate OPENAI_API_KEY
 	[ "$status" -eq 0 ]
 	touch "$HOME/go"
-	! wait $!
-	! grep -x started "$TEST_DIR/out"
+	status=0
+	wait $! || status=$?
+	[ "$status" -ne 0 ]
+	run ! grep -x started "$TEST_DIR/out"
 	grep -F 'the placeholder of OPENAI_API_KEY was replaced meanwhile' "$TEST_DIR/out"
 	agentbox run -- echo started
 	[ "$status" -eq 0 ]
