@@ -9,7 +9,8 @@ bool ab_apply_can_undo(const struct ab_layer_set *set)
 	ab_autoclose int undo = ab_layer_set_open(set, "undo", O_RDONLY | O_DIRECTORY);
 	ab_autoclose int newest = undo < 0 ? -1 : ab_undo_open_newest(undo);
 
-	return newest >= 0;
+	/* One that cannot be opened is there. */
+	return newest >= 0 || errno != ENOENT;
 }
 
 /* The layer that the last apply was of. */
