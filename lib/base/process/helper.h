@@ -1,6 +1,6 @@
 #pragma once
 /*
- * Helper processes: forked from one of ours to do one job, often to read hostile bytes.
+ * Helper processes: forked from an agentbox process to do one job, often to read hostile bytes.
  *
  * What the starter guarantees, in this order, before `serve` is called:
  *  - with `end_signal`, the helper does not outlive its parent, not even one that died meanwhile;

@@ -58,8 +58,9 @@ static const struct member {
 };
 
 /*
- * In the box: the folder that the settings chose, then the server. Without a folder a program of ours
- * starts it, too: the name of the first program can choose a profile. To env some are no programs.
+ * How a server starts in its box: in the folder that the settings chose, if they chose one. The first word
+ * is always a program that we chose, because its name can select a profile. env would take a command with
+ * "=" for a variable, so a shell starts those.
  */
 #define STARTER "/usr/bin/env"
 #define IN_FOLDER "cd -- \"$0\" && exec \"$@\""

@@ -41,7 +41,7 @@ struct ab_permitted {
 };
 
 /* Would it add a host or a group for always that no run was denied? Then a person may have copied the
- * command from something that only looks like a message of ours. */
+ * command from output that only looks like agentbox's own. */
 bool ab_permit_is_unasked(const struct ab_permit *permit);
 /* The id of a denial, in the newest run that has one, which `allow` by id would lift with this entry;
  * free it. NULL: there is none. */
