@@ -328,45 +328,46 @@ static const struct ab_obeyed rows[] = {
 };
 /* clang-format on */
 
-enum { NAMES = 512, TEXT = 8192 };
+enum { NAMES = 256, TEXT = 4096 };
 
-static struct ab_obeyed_name names[NAMES];
-static size_t ends[AB_OBEYED_LISTS]; /* of the lists in `names` */
-static char text[TEXT];		     /* the patterns, terminated */
+/* A list with its patterns, terminated. A start needs one of them, so each is made when it is asked for. */
+static struct made {
+	struct ab_obeyed_name names[NAMES];
+	size_t n, used;
+	char text[TEXT];
+} made[AB_OBEYED_LISTS];
 
-static void add_names(const struct ab_obeyed *row, const char *list, size_t *n, size_t *used)
+static void add_names(const struct ab_obeyed *row, enum ab_obeyed_list list)
 {
-	const char *word;
+	struct made *to = &made[list];
+	const char *names = row->lists[list], *word;
 
-	for (size_t len; (word = ab_word_next(&list, &len)); *used += len + 1) {
-		assert(*n < NAMES && *used + len < TEXT);
-		memcpy(text + *used, word, len);
-		names[(*n)++] = (struct ab_obeyed_name){ text + *used, row };
+	for (size_t len; (word = ab_word_next(&names, &len)); to->used += len + 1) {
+		assert(to->n < NAMES && to->used + len < TEXT);
+		memcpy(to->text + to->used, word, len);
+		to->names[to->n++] = (struct ab_obeyed_name){ to->text + to->used, row };
 	}
 }
 
-static void make_names(void)
+const struct ab_obeyed *ab_obeyed_row(size_t index)
 {
-	size_t n = 0, used = 0;
-
-	for (enum ab_obeyed_list list = 0; list < AB_OBEYED_LISTS; list++) {
-		for (size_t i = 0; i < AB_COUNT(rows); i++)
-			add_names(&rows[i], rows[i].lists[list], &n, &used);
-		for (size_t i = 0; ab_agents[i]; i++)
-			add_names(&ab_agents[i]->obeys, ab_agents[i]->obeys.lists[list], &n, &used);
-		ends[list] = n;
-	}
+	if (index < AB_COUNT(rows))
+		return &rows[index];
+	return ab_agents[index - AB_COUNT(rows)] ? &ab_agents[index - AB_COUNT(rows)]->obeys : NULL;
 }
 
 const struct ab_obeyed_name *ab_obeyed_names(enum ab_obeyed_list list, size_t *ret_len)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	size_t from;
+	static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+	const struct ab_obeyed *row;
 
-	pthread_once(&once, make_names);
-	from = list ? ends[list - 1] : 0;
-	*ret_len = ends[list] - from;
-	return names + from;
+	pthread_mutex_lock(&making);
+	if (!made[list].n)
+		for (size_t i = 0; (row = ab_obeyed_row(i)); i++)
+			add_names(row, list);
+	pthread_mutex_unlock(&making);
+	*ret_len = made[list].n;
+	return made[list].names;
 }
 
 /* Does the beginning of a name, up to one of its slashes, match the pattern? */

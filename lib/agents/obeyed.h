@@ -47,6 +47,9 @@ struct ab_obeyed_name {
 	const struct ab_obeyed *by;
 };
 
+/* One row after the other, from 0, those of agents at last; NULL behind them. */
+const struct ab_obeyed *ab_obeyed_row(size_t index);
+
 /* The names of one list, of all programs. The array stays; it is made at the first call. */
 const struct ab_obeyed_name *ab_obeyed_names(enum ab_obeyed_list list, size_t *ret_len);
 

@@ -30,43 +30,39 @@ static void unescape(char *text)
 	*to = '\0';
 }
 
-/* The next word of the line, or NULL. */
-static char *take_word(const char **at)
+/* The next word of the line, which a blank must follow; NULL without one. */
+static char *take_word(char **at)
 {
-	size_t n = strcspn(*at, " \n");
-	char *word = n && (*at)[n] == ' ' ? ab_strndup(*at, n) : NULL;
+	char *word = strsep(at, " ");
 
-	*at += n + ((*at)[n] == ' ');
-	return word;
+	return *at && *word ? word : NULL;
 }
 
-/* "36 35 98:0 /root /path options ..." */
-static bool parse_line(const char *line, struct ab_mount_point *ret)
+/* In place: "36 35 98:0 /root /path options ..." */
+static bool parse_line(char *line, struct ab_mount_point *ret)
 {
-	ab_autofree char *id = take_word(&line), *parent = take_word(&line);
-	ab_autofree char *dev = take_word(&line), *root = take_word(&line);
-	ab_autofree char *path = take_word(&line);
+	char *const id = take_word(&line), *const parent = id ? take_word(&line) : NULL;
 
+	ret->dev = parent ? take_word(&line) : NULL;
+	ret->root = ret->dev ? take_word(&line) : NULL;
+	ret->path = ret->root ? take_word(&line) : NULL;
 	/* The root of a namespace's file is "net:[4026531840]". */
-	if (!id || !parent || !dev || !root || !path || path[0] != '/')
+	if (!ret->path || ret->path[0] != '/')
 		return false;
-	unescape(root);
-	unescape(path);
-	*ret = (struct ab_mount_point){ ab_take(dev), ab_take(root), ab_take(path) };
+	unescape(ret->root);
+	unescape(ret->path);
 	return true;
 }
 
 void ab_mount_table_parse(const char *text, struct ab_mount_table *ret)
 {
 	struct ab_mount_point point;
+	char *rest, *line;
 
-	*ret = (struct ab_mount_table){ 0 };
-	while (*text) {
-		if (parse_line(text, &point))
+	*ret = (struct ab_mount_table){ .text = ab_strdup(text) };
+	for (rest = ret->text; (line = strsep(&rest, "\n"));)
+		if (parse_line(line, &point))
 			*ab_append(ret->v, ret->n) = point;
-		text += strcspn(text, "\n");
-		text += *text == '\n';
-	}
 }
 
 int ab_mount_table_read(struct ab_mount_table *ret)
@@ -84,8 +80,7 @@ int ab_mount_table_read(struct ab_mount_table *ret)
 
 void ab_mount_table_fini(struct ab_mount_table *table)
 {
-	for (size_t i = 0; i < table->n; i++)
-		ab_free_all(table->v[i].dev, table->v[i].root, table->v[i].path);
+	free(table->text);
 	free(table->v);
 	*table = (struct ab_mount_table){ 0 };
 }

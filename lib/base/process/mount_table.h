@@ -6,15 +6,16 @@
 
 struct ab_strv;
 
-struct ab_mount_point {
-	char *dev;  /* "8:1", of the file system */
-	char *root; /* the folder of it that is mounted */
-	char *path; /* where */
+struct ab_mount_point { /* the words are in `text` of the table */
+	char *dev;	/* "8:1", of the file system */
+	char *root;	/* the folder of it that is mounted */
+	char *path;	/* where */
 };
 
 struct ab_mount_table {
 	struct ab_mount_point *v;
 	size_t n;
+	char *text;
 };
 
 /* Pure: the text of /proc/self/mountinfo. Lines that are no mounts are left out. */

@@ -15,7 +15,7 @@
 #include "policy/values/complaint.h"
 #include "policy/values/paths.h"
 
-enum { DEPTH = 8 };
+enum { DEPTH = 8, CLOSED_NAMES = 192 };
 
 static struct ab_context make_context(const struct ab_load *l)
 {
@@ -87,19 +87,16 @@ static void put_agent(const struct ab_context *ctx, const struct ab_agent *a, st
 static void put_defaults(const struct ab_context *ctx, struct ab_config *c,
 			 const struct ab_origin *from)
 {
-	struct ab_value *deny_write = &c->v[AB_KEY_DENY_WRITE];
-	size_t n;
-	const struct ab_obeyed_name *names = ab_obeyed_names(AB_OBEYED_CLOSED, &n);
+	const struct ab_obeyed *row;
 
 	put_all(ctx, c, AB_KEY_DENY_READ, ab_default_deny_read, from);
 	for (size_t i = 0; ab_agents[i]; i++) {
 		put_words(ctx, c, AB_KEY_DENY_READ, "", ab_agents[i]->credentials, from);
 		put_words(ctx, c, AB_KEY_DENY_READ, "", ab_agents[i]->more_credentials, from);
 	}
-	ab_value_reserve(ctx->arena, deny_write, n + 8);
-	for (size_t i = 0; i < n; i++)
-		ab_value_put(ctx, AB_KEY_DENY_WRITE, deny_write, names[i].pattern, from, NULL);
-	deny_write->from = from;
+	ab_value_reserve(ctx->arena, &c->v[AB_KEY_DENY_WRITE], CLOSED_NAMES);
+	for (size_t i = 0; (row = ab_obeyed_row(i)); i++)
+		put_words(ctx, c, AB_KEY_DENY_WRITE, "", row->closed, from);
 	put_all(ctx, c, AB_KEY_ENV_STRIP, ab_default_strip, from);
 	/* What nothing set is an empty list. */
 	for (int id = AB_KEY_EXTENDS + 1; id < AB_KEY_COUNT; id++)
