@@ -40,11 +40,14 @@ server.on('stream', (stream, headers) => {
 		'/reset': () => { done(''); stream.close(http2.constants.NGHTTP2_ENHANCE_YOUR_CALM); },
 		'/leave': () => { done(''); stream.respond({ ':status': 200 }); stream.end('bye'); stream.session.goaway(0); },
 	};
+	// The client may have reset it meanwhile: to answer then throws, and would end this server.
+	if (stream.destroyed) return;
 	if (ways[path]) { ways[path](); return; }
 	stream.on('data', (chunk) => chunks.push(chunk));
 	stream.on('end', () => {
 		const body = Buffer.concat(chunks);
 		done(body.length > 1000 ? String(body.length) : body.toString('latin1'));
+		if (stream.destroyed) return;
 		if (path === '/hints') stream.additionalHeaders({ ':status': 103, link: '</x>' });
 		if (path === '/trailers') {
 			stream.respond({ ':status': 200, trailer: 'x-said' }, { waitForTrailers: true });
