@@ -50,7 +50,7 @@ test_packages="
 	bubblewrap/bwrap musl-tools/musl-gcc openssl/openssl $cross_packages
 	slurmctld/slurmctld slurmd/slurmd slurm-client/sbatch
 	debhelper/dh dpkg-dev/dpkg-buildpackage lintian/lintian
-	podman/podman runc/runc uidmap/newuidmap kubernetes-client/kubectl python3-yaml
+	podman/podman runc/runc crun/crun uidmap/newuidmap kubernetes-client/kubectl python3-yaml
 	python3-boto3 python3-google-auth python3-grpcio valgrind/valgrind
 "
 format_packages="clang-format-14/clang-format-14"

@@ -53,6 +53,12 @@ teardown_file()
 	rm -rf --one-file-system "$PODS"
 }
 
+teardown()
+{
+	[ -z "${ROOTLESS:-}" ] || kill "$ROOTLESS" || wait "$ROOTLESS" || :
+	box_teardown
+}
+
 pod()
 {
 	timeout 100 podman $(pod_options) "$@"
@@ -60,10 +66,10 @@ pod()
 
 pod_options()
 {
-	local dir=${1:-$PODS}
+	local dir=${1:-$PODS} runtime=${2:-runc}
 
 	echo "--root $dir/storage --runroot $dir/run --tmpdir $dir/tmp --storage-driver vfs" \
-		"--runtime runc --cgroup-manager=cgroupfs --events-backend=none"
+		"--runtime $runtime --cgroup-manager=cgroupfs --events-backend=none"
 }
 
 need_engine()
@@ -141,7 +147,7 @@ supervisor()
 @test "docker: a rootless engine of the user is found by itself, and gives no more" {
 	need_engine
 	need program:newuidmap
-	local user=$PODS/user service
+	local user=$PODS/user runtime=runc
 	local socket=$user/run/podman/podman.sock
 
 	mkdir -p "$user"/{home,run/podman,work/{data,.git}}
@@ -150,9 +156,16 @@ supervisor()
 	chown -R "$POD_USER:$POD_USER" "$user"
 	tar -C "$PODS/image" --owner=0 --group=0 -c . >"$PODS/image.tar"
 	chmod 644 "$PODS/image.tar" "$CONTAINERS_CONF"
-	as_pod_user 500 sh -c "podman $(pod_options "$user") import '$PODS/image.tar' $IMAGE &&
-		exec podman $(pod_options "$user") system service --time 0 unix://$socket" >"$PODS/rootless.log" 2>&1 &
-	service=$!
+	cp "$CONTAINERS_CONF" "$PODS/rootless.conf"
+	if [ -e /sys/fs/cgroup/cgroup.controllers ]; then
+		# Nobody delegated cgroups to this user, and runc insists on them.
+		need program:crun
+		runtime=crun
+		sed -i 's/^\[containers\]/&\ncgroups = "disabled"/' "$PODS/rootless.conf"
+	fi
+	CONTAINERS_CONF=$PODS/rootless.conf as_pod_user 500 sh -c "podman $(pod_options "$user" $runtime) import '$PODS/image.tar' $IMAGE &&
+		exec podman $(pod_options "$user" $runtime) system service --time 0 unix://$socket" >"$PODS/rootless.log" 2>&1 3>&- 4>&- &
+	ROOTLESS=$!
 	wait_for 200 test -S "$socket" || cat "$PODS/rootless.log"
 	cd "$user/work"
 	as_user()
@@ -174,8 +187,6 @@ supervisor()
 	[[ "$output" == *"content"*"0"*"Read-only file system"*file*"403 "*"runs as 0:0"* ]]
 	[ "$(ls data)" = file ]
 	[ "$(curl -s --unix-socket "$socket" 'http://engine/v1.41/containers/json?all=1')" = '[]' ]
-	kill "$service"
-	wait "$service" || true
 }
 
 @test "docker: hostile requests are refused with a reason and an id, and their twins are not" {

@@ -16,12 +16,15 @@ setup()
 }
 
 # What may not change: the tree without times (a marker comes and goes),
-# pathname sockets, cgroups of ours.
+# pathname sockets, cgroups of this test's runs.
 residue()
 {
 	host_snapshot --no-times "$HOME"
 	grep -F " $TEST_DIR/" /proc/net/unix
-	find /sys/fs/cgroup -name 'agentbox-*' -user "$(id -u)" 2>/dev/null | sort
+	# Other suites of the same user have cgroups there, too.
+	find /sys/fs/cgroup -name 'agentbox-*' -user "$(id -u)" 2>/dev/null | sort | while read -r cgroup; do
+		[ ! -e "$AGENTBOX_STATE/runs/${cgroup##*/agentbox-}" ] || echo "$cgroup"
+	done
 }
 
 # The host is as it was, no process of ours is left, and the next run works.

@@ -105,10 +105,10 @@ start_cluster()
 	configure
 	(enter slurmctld -D) >"$TEST_DIR/slurm/ctl.out" 2>&1 3>&- &
 	controller=$!
-	wait_for 60 inside scontrol ping
+	wait_for 200 inside scontrol ping
 	start_node n1
 	start_node n2
-	wait_for 60 nodes_ready
+	wait_for 200 nodes_ready || { tail -n 20 "$TEST_DIR"/slurm/*.out; return 1; }
 }
 
 # kill_all node NODE: every process of a node, with the steps and boxes on it.
