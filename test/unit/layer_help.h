@@ -54,7 +54,8 @@ static inline void make_layer(const char *lower, const char *upper)
 			abort();
 		setenv("T", top, 1);
 	}
-	sh("chmod -R u+rwx . 2>/dev/null || :; rm -rf lower upper; mkdir lower upper");
+	sh("rm -rf lower upper 2>/dev/null || { chmod -R u+rwx .; rm -rf lower upper; };"
+	   "mkdir lower upper");
 	if (sh("cd lower; %s", lower) != 0)
 		ok(false, "the host's folder is made");
 	wait_for_tick();
