@@ -164,7 +164,7 @@ unchanged()
 	mv "$TEST_DIR/old"/agentbox-* "$TEST_DIR/old/agentbox-0.0.9-linux-$(uname -m)"
 	echo old >"$TEST_DIR/old/agentbox-0.0.9-linux-$(uname -m)/share/man/man1/agentbox-gone.1"
 	another_release "$TEST_DIR/release"
-	tar -C "$TEST_DIR/old" -czf "$TEST_DIR/release/agentbox-0.0.9-linux-$(uname -m).tar.gz" \
+	tar -C "$TEST_DIR/old" -I 'gzip -1' -cf "$TEST_DIR/release/agentbox-0.0.9-linux-$(uname -m).tar.gz" \
 		"agentbox-0.0.9-linux-$(uname -m)"
 	list_sums "$TEST_DIR/release"
 

@@ -359,6 +359,7 @@ exchanges()
 }
 
 @test "oauth: Google's client library works with a key file whose key the box does not have" {
+	openssl genrsa -out "$NET/account.key" 2048
 	key=$(cat "$NET/account.key")
 	jq -n --arg key "$key" '{ type: "service_account", project_id: "project-1",
 		private_key_id: "real-key-id-0123456789", private_key: $key, client_id: "1",

@@ -11,8 +11,8 @@ setup_file()
 	internet_start
 	dir=$NET/ssh2
 	mkdir "$dir"
-	for kind in rsa ecdsa ed25519; do
-		inside ssh-keygen -q -t "$kind" -N '' -f "$dir/$kind"
+	for kind in "rsa -b 2048" ecdsa ed25519; do
+		inside ssh-keygen -q -t $kind -N '' -f "$dir/${kind%% *}"
 	done
 	write_sshd_config 2223 rsa ecdsa
 	write_sshd_config 2224 ed25519
