@@ -194,12 +194,13 @@ load attack/attack
 		--secret TWINE_PASSWORD -- sh ask.sh
 	[ "$status" -eq 0 ]
 	[ "$(sort -u <<<"$output")" = 200 ]
+	since_mark origin | jq -r .head >"$TEST_DIR/seen"
 	while read -r name host how; do
-		origin_saw "${how%P}${!name}"
+		grep -qF -e "${how%P}${!name}" "$TEST_DIR/seen"
 		hidden "${!name}"
 	done <list
-	origin_saw "/x?a=1&key=$GEMINI_API_KEY "
-	origin_saw "Basic $(printf '__token__:%s' "$TWINE_PASSWORD" | base64 -w0)"
+	grep -qF "/x?a=1&key=$GEMINI_API_KEY " "$TEST_DIR/seen"
+	grep -qF "Basic $(printf '__token__:%s' "$TWINE_PASSWORD" | base64 -w0)" "$TEST_DIR/seen"
 }
 
 @test "secrets: events arrive as they are sent, and the value in them does not" {

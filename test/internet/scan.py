@@ -4,8 +4,8 @@ Says where it was found, or "clean" and how much was looked at."""
 import os
 import sys
 
-FLIP = bytes(255 - i for i in range(256))
-needle = bytes.fromhex(sys.argv[1])
+# Only this process holds it as it is, and does not look into itself.
+needle = bytes(255 - b for b in bytes.fromhex(sys.argv[1]))
 roots = sys.argv[2:]
 found = []
 looked = {"files": 0, "processes": 0, "regions": 0}
@@ -13,34 +13,51 @@ looked = {"files": 0, "processes": 0, "regions": 0}
 
 # An engine that shares /proc has processes in a folder of it, under other numbers.
 PROC = "/proc/.shared" if os.path.isdir("/proc/.shared") else "/proc"
-OWN = os.path.basename(os.readlink("/proc/self"))
+OWN = os.readlink(PROC + "/self")
 
 
-def look(data, where):
-    if needle in data.translate(FLIP):
-        found.append(where)
+def look(file, size, where):
+    """In blocks, with the end of the one before: it may lie across two."""
+    end = b""
+    while size and (block := file.read(min(size, 1 << 20))):
+        if needle in end + block:
+            found.append(where)
+        end = block[1 - len(needle):]
+        size -= len(block)
 
 
 def look_at_file(path):
     try:
         with open(path, "rb") as file:
-            while block := file.read(1 << 20):
-                look(block, path)
+            look(file, 1 << 40, path)
         looked["files"] += 1
     except OSError:
         pass
 
 
+def regions(pid):
+    """Begin and end of each region, but those without a file of which no page was ever written:
+    they are zeros, and some are of many gigabytes."""
+    region, pages = None, 0
+    with open("%s/%s/smaps" % (PROC, pid)) as maps:
+        for line in maps:
+            words = line.split()
+            if not words[0].endswith(":"):
+                region = [int(x, 16) for x in words[0].split("-")]
+                pages = int(words[4])
+            elif words[0] in ("Rss:", "Swap:"):
+                pages += int(words[1])
+            elif words[0] == "VmFlags:" and pages:
+                yield region
+
+
 def look_at_memory(pid):
     try:
-        with open("%s/%s/maps" % (PROC, pid)) as maps, \
-                open("%s/%s/mem" % (PROC, pid), "rb", 0) as memory:
-            for line in maps:
-                begin, end = (int(x, 16)
-                              for x in line.split()[0].split("-"))
+        with open("%s/%s/mem" % (PROC, pid), "rb", 0) as memory:
+            for begin, end in regions(pid):
                 try:
                     memory.seek(begin)
-                    look(memory.read(end - begin), "memory of %s" % pid)
+                    look(memory, end - begin, "memory of %s" % pid)
                     looked["regions"] += 1
                 except (OSError, ValueError, OverflowError):
                     pass
