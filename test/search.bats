@@ -8,7 +8,15 @@ load attack/attack
 
 setup_file()
 {
+	local i
+
 	attack_build files
+	# Old folders of generated files, more than the search looks at; each test that needs them has
+	# them in turn, since to make them takes longer than all of the rest.
+	mkdir -p "$ATTACK"/generated/p{1..120}/d
+	for i in {1..120}; do
+		(cd "$ATTACK/generated/p$i" && touch {1..100})
+	done
 }
 
 teardown_file()
@@ -36,6 +44,7 @@ setup()
 teardown()
 {
 	stop_peers
+	[ ! -d "$WORKSPACE/node_modules/p120" ] || mv "$WORKSPACE"/node_modules/p[1-9]* "$ATTACK/generated"
 	box_teardown
 }
 
@@ -64,15 +73,11 @@ harmless()
 	[ ! -e "$HOME/PWNED" ]
 }
 
-# Old folders of generated files, more than the search looks at.
 many_generated()
 {
-	local i
-
-	mkdir -p node_modules/p0/a/b/c node_modules/p{1..120}/d
-	for i in {1..120}; do
-		(cd "node_modules/p$i" && touch {1..100})
-	done
+	mkdir -p node_modules/p0/a/b/c
+	mv "$ATTACK"/generated/p* node_modules
+	[ "$(ls node_modules | wc -l)" -eq 121 ]
 }
 
 DEEP=src/main/java/com/acme/app/service/impl/old
