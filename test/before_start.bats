@@ -12,7 +12,9 @@ TIMES=10
 
 setup_file()
 {
-	attack_build quick
+	attack_build
+	# Without the time that a loader takes.
+	gcc -O1 -static -Wall -Wextra -Werror -o "$ATTACK/quick" "$ROOT/test/attack/quick.c"
 }
 
 teardown_file()
@@ -25,7 +27,7 @@ setup()
 	box_setup
 	# On a busy machine everything is so slow that the host has been looked at again anyway.
 	HURRY=
-	! chrt -f 1 true 2>/dev/null || HURRY="chrt -f 1"
+	! chrt -f 50 true 2>/dev/null || HURRY="chrt -f 50"
 	mkdir -p "$HOME/bin" "$HOME/.config/agentbox"
 	printf '#!/bin/sh\necho "ran: git $*"\n' >"$HOME/bin/git"
 	chmod +x "$HOME/bin/git"
@@ -97,22 +99,43 @@ starts()
 	starts $TIMES run --yes --secret KEY -- sh -c "$LOOK"
 }
 
-# A shell takes longer.
-# bats test_tags=root
-@test "before a start: what a secret's command writes within a millisecond is looked at" {
-	local n file=$HOME/.config/pip/pip.conf
-	jq -n --arg quick "$ATTACK/quick" --arg file "$file" \
-		'{ secrets: { KEY: { from: "command", command: [$quick, $file], hosts: ["h.test"] } } }' \
+# quickly FILE TEXT LOOK: often, the secret's command writes FILE at once, which a shell cannot. The box, which is
+# read-only and so starts sooner, reads it as LOOK.
+quickly()
+{
+	local n file=$1 text=$2 look=$3
+
+	jq -n --arg quick "$ATTACK/quick" --arg file "$file" --arg text "$text" \
+		'{ secrets: { KEY: { from: "command", command: [$quick, $file, $text], hosts: ["h.test"] } } }' \
 		>"$HOME/.config/agentbox/config.json"
 	mkdir -p "${file%/*}"
 	for ((n = 0; n < 40; n++)); do
 		rm -f "$file"
-		run timeout 60 $HURRY "$AGENTBOX" run --secret KEY -- cat "$file" 3>&-
+		run timeout 60 $HURRY "$AGENTBOX" run --yes --read-only --secret KEY -- cat "$file" 3>&-
 		echo "$output"
 		[ "$status" -eq 0 ]
-		[[ "$output" == *"index-url = https://mirror.test/simple"* && "$output" != *hunter2* ]]
+		[[ "$output" == *"$look"* && "$output" != *hunter2* ]]
 		grep -q hunter2word "$file"
 	done
+}
+
+# bats test_tags=root
+@test "before a start: what a secret's command writes within a millisecond is looked at" {
+	quickly "$HOME/.config/pip/pip.conf" '[global]|index-url = https://me:hunter2word@mirror.test/simple|' \
+		"index-url = https://mirror.test/simple"
+}
+
+# bats test_tags=root
+@test "before a start: the same with the registries of cargo" {
+	quickly "$HOME/.cargo/config.toml" \
+		'[registries.mirror]|index = "https://me:hunter2word@mirror.test/index"|' \
+		'index = "https://mirror.test/index"'
+}
+
+# bats test_tags=root
+@test "before a start: the same with the older name of pip's settings" {
+	quickly "$HOME/.pip/pip.conf" '[global]|index-url = https://me:hunter2word@mirror.test/simple|' \
+		"index-url = https://mirror.test/simple"
 }
 
 @test "before a start: the same in a run that is reviewed" {
