@@ -312,14 +312,14 @@ recorded()
 	[ "$status" -eq 0 ]
 	starts=$((3 * $(wc -w <<<"$names")))
 	[ "$(wc -l <"$TEST_DIR/log")" -eq "$starts" ]
-	[ "$(grep -c 'a stream' <<<"$output")" -eq 7 ]
+	[ "$(grep -c 'a stream' <<<"$output")" -eq 9 ]
 	# Every byte that came is of a stream; no detached start asked for one.
-	[ "$(grep -c "/containers/create" "$TEST_DIR/log")" -eq 7 ]
-	[ "$(grep -c '^honest-.*, attached, .*/containers/create' "$TEST_DIR/log")" -eq 7 ]
+	[ "$(grep -c "/containers/create" "$TEST_DIR/log")" -eq 9 ]
+	[ "$(grep -c '^honest-.*, attached, .*/containers/create' "$TEST_DIR/log")" -eq 9 ]
 	[ "$(grep -c ", close: b''" "$TEST_DIR/log")" -gt 0 ]
 	! grep ', detached, Upgrade' "$TEST_DIR/log" || false
 	[ "$(recorded '.path | test("/exec/.*/start")')" -eq "$starts" ]
-	[ "$(recorded '.stream == true')" -eq 7 ]
+	[ "$(recorded '.stream == true')" -eq 9 ]
 	[ "$(recorded '.status == 502 and .engine_status == 101 and (.error | test("protocol switch"))')" -gt 0 ]
 }
 

@@ -24,6 +24,8 @@ ANSWERS = {
     "honest-multiplexed":
         OK + b"Content-Type: application/vnd.docker.multiplexed-stream\r\n\r\n",
     "honest-100-first": b"HTTP/1.1 100 Continue\r\n\r\n" + OK + RAW + b"\r\n",
+    "honest-fields": OK + b"Server: Docker/27\r\nApi-Version: 1.47\r\nOstype: linux\r\n" + RAW + b"\r\n",
+    "later-field": OK + RAW + b"Body-Ends: after=0\r\n\r\n",
     "length-0": OK + b"Content-Length: 0\r\n\r\n",
     "length-0-raw": OK + RAW + b"Content-Length: 0\r\n\r\n",
     "length": OK + RAW + b"Content-Length: 2\r\n\r\nOK",

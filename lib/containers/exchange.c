@@ -12,7 +12,7 @@
  *	- the route streams, and the body that was sent does not detach the command
  *	- the whole request was sent
  *	- 101 that confirms the upgrade that was asked for, or 200 with one of the engine's types of
- *	  streams, without length, coding, trailers or anything about the connection
+ *	  streams, and otherwise only fields that say nothing about the body or the connection
  *
  * After every other answer, the box's bytes are read and dropped.
  */
@@ -266,17 +266,15 @@ static bool has_stream_type(const struct ab_http_head *head)
 	       ab_http_is(type, "application/vnd.docker.multiplexed-stream");
 }
 
-/* Fields by which an engine says that it goes on with HTTP, or that the body is something else. */
-static bool has_field_of_http(const struct ab_http_head *head)
+/* Is each field one that engines put into the head of a stream? Any other could say that HTTP goes on. */
+static bool has_only_fields_of_stream(const struct ab_http_head *head)
 {
-	static const char *const fields[] = { "connection", "content-length", "content-encoding",
-					      "keep-alive", "trailer",	      "transfer-encoding",
-					      "upgrade" };
-
-	for (size_t i = 0; i < AB_COUNT(fields); i++)
-		if (ab_http_find(head, fields[i]))
-			return true;
-	return false;
+	for (size_t i = 0; i < head->nfields; i++)
+		if (!ab_http_is_one(head->fields[i].name,
+				    "api-version content-type date docker-experimental "
+				    "libpod-api-version ostype server x-reference-id"))
+			return false;
+	return true;
 }
 
 static bool opens_stream(const struct ab_engine_exchange *x, const struct ab_http_response *rs)
@@ -287,7 +285,7 @@ static bool opens_stream(const struct ab_engine_exchange *x, const struct ab_htt
 	if (rs->status == 101)
 		return true;
 	return rs->status == 200 && rs->head.minor == 1 && rs->head.body == AB_HTTP_CLOSE &&
-	       has_stream_type(&rs->head) && !has_field_of_http(&rs->head);
+	       has_stream_type(&rs->head) && has_only_fields_of_stream(&rs->head);
 }
 
 /* NULL, or why this 101 is not the engine's yes to the upgrade. */

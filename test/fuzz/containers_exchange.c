@@ -87,8 +87,10 @@ static bool is_value(const char *value, const char *want)
 /* Does this head open a stream to that request? */
 static bool is_approval(const char *head, const char *request)
 {
-	static const char *const others[] = { "content-length:", "transfer-encoding:",
-					      "connection:", "upgrade:", "keep-alive:" };
+	static const char *const known[] = {
+		"api-version:",	       "content-type:", "date:",   "docker-experimental:",
+		"libpod-api-version:", "ostype:",	"server:", "x-reference-id:"
+	};
 	bool route = strstr(request, "/attach") ||
 		     (strstr(request, "/start HTTP") && strncmp(request, "POST /exec/", 11) == 0);
 	const char *type;
@@ -102,9 +104,14 @@ static bool is_approval(const char *head, const char *request)
 	type = find_field(head, "content-type:", &n);
 	if (strncmp(head, "HTTP/1.1 200 ", 13) != 0 || !type)
 		return false;
-	for (size_t i = 0; i < AB_COUNT(others); i++)
-		if (find_field(head, others[i], &n) || n)
+	for (const char *p = head; (p = strchr(p, '\n')) && *++p;) {
+		size_t i = 0;
+
+		while (i < AB_COUNT(known) && strncasecmp(p, known[i], strlen(known[i])) != 0)
+			i++;
+		if (i == AB_COUNT(known))
 			return false;
+	}
 	return is_value(type, "application/vnd.docker.raw-stream") ||
 	       is_value(type, "application/vnd.docker.multiplexed-stream");
 }

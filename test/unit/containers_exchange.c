@@ -109,6 +109,15 @@ static const struct {
 	  "out" },
 	{ "200, compressed", "HTTP/1.1 200 OK\r\n" RAW "Content-Encoding: gzip\r\n\r\nout", 0, 200,
 	  "out" },
+	{ "200 with a field of a later engine",
+	  "HTTP/1.1 200 OK\r\n" RAW "Body-Ends: after=3\r\n\r\nout", 0, 200, "out" },
+	{ "200 with a field that only looks known",
+	  "HTTP/1.1 200 OK\r\n" RAW "Server-: x\r\n\r\nout", 0, 200, "out" },
+	{ "200 with what engines say of themselves",
+	  "HTTP/1.1 200 OK\r\nServer: Docker/27\r\nApi-Version: 1.47\r\nOstype: linux\r\n" RAW
+	  "Docker-Experimental: false\r\nLibpod-API-Version: 5.0\r\nX-Reference-Id: 0xc0\r\n"
+	  "Date: Thu, 01 Jan 1970 00:00:00 GMT\r\n\r\nout",
+	  STREAMS, 200, "out", "out" },
 	{ "200 in HTTP/1.0", "HTTP/1.0 200 OK\r\n" RAW "\r\nout", 0, 200, "out" },
 	{ "201 with the raw type", "HTTP/1.1 201 Created\r\n" RAW "\r\nout", 0, 201, "out" },
 	{ "204", "HTTP/1.1 204 No Content\r\n" RAW "\r\nmore", 0, 204, "" },

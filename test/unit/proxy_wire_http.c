@@ -574,8 +574,31 @@ static void test_upgrades(void)
 	ok(rq.head.expect, "Expect");
 }
 
+static void test_words(void)
+{
+	static const struct {
+		const char *text, *words;
+		bool is;
+	} cases[] = {
+		{ "Te", "accept te user-agent", true },
+		{ "accept", "accept te", true },
+		{ "USER-AGENT", "te user-agent", true },
+		{ "t", "accept te", false },
+		{ "tee", "accept te", false },
+		{ "accept te", "accept te", false },
+		{ "", "accept te", false },
+		{ "te", "", false },
+	};
+
+	for (size_t i = 0; i < AB_COUNT(cases); i++)
+		ok(ab_http_is_one(ab_http_text(cases[i].text), cases[i].words) == cases[i].is,
+		   "\"%s\" is %sone of \"%s\"", cases[i].text, cases[i].is ? "" : "not ",
+		   cases[i].words);
+}
+
 int main(void)
 {
+	test_words();
 	test_requests();
 	test_responses();
 	test_limits();

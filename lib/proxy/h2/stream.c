@@ -201,14 +201,8 @@ static bool is_carried(const struct ab_h2_stream *s, const struct ab_http_field 
  * are not kept in the tables of the compression. */
 static bool is_common(struct ab_http_text name)
 {
-	static const char *const common[] = {
-		"accept", "accept-encoding", "accept-language", "content-type", "te", "user-agent"
-	};
-
-	for (size_t i = 0; i < AB_COUNT(common); i++)
-		if (ab_http_is(name, common[i]))
-			return true;
-	return false;
+	return ab_http_is_one(name,
+			      "accept accept-encoding accept-language content-type te user-agent");
 }
 
 /* Append the fields to `nv`. Names are written in lower case to `names`, which must

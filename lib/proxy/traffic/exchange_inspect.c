@@ -19,37 +19,31 @@ enum { NAME_SHOWN = 64 }; /* of a field, in messages */
 /* Could it take the place of what a request line has, a method, a path or a URL? By value or name. */
 static bool could_be_requested(const struct ab_http_field *f)
 {
-	static const char *const methods[] = { "connect", "delete", "get", "head", "options",
-					       "patch",	  "post",   "put", "trace" };
 	static const char *const words[] = { "method", "path", "url", "-uri", "_uri" };
 	ab_autofree char *name = ab_strndup(f->name.s, f->name.len);
-	bool found = ab_http_begins(f->value, "/") || ab_http_begins(f->value, "http:") ||
-		     ab_http_begins(f->value, "https:");
+	bool found =
+		ab_http_begins(f->value, "/") || ab_http_begins(f->value, "http:") ||
+		ab_http_begins(f->value, "https:") ||
+		ab_http_is_one(f->value, "connect delete get head options patch post put trace");
 
 	for (size_t i = 0; i < AB_COUNT(words); i++)
 		found = found || strcasestr(name, words[i]);
-	for (size_t i = 0; i < AB_COUNT(methods); i++)
-		found = found || ab_http_is(f->value, methods[i]);
 	return found;
 }
 
 /*
  * Some servers let a field override the request line, and nobody knows the names of all. So of the
- * fields that could, only these pass.
+ * fields that could, only these pass. Fields are not allowed by a list of names, because each API has
+ * fields of its own (a tenant, the version of a client): with a list, a host with a rule about its paths
+ * would lose its clients.
  */
 static const struct ab_http_field *find_override(const struct ab_http_head *head)
 {
-	static const char *const harmless[] = { "access-control-request-method", "http-referer",
-						"origin", "referer" };
-
-	for (size_t i = 0; i < head->nfields; i++) {
-		bool known = false;
-
-		for (size_t k = 0; k < AB_COUNT(harmless); k++)
-			known = known || ab_http_is(head->fields[i].name, harmless[k]);
-		if (!known && could_be_requested(&head->fields[i]))
+	for (size_t i = 0; i < head->nfields; i++)
+		if (!ab_http_is_one(head->fields[i].name,
+				    "access-control-request-method http-referer origin referer") &&
+		    could_be_requested(&head->fields[i]))
 			return &head->fields[i];
-	}
 	return NULL;
 }
 

@@ -51,6 +51,18 @@ bool ab_http_is(struct ab_http_text s, const char *word)
 	return s.len == strlen(word) && ab_http_begins(s, word);
 }
 
+bool ab_http_is_one(struct ab_http_text s, const char *words)
+{
+	size_t n;
+
+	for (; *words; words += n + (words[n] == ' ')) {
+		n = strcspn(words, " ");
+		if (s.len == n && strncasecmp(s.s, words, n) == 0)
+			return true;
+	}
+	return false;
+}
+
 bool ab_http_tchar(int c)
 {
 	return ab_is_alnum(c) || (c && strchr("!#$%&'*+-.^_`|~", c));
@@ -217,13 +229,10 @@ static bool is_same_text(struct ab_http_text a, struct ab_http_text b)
 bool ab_http_encoded(const struct ab_http_head *head)
 {
 	/* The second is about each message in the body. */
-	static const char *const names[] = { "content-encoding", "grpc-encoding" };
-
 	for (size_t i = 0; i < head->nfields; i++)
-		for (size_t k = 0; k < AB_COUNT(names); k++)
-			if (ab_http_is(head->fields[i].name, names[k]) &&
-			    !ab_http_is(head->fields[i].value, "identity"))
-				return true;
+		if (ab_http_is_one(head->fields[i].name, "content-encoding grpc-encoding") &&
+		    !ab_http_is(head->fields[i].value, "identity"))
+			return true;
 	return false;
 }
 

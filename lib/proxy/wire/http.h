@@ -126,7 +126,8 @@ const char *ab_http_target(struct ab_http_request *rq, bool local);
 
 bool ab_http_is(struct ab_http_text s, const char *word); /* any case */
 bool ab_http_is_exactly(struct ab_http_text s, const char *word);
-bool ab_http_begins(struct ab_http_text s, const char *word); /* any case */
+bool ab_http_is_one(struct ab_http_text s, const char *words); /* of "a b c", any case */
+bool ab_http_begins(struct ab_http_text s, const char *word);  /* any case */
 /* Remove and return the text up to `c`, or all of it; also remove `c`. */
 struct ab_http_text ab_http_until(struct ab_http_text *rest, char c);
 bool ab_http_tchar(int c); /* may it be in a token? */
