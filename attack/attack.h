@@ -25,6 +25,7 @@ struct ab_attacker {
 	int port;	  /* a listener on the host's loopback */
 	int key;	  /* key of a System V shared memory segment */
 	int stray;	  /* a file descriptor that the box must not have */
+	char word[AB_WORD_SIZE]; /* of struct ab_stand_ins */
 	char path[4096];  /* ab_attacker_path() */
 	char seen[160];
 };

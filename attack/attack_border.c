@@ -7,7 +7,6 @@
 #include <sys/un.h>
 
 #include "attack/attack.h"
-#include "attack/attack_stand_ins.h"
 #include "netns/capture.h"
 #include "proxy/io/tls.h"
 

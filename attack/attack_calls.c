@@ -1,13 +1,9 @@
 /* System calls that no program in the box needs, and the terminal. */
 #include <sys/ioctl.h>
-#include <sys/personality.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "attack/attack.h"
 #include "attack/kernel_calls.h"
-#include "base/base.h"
 
 /* Only the error of a filter or a missing capability counts as held. */
 static enum ab_hold make_call(struct ab_attacker *a, const struct ab_try *t)

@@ -6,7 +6,6 @@
 #include <sys/xattr.h>
 
 #include "attack/attack.h"
-#include "base/base.h"
 #include "policy/model/policy.h"
 #include "sandbox/seccomp/seccomp.h"
 

@@ -3,7 +3,6 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include "base/base.h"
 #include "sandbox/mount/furniture.h"
 #include "attack/attack.h"
 
@@ -181,6 +180,7 @@ _Noreturn void ab_attack_inside(int argc, char **argv)
 	static struct ab_attacker a;
 	char name[16];
 	const struct ab_try *t;
+	ab_autoclose int word = -1;
 
 	/* Do nothing outside a box. */
 	if (argc != AB_ATTACKER_WORDS || !ab_furniture_boxed())
@@ -192,6 +192,8 @@ _Noreturn void ab_attack_inside(int argc, char **argv)
 	a.port = (int)strtol(argv[4], NULL, 10);
 	a.key = (int)strtol(argv[5], NULL, 10);
 	a.stray = (int)strtol(argv[6], NULL, 10);
+	word = open(ab_attacker_path(&a, "./" AB_WORD_FILE), O_RDONLY | O_CLOEXEC);
+	(void)!read(word, a.word, sizeof(a.word) - 1);
 	snprintf(name, sizeof(name), AB_ATTACKER_NAME "%s", a.tag);
 	prctl(PR_SET_NAME, name);
 	for (size_t i = 0; (t = ab_try_at(i)) != NULL; i++) {

@@ -5,26 +5,20 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#include "base/base.h"
+#include "base/process/mount_table.h"
 #include "base/system/folder.h"
+#include "base/text/sha256.h"
 #include "attack/attack.h"
 #include "attack/trial.h"
 
-#define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-
-/* FNV-1a is enough to notice a change. */
-static uint64_t hash_file(int dir, const char *name)
+static void hash_file(int dir, const char *name, char ret_hex[65])
 {
 	ab_autoclose int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	uint64_t hash = 14695981039346656037ull;
 	ab_autofree char *data = NULL;
 	size_t len = 0;
 
-	if (fd < 0 || ab_read_all(fd, 1 << 20, &data, &len) < 0)
-		return 0;
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ (unsigned char)data[i]) * 1099511628211ull;
-	return hash;
+	if (fd >= 0 && ab_read_all(fd, 1 << 20, &data, &len) == 0)
+		ab_sha256(data, len, ret_hex);
 }
 
 /* Add a line for everything below `dir`. */
@@ -36,14 +30,15 @@ static void list_files(int dir, const char *path, int depth, struct ab_strv *ret
 	while ((name = ab_folder_next(list)) != NULL) {
 		ab_autofree char *at = NULL;
 		ab_autoclose int sub = -1;
+		char hash[65] = "";
 		struct stat st;
 
 		if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		at = ab_printf("%s/%s", path, name);
-		ab_strv_addf(ret, "%s %o %u %llu %llx", at, st.st_mode, st.st_uid,
-			     S_ISREG(st.st_mode) ? (unsigned long long)st.st_size : 0,
-			     S_ISREG(st.st_mode) ? (unsigned long long)hash_file(dir, name) : 0);
+		if (S_ISREG(st.st_mode))
+			hash_file(dir, name, hash);
+		ab_strv_addf(ret, "%s %o %u %s", at, st.st_mode, st.st_uid, hash);
 		if (!S_ISDIR(st.st_mode) || depth == 16)
 			continue;
 		sub = openat(dir, name, OPEN_DIR);
@@ -73,20 +68,17 @@ char *ab_stage_snapshot(const struct ab_stage *s)
 /* The trial's mounts in our own namespace: there must be none. */
 char *ab_stage_mounts(const struct ab_stage *s)
 {
-	ab_autoclose int fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
-	ab_autofree char *text = NULL;
+	struct ab_mount_table table;
 	struct ab_buf b = { 0 };
-	size_t len;
 
-	if (fd < 0 || ab_read_all(fd, 16 << 20, &text, &len) < 0)
+	if (ab_mount_table_read(&table) < 0)
 		return ab_strdup("cannot be read");
-	for (char *line = text, *next; *line; line = next) {
-		next = line + strcspn(line, "\n");
-		if (*next)
-			*next++ = '\0';
-		if (strstr(line, s->trial->name))
-			ab_buf_printf(&b, "%s\n", line);
-	}
+	/* Others can choose the rest of the line. */
+	for (size_t i = 0; i < table.n; i++)
+		if (strstr(table.v[i].root, s->trial->name) ||
+		    ab_path_within(table.v[i].path, s->trial->base))
+			ab_buf_printf(&b, "%s\n", table.v[i].path);
+	ab_mount_table_fini(&table);
 	return ab_buf_take(&b);
 }
 
@@ -97,17 +89,32 @@ static void add_answer(struct ab_attack *attack, const char *name, bool held, co
 		      held ? good : bad);
 }
 
+/* Other users can connect, too. Of a Unix socket the kernel knows who did; of TCP only the box has the word. */
+static bool is_from_box(const struct ab_stage *s, int fd)
+{
+	struct ucred peer = { 0 };
+	socklen_t len = sizeof(peer);
+	char said[AB_WORD_SIZE] = { 0 };
+
+	return (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 &&
+		peer.pid && peer.uid == geteuid()) ||
+	       (recv(fd, said, sizeof(said) - 1, MSG_DONTWAIT) > 0 &&
+		strcmp(said, s->stand_ins.word) == 0);
+}
+
 static bool are_listeners_untouched(const struct ab_stage *s)
 {
-	for (size_t i = 0; i < AB_COUNT(s->listeners); i++) {
-		int fd = s->listeners[i] < 0 ? -1 : accept(s->listeners[i], NULL, NULL);
+	bool untouched = true;
 
-		if (fd >= 0) {
+	for (size_t i = 0; i < AB_COUNT(s->listeners); i++) {
+		int fd;
+
+		while (s->listeners[i] >= 0 && (fd = accept(s->listeners[i], NULL, NULL)) >= 0) {
+			untouched = untouched && !is_from_box(s, fd);
 			close(fd);
-			return false;
 		}
 	}
-	return true;
+	return untouched;
 }
 
 static bool is_ipc_untouched(const struct ab_stage *s)
@@ -132,34 +139,35 @@ static bool is_nothing_leaked(const struct ab_stage *s)
 	for (size_t i = 0; ab_shared_folders[i]; i++) {
 		ab_autofree char *path =
 			ab_printf("%s/" AB_INSIDE_NAME "%s", ab_shared_folders[i], s->tag);
+		struct stat st;
 
-		if (access(path, F_OK) == 0)
+		if (lstat(path, &st) == 0 && st.st_uid == geteuid())
 			return false;
 	}
 	return true;
 }
 
+#define PROCESS "Name:\t" AB_ATTACKER_NAME
 static bool is_no_process_left(const struct ab_stage *s)
 {
-	DIR *list = opendir("/proc");
-	struct dirent *entry;
-	bool none = list != NULL;
+	ab_autodir DIR *list = ab_folder_list(AT_FDCWD, "/proc");
+	const char *pid, *uid;
 
-	while (list && (entry = readdir(list)) != NULL) {
-		char path[300], name[32] = { 0 };
+	while ((pid = ab_folder_next(list)) != NULL) {
+		char path[300], text[512] = { 0 };
 		ab_autoclose int fd = -1;
 
-		snprintf(path, sizeof(path), "/proc/%s/comm", entry->d_name);
+		snprintf(path, sizeof(path), "/proc/%s/status", pid);
 		fd = open(path, O_RDONLY | O_CLOEXEC);
-		if (fd < 0 || read(fd, name, sizeof(name) - 1) < 0)
+		if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
 			continue;
-		if (strncmp(name, AB_ATTACKER_NAME, strlen(AB_ATTACKER_NAME)) == 0 &&
-		    strstr(name, s->tag))
-			none = false;
+		uid = strstr(text, "\nUid:\t");
+		text[strcspn(text, "\n")] = '\0';
+		if (strncmp(text, PROCESS, strlen(PROCESS)) == 0 && strstr(text, s->tag) && uid &&
+		    strtoul(uid + 6, NULL, 10) == geteuid())
+			return false;
 	}
-	if (list)
-		closedir(list);
-	return none;
+	return list != NULL;
 }
 
 static bool is_run_closed(const struct ab_stage *s)

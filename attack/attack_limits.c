@@ -5,7 +5,6 @@
 #include <sys/wait.h>
 
 #include "attack/attack.h"
-#include "base/base.h"
 
 static const char *make_process(struct ab_attacker *a)
 {
@@ -97,13 +96,9 @@ static enum ab_hold fill_with_empty_files(struct ab_attacker *a, const struct ab
 
 static long read_limit(const char *path)
 {
-	FILE *f = fopen(path, "re");
-	long n = 0;
-	int got = f ? fscanf(f, "%ld", &n) : 0;
+	char text[32];
 
-	if (f)
-		fclose(f);
-	return got == 1 ? n : 0;
+	return strtol(ab_first_line(path, text, sizeof(text)), NULL, 10);
 }
 
 /* They end with this process. */

@@ -3,7 +3,6 @@
 #include <sys/syscall.h>
 
 #include "attack/attack.h"
-#include "base/base.h"
 
 static enum ab_hold mount_it(struct ab_attacker *a, const struct ab_try *t)
 {

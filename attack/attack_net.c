@@ -8,10 +8,8 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-#include "base/base.h"
 #include "netns/capture.h"
 #include "attack/attack.h"
-#include "attack/attack_stand_ins.h"
 
 #ifndef IPPROTO_MPTCP
 #define IPPROTO_MPTCP 262
@@ -101,7 +99,11 @@ static enum ab_hold connect_by(struct ab_attacker *a, const char *to, int port, 
 	ab_autoclose int fd =
 		socket(addr.ss.ss_family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
 
-	return ab_refused(a, fd < 0 ? -1 : dial(fd, &addr));
+	if (fd < 0 || dial(fd, &addr) < 0)
+		return ab_refused(a, -1);
+	/* So the host knows who it was. */
+	send(fd, a->word, strlen(a->word), MSG_DONTWAIT | MSG_NOSIGNAL);
+	return ab_refused(a, 0);
 }
 
 static enum ab_hold connect_tcp(struct ab_attacker *a, const struct ab_try *t)
@@ -155,7 +157,8 @@ static enum ab_hold send_fast_open(struct ab_attacker *a, const struct ab_try *t
 	ab_autoclose int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	if (fd < 0 ||
-	    sendto(fd, "x", 1, MSG_FASTOPEN | MSG_NOSIGNAL, (struct sockaddr *)&to.ss, to.len) < 0)
+	    sendto(fd, a->word, strlen(a->word), MSG_FASTOPEN | MSG_NOSIGNAL,
+		   (struct sockaddr *)&to.ss, to.len) < 0)
 		return ab_refused(a, -1);
 	/* The host's loopback would look like that of the box. */
 	return t->number ? await_answer(a, fd) : ab_broken(a, "it worked");

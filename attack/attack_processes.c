@@ -1,5 +1,4 @@
 /* Other processes and other users. */
-#include <dirent.h>
 #include <grp.h>
 #include <linux/capability.h>
 #include <linux/sched.h>
@@ -12,7 +11,7 @@
 #include <sys/wait.h>
 
 #include "attack/attack.h"
-#include "base/base.h"
+#include "base/system/folder.h"
 #include "sandbox/plan/engine.h"
 
 /* Landlock denies it; without its scope the kernel protects pid 1 from signals of
@@ -29,9 +28,7 @@ static enum ab_hold signal_by_pidfd(struct ab_attacker *a, const struct ab_try *
 {
 	ab_autoclose int fd = (int)syscall(SYS_pidfd_open, 1, 0);
 
-	if (fd < 0)
-		return ab_held(a, "%s", strerror(errno));
-	if (syscall(SYS_pidfd_send_signal, fd, (int)t->number, NULL, 0) < 0)
+	if (fd < 0 || syscall(SYS_pidfd_send_signal, fd, (int)t->number, NULL, 0) < 0)
 		return ab_held(a, "%s", strerror(errno));
 	usleep(50000);
 	return ab_held(a, "sent, but ignored");
@@ -62,23 +59,22 @@ static enum ab_hold signal_host(struct ab_attacker *a, const struct ab_try *t)
 static enum ab_hold see_host(struct ab_attacker *a, const struct ab_try *t)
 {
 	const char *proc = find_host_proc();
-	DIR *dir = opendir(proc);
-	struct dirent *entry;
+	ab_autodir DIR *dir = ab_folder_list(AT_FDCWD, proc);
+	const char *entry;
 	int seen = 0, own = 0;
 
 	if (!dir)
 		return ab_untried(a, "%s: %s", proc, strerror(errno));
-	while ((entry = readdir(dir)) != NULL) {
+	while ((entry = ab_folder_next(dir)) != NULL) {
 		char path[300], name[32];
 
-		if (entry->d_name[0] < '0' || entry->d_name[0] > '9')
+		if (!ab_is_digit(entry[0]))
 			continue;
-		snprintf(path, sizeof(path), "%s/%s/comm", proc, entry->d_name);
+		snprintf(path, sizeof(path), "%s/%s/comm", proc, entry);
 		ab_first_line(path, name, sizeof(name));
 		seen += strncmp(name, AB_VICTIM_NAME, strlen(AB_VICTIM_NAME)) == 0;
 		own++;
 	}
-	closedir(dir);
 	return seen ? ab_broken(a, "it is visible")
 		    : ab_held(a, "%d processes, all in the box", own);
 }
@@ -124,18 +120,14 @@ static enum ab_hold steal_fd(struct ab_attacker *a, const struct ab_try *t)
 {
 	ab_autoclose int fd = (int)syscall(SYS_pidfd_open, 1, 0);
 
-	if (fd < 0)
-		return ab_held(a, "%s", strerror(errno));
-	return ab_refused_fd(a, (int)syscall(SYS_pidfd_getfd, fd, 0, 0));
+	return ab_refused_fd(a, fd < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, fd, 0, 0));
 }
 
 static enum ab_hold enter_namespace(struct ab_attacker *a, const struct ab_try *t)
 {
 	ab_autoclose int fd = open(t->arg, O_RDONLY | O_CLOEXEC);
 
-	if (fd < 0)
-		return ab_held(a, "%s", strerror(errno));
-	return ab_refused(a, setns(fd, 0));
+	return ab_refused(a, fd < 0 ? -1 : setns(fd, 0));
 }
 
 static enum ab_hold set_realtime(struct ab_attacker *a, const struct ab_try *t)
@@ -145,15 +137,22 @@ static enum ab_hold set_realtime(struct ab_attacker *a, const struct ab_try *t)
 	return ab_refused(a, sched_setscheduler(0, SCHED_FIFO, &param));
 }
 
-static const char *trace_child(struct ab_attacker *a)
+static pid_t fork_idle_child(void)
 {
 	pid_t pid = fork();
-	const char *why = NULL;
 
 	if (pid == 0) {
 		pause();
 		_exit(0);
 	}
+	return pid;
+}
+
+static const char *trace_child(struct ab_attacker *a)
+{
+	pid_t pid = fork_idle_child();
+	const char *why = NULL;
+
 	if (pid < 0 || ptrace(PTRACE_SEIZE, pid, NULL, NULL) < 0)
 		why = "tracing its own child";
 	if (pid > 0) {
@@ -166,12 +165,8 @@ static const char *trace_child(struct ab_attacker *a)
 static const char *signal_child(struct ab_attacker *a)
 {
 	int status = 0;
-	pid_t pid = fork();
+	pid_t pid = fork_idle_child();
 
-	if (pid == 0) {
-		pause();
-		_exit(0);
-	}
 	if (pid < 0 || kill(pid, SIGTERM) < 0 || waitpid(pid, &status, 0) != pid ||
 	    !WIFSIGNALED(status))
 		return "killing its own child";
@@ -269,10 +264,7 @@ static enum ab_hold find_capability(struct ab_attacker *a, const struct ab_try *
 		if (in < 0)
 			break;
 		if (in)
-			return ab_broken(a,
-					 "capability %d is in the bounding "
-					 "set",
-					 cap);
+			return ab_broken(a, "capability %d is in the bounding set", cap);
 	}
 	return ab_held(a, "the bounding set is empty");
 }

@@ -5,7 +5,6 @@
 #include <sys/un.h>
 
 #include "attack/attack.h"
-#include "base/base.h"
 #include "sandbox/seccomp/seccomp.h"
 
 static int dial_unix(const char *path, bool abstract, int type)

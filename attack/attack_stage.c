@@ -8,10 +8,7 @@
 
 #include "attack/attack.h"
 #include "attack/trial.h"
-#include "base/base.h"
 #include "base/system/folder.h"
-
-#define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 /* Below the trial's folder. */
 static const struct {

@@ -1,17 +1,20 @@
 #include "attack/attack_stand_ins.h"
 
+#include <inttypes.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
 #include "attack/attack.h"
 #include "attack/trial.h"
+#include "base/text/base64.h"
 #include "policy/values/host.h"
 #include "proxy/io/tls.h"
 
-enum { WAIT_MS = 4000, SERVE_SECONDS = 20, ROOM = 64 * 1024 };
+enum { WAIT_MS = 4000, SERVE_SECONDS = 20, ROOM = 64 * 1024, SILENT_MAX = 256 };
 
 #define TOKEN "stand-in-token-7f3a"
 #define LOGIN "stand-in-login-that-the-host-exchanges"
@@ -176,28 +179,59 @@ static void serve_engine(struct ab_side *side, struct ab_heard *heard)
 	}
 }
 
-static _Noreturn void serve(const int *listeners, struct ab_tls_site *site, struct ab_heard *heard)
+/* In a process of its own. Takes over the socket. */
+static void serve_connection(int fd, bool engine, struct ab_tls_site *site, struct ab_heard *heard)
 {
-	struct pollfd p[2] = { { .fd = listeners[0], .events = POLLIN },
-			       { .fd = listeners[1], .events = POLLIN } };
+	struct ab_side side = ab_wire_open(fd);
+
+	if (fork() == 0) {
+		ab_close_others(&fd, 1);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		alarm(SERVE_SECONDS);
+		if (ab_wire_message(&side) && !engine)
+			serve_host(&side, site, heard);
+		else if (side.in.len)
+			serve_engine(&side, heard);
+		ab_side_close(&side, false);
+		_exit(0);
+	}
+	close(fd);
+}
+
+/* Is the password in the first bytes? Our proxy sends its request in one piece. */
+static bool is_of_proxy(int fd, const char *password)
+{
+	char head[2048];
+	ssize_t n = recv(fd, head, sizeof(head), MSG_PEEK | MSG_DONTWAIT);
+
+	return n > 0 && memmem(head, (size_t)n, password, strlen(password));
+}
+
+/* Connections of others cost a descriptor and no process; the oldest silent one makes room for a new one. */
+static _Noreturn void serve(const int *listeners, const char *password, struct ab_tls_site *site,
+			    struct ab_heard *heard)
+{
+	struct pollfd p[SILENT_MAX + 2] = { [SILENT_MAX] = { listeners[0], POLLIN, 0 },
+					    [SILENT_MAX + 1] = { listeners[1], POLLIN, 0 } };
+	size_t next = 0;
 
 	signal(SIGCHLD, SIG_IGN);
-	while (poll(p, 2, -1) >= 0 || errno == EINTR) {
-		for (int i = 0; i < 2; i++) {
-			int fd = p[i].revents ? accept4(p[i].fd, NULL, NULL, SOCK_CLOEXEC) : -1;
-			struct ab_side side = ab_wire_open(fd);
+	for (size_t i = 0; i < SILENT_MAX; i++)
+		p[i] = (struct pollfd){ -1, POLLIN, 0 };
+	while (poll(p, AB_COUNT(p), -1) >= 0 || errno == EINTR) {
+		for (size_t i = 0; i < AB_COUNT(p); i++) {
+			int fd = !p[i].revents	  ? -1
+				 : i < SILENT_MAX ? ab_take_fd(&p[i].fd)
+						  : accept4(p[i].fd, NULL, NULL, SOCK_CLOEXEC);
 
-			if (fd >= 0 && fork() == 0) {
-				prctl(PR_SET_PDEATHSIG, SIGKILL);
-				alarm(SERVE_SECONDS);
-				if (ab_wire_message(&side) && i == 0)
-					serve_host(&side, site, heard);
-				else if (side.in.len)
-					serve_engine(&side, heard);
-				ab_side_close(&side, false);
-				_exit(0);
+			if (i == SILENT_MAX && fd >= 0) {
+				ab_closep(&p[next % SILENT_MAX].fd);
+				p[next++ % SILENT_MAX] = (struct pollfd){ fd, POLLIN, 0 };
+			} else if (i > SILENT_MAX ? fd >= 0 : is_of_proxy(fd, password)) {
+				serve_connection(fd, i > SILENT_MAX, site, heard);
+			} else {
+				ab_closep(&fd);
 			}
-			ab_closep(&fd);
 		}
 	}
 	_exit(1);
@@ -207,17 +241,18 @@ static _Noreturn void serve(const int *listeners, struct ab_tls_site *site, stru
 
 /* Paths start at the workspace. The engine is last: ab_stand_ins_without_engine(). */
 #define ENGINE ",\"docker\""
-static char *write_config(int port)
+static char *write_config(const char *login, int port)
 {
+	ab_autofree char *url = ab_printf("http://%s@127.0.0.1:%d", login, port);
 	struct ab_buf b = { 0 };
 
 	ab_buf_jsonf(&b,
 		     "{'network':{'allow':['" AB_STAND_IN "'],'roots':['../../root.pem'],"
-		     "'upstream':'http://127.0.0.1:%d'},'filesystem':{'share':['~/shared']},"
+		     "'upstream':%s},'filesystem':{'share':['~/shared']},"
 		     "'secrets':{'" AB_STAND_IN_VARIABLE "':{'from':'file','file':'../../login',"
 		     "'as':'bearer','hosts':['" AB_STAND_IN "'],'oauth':{'url':'https://" AB_STAND_IN
 		     "/token','client':'doctor'}}}",
-		     port);
+		     url);
 	ab_buf_jsonf(&b, ",'docker':{'images':['" AB_STAND_IN_IMAGE "'],'socket':'../../engine.sock'}}");
 	return ab_buf_take(&b);
 }
@@ -231,37 +266,51 @@ bool ab_stand_ins_without_engine(struct ab_trial *t)
 	return engine != NULL;
 }
 
+static bool pick_word(struct ab_trial *t, char ret[AB_WORD_SIZE])
+{
+	uint64_t random[2];
+
+	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
+		return false;
+	snprintf(ret, AB_WORD_SIZE, "%016" PRIx64 "%016" PRIx64, random[0], random[1]);
+	return ab_stage_plant(t, "home/project/" AB_WORD_FILE, ret) == 0;
+}
+
 void ab_stand_ins_start(struct ab_trial *t, struct ab_stand_ins *ret)
 {
 	ab_autofree char *path = ab_printf("%s/engine.sock", t->base);
+	ab_autofree char *login = NULL;
+	ab_autobuf struct ab_buf password = { 0 };
 	ab_autostrv struct ab_strv hosts = { 0 };
 	struct ab_tls_setup setup = { .hosts = &hosts, .roots = "" };
 	struct ab_tls_site *site = NULL;
-	struct ab_heard *heard = mmap(NULL, sizeof(*heard), PROT_READ | PROT_WRITE,
-				      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct ab_stand_ins s = { -1, mmap(NULL, sizeof(*s.heard), PROT_READ | PROT_WRITE,
+					   MAP_SHARED | MAP_ANONYMOUS, -1, 0) };
 	struct ab_error err;
 	int port = 0, listeners[] = { ab_stage_listen_loopback(&port),
 				      ab_stage_listen(path, false) };
-	pid_t pid = -1;
+	bool ready = pick_word(t, s.word);
 
+	login = ab_printf("doctor:%s", s.word);
+	ab_base64_add(&password, login, strlen(login), AB_BASE64_STANDARD, true);
 	ab_strv_add(&hosts, AB_STAND_IN);
-	if (heard != MAP_FAILED && port && listeners[1] >= 0 &&
+	if (ready && s.heard != MAP_FAILED && port && listeners[1] >= 0 &&
 	    ab_tls_site_new(&setup, &site, &err) == 0 &&
 	    ab_stage_plant(t, "root.pem", ab_tls_site_pem(site)) == 0 &&
 	    ab_stage_plant(t, "login", LOGIN) == 0)
-		pid = fork();
-	if (pid == 0) {
+		s.pid = fork();
+	if (s.pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		ab_close_others(listeners, AB_COUNT(listeners));
-		serve(listeners, site, heard);
+		serve(listeners, password.data, site, s.heard);
 	}
-	if (pid > 0)
-		t->config = write_config(port);
+	if (s.pid > 0)
+		t->config = write_config(login, port);
 	if (site)
 		ab_tls_site_free(site);
 	ab_closep(&listeners[0]);
 	ab_closep(&listeners[1]);
-	*ret = (struct ab_stand_ins){ pid, heard };
+	*ret = s;
 }
 
 void ab_stand_ins_stop(struct ab_stand_ins *s)

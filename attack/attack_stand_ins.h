@@ -3,6 +3,9 @@
  * Servers of the attack's own: a proxy on loopback that leads to one host, with TLS and a root of its
  * own, and a container engine behind a Unix socket. Nothing leaves the machine. Both lie as hostile
  * servers do, and count what reached them and must not. And what both ends of a connection need.
+ *
+ * Other users can connect to what listens on loopback. So the proxy has a password, a word that a file
+ * of the workspace has, too: a connection that does not say it counts for nothing.
  */
 #include "base/base.h"
 #include "proxy/io/socket_side.h"
@@ -19,11 +22,15 @@ struct ab_trial;
 enum ab_spelling { AB_SPELL_PLAIN, AB_SPELL_PART, AB_SPELL_LINES, AB_SPELL_HTML, AB_SPELL_COUNT };
 extern const char *const ab_spelled[AB_SPELL_COUNT];
 
+#define AB_WORD_FILE "word"
+#define AB_WORD_SIZE 33 /* 128 bits in hexadecimal digits */
+
 struct ab_stand_ins {
 	pid_t pid; /* -1: they could not be started */
 	struct ab_heard {
 		unsigned requests, bytes;
 	} *heard; /* shared with their processes */
+	char word[AB_WORD_SIZE];
 };
 
 /* Gives the trial settings that use them; they end with this process. */

@@ -16,7 +16,6 @@
 #include "workspace/tree/remove_tree.h"
 
 #define PREFIX "trial-"
-#define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 /* Remove trials whose owner is dead: their folder is no longer locked. */
 static void remove_dead_trials(int parent)

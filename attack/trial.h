@@ -7,6 +7,8 @@
 #include "base/base.h"
 #include "policy/layers/layers.h"
 
+#define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+
 struct ab_trial {
 	int parent; /* the real state directory */
 	int dir;    /* the trial's folder, locked while this process lives */

@@ -342,6 +342,59 @@ held only judged requests" ]
 	[[ "$output" == *"this run has no container filter that doctor can start"* ]]
 }
 
+# disturbed all|tcp|word [ARG]: doctor --attack with the network to itself, beside attack/disturb.py. With "all" that
+# is another user.
+disturbed()
+{
+	local as=() space=(unshare --user --map-current-user --net --keep-caps)
+	[ "$(id -u)" -ne 0 ] || space=(unshare --net)
+	[ "$1" != all ] || as=(setpriv --reuid 23555 --regid 23555 --clear-groups)
+
+	chmod go+x "$TEST_DIR"
+	install -d -m 1777 "$TEST_DIR/said"
+	rm -f "$TEST_DIR/said/all"
+	cp "$ROOT/test/attack/disturb.py" "$TEST_DIR/said"
+	run "${space[@]}" sh -c '
+		ip link set lo up || exit 99
+		said=$2 program=$1
+		shift 2
+		"$@" 2>>"$said.errors" &
+		timeout 120 "$program" doctor --attack --json
+		status=$?
+		kill $!
+		exit $status' sh "$AGENTBOX" "$TEST_DIR/said/all" "${as[@]}" \
+		python3 "$TEST_DIR/said/disturb.py" "$TEST_DIR/said/all" "$@" 3>&-
+	echo "$output" | jq -c '.attempts[] | select(.result == "broken")'
+	cat "$TEST_DIR/said"/all*
+	sort -u "$TEST_DIR/said/all" >"$TEST_DIR/did"
+}
+
+@test "doctor --attack: other users of the machine change no verdict" {
+	need userns
+	need landlock:6
+	local how=tcp
+	[ "$(id -u)" -ne 0 ] || how=all
+	disturbed $how
+	[ "$status" -eq 0 ]
+	[ "$(jq '.attempts | map(select(.result == "broken")) | length' <<<"$output")" -eq 0 ]
+	[ "$(outcomes secrets)" = " 17 held " ]
+	[ "$(outcomes containers)" = " 4 held " ]
+	for what in 'tcp 0' 'tcp 1' 'tcp 2' 'tcp 3'; do
+		grep -qxF "$what" "$TEST_DIR/did"
+	done
+	if [ $how = all ]; then
+		for what in unix 'file /tmp' 'file /dev/shm' process; do
+			grep -qxF "$what" "$TEST_DIR/did"
+		done
+		find /tmp /dev/shm -maxdepth 1 -user 23555 -name 'agentbox-inside-*' -delete
+	fi
+	# The twin: who knows the word is the box, or comes through our proxy.
+	disturbed word "$AGENTBOX_STATE/trial-*/home/project/word"
+	[ "$(jq -r '.attempts[] | select(.result == "broken") | "\(.wall): \(.name)"' <<<"$output")" = \
+"afterwards, outside: sockets of the host
+afterwards, outside: servers that the box may ask" ]
+}
+
 @test "doctor --attack: the same as JSON, one object" {
 	need userns
 	agentbox_split doctor --attack --json
