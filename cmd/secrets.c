@@ -89,27 +89,28 @@ static const struct command command_providers = {
 	.main = providers_main,
 };
 
+/* The rows of a command about some secrets, or all. */
+#define OF_SECRETS                                                \
+	.usage = "[OPTIONS] [NAME...]", .words = { 0, SIZE_MAX }, \
+	.groups = OPTION_GROUPS({ NULL, options_json }, { "Policy", options_policy })
+
 static const struct command command_secrets_check = {
 	.name = "secrets check",
-	.usage = "[OPTIONS] [NAME...]",
 	.summary = "check that every source gives a usable value",
 	.more = "Reads each source once, as a run would, and runs the commands among them. Never\n"
 		"prints a value. A NAME that is not in the policy is treated as with --secret.\n"
 		"The exit status is 0 if all of them work, else 1.",
-	.groups = OPTION_GROUPS({ NULL, options_json }, { "Policy", options_policy }),
-	.words = { 0, SIZE_MAX },
+	OF_SECRETS,
 	.main = check_main,
 };
 
 static const struct command command_rotate = {
 	.name = "secrets rotate",
-	.usage = "[OPTIONS] [NAME...]",
 	.summary = "replace the placeholders of secrets by new ones",
 	.more = "For a placeholder that got to where it should not be. Without NAME, those of all\n"
 		"secrets in the policy. The old ones are denied, and recorded as tripwires; the\n"
 		"values stay as they are. Active runs keep theirs until they end.",
-	.groups = OPTION_GROUPS({ NULL, options_json }, { "Policy", options_policy }),
-	.words = { 0, SIZE_MAX },
+	OF_SECRETS,
 	.main = rotate_main,
 };
 
