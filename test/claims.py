@@ -10,34 +10,30 @@ CLAIMS (test/claims.txt) has the beginning of a sentence, and below it, indented
     source PATH: TEXT       that file has this text: the number that the sentence names
     none: REASON            nobody, because the sentence promises nothing
 
-Every sentence of the section "Guarantees" needs that, and every item of "What is outside": its
-first sentence, or one of the others where that is the one that says what agentbox does.
+Every sentence of SECURITY.md needs that. A reason is for one that asks the reader for something, only
+leads to others, or says what another program does: what agentbox does or does not do can be tested.
 """
 import os
 import re
 import sys
 
-PROMISES, LIMITS = "Guarantees", "What is outside"
 # A sentence ends with a full stop, and the next one begins with a capital letter, a name, or a bracket.
 END = re.compile(r'(?:(?<=\.)|(?<=\.\))) (?=[A-Z0-9`"(\[*]|agentbox )')
 
 
-def items(path):
-    """The paragraphs and list items of both sections: (section, [sentence])."""
-    found, section, text = [], "", None
-    for line in open(path, encoding="utf-8").read().splitlines() + ["## "]:
-        head = re.match(r"## (.*)", line)
-        item = re.match(r" *- (.*)", line)
-        if text and (head or item or not line.strip()):
-            found.append((section, END.split(text)))
-            text = None
-        if head:
-            section = head[1]
-        elif item:
+def sentences_of(path):
+    """Those of its paragraphs and list items."""
+    found, text = [], ""
+    for line in open(path, encoding="utf-8").read().splitlines() + [""]:
+        item = re.match(r" *(?:-|\d+\.) (.*)", line)
+        if text and (item or not line.strip() or line.startswith("#")):
+            found += END.split(text)
+            text = ""
+        if item:
             text = item[1]
-        elif line.strip() and section in (PROMISES, LIMITS):
-            text = f"{text} {line.strip()}" if text else line.strip()
-    return [(s, sentences) for s, sentences in found if s in (PROMISES, LIMITS)]
+        elif not line.startswith("#"):
+            text = f"{text} {line.strip()}".strip()
+    return found
 
 
 def claims(path):
@@ -95,8 +91,7 @@ def main(root, security="", list_="", *_):
     security = security or os.path.join(root, "SECURITY.md")
     list_ = list_ or os.path.join(root, "test/claims.txt")
     wrong, tests, held = [], Tests(root), set()
-    sections = items(security)
-    sentences = [s for _, all_ in sections for s in all_]
+    sentences = sentences_of(security)
     for number, beginning, holders in claims(list_):
         of = [s for s in sentences if s.startswith(beginning)]
         if len(of) != 1:
@@ -110,10 +105,9 @@ def main(root, security="", list_="", *_):
             mistake = tests.mistake(holder)
             if mistake:
                 wrong.append(f"{list_}:{number}: {mistake}: {holder}")
-    for section, all_ in sections:
-        for sentence in all_ if section == PROMISES else [] if held & set(all_) else all_[:1]:
-            if sentence not in held:
-                wrong.append(f"{security}: no test is named for: {sentence}")
+    for sentence in sentences:
+        if sentence not in held:
+            wrong.append(f"{security}: no test is named for: {sentence}")
     if not sentences or not held:
         wrong.append(f"{security}, {list_}: there is nothing to compare")
     print("\n".join(wrong), end="\n" if wrong else "")

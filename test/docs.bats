@@ -619,6 +619,8 @@ shown()
 	  none: it says nothing new
 	**Two.** It is not
 	  source lib/base/base.h: #pragma once
+	A box may
+	  source lib/base/base.h: #include
 	END
 	wrong "does not exist" "no such check"
 	sed -i '/no such check/d' "$list"
@@ -626,6 +628,10 @@ shown()
 	sed -i '/^Nor is it/d' "$list"
 	wrong "no test is named for" "Nor is it read."
 	sed -i 's/Nor is it read. //' SECURITY.md
+	cp SECURITY.md before
+	printf '\n## Another section\n\nAnd more.\n' >>SECURITY.md
+	wrong "no test is named for" "And more."
+	mv before SECURITY.md
 	# The twin.
 	python3 "$ROOT/test/claims.py" "$ROOT" "$security" "$list"
 	sed -i 's/changed,/replaced,/' SECURITY.md
