@@ -781,6 +781,14 @@ next_run()
 	overlay "$set" "$1"
 }
 
+# apply_next SCRIPT: what another run changed is applied.
+apply_next()
+{
+	next_run "$1"
+	agentbox apply dev --all
+	[ "$status" -eq 0 ]
+}
+
 @test "undo: as often as there were applies, and counts what apply counted" {
 	local states=() n
 
@@ -794,9 +802,7 @@ next_run()
 	agentbox apply dev --all
 	[[ "$output" == "3 changes applied;"* ]]
 	states+=("$(tree)")
-	next_run 'rm n/m/g; echo 4 >n/m/h; echo 4 >a; echo 4 >src/b'
-	agentbox apply dev --all
-	[ "$status" -eq 0 ]
+	apply_next 'rm n/m/g; echo 4 >n/m/h; echo 4 >a; echo 4 >src/b'
 	n=${output%% *}
 	states+=("$(tree)")
 
@@ -848,9 +854,7 @@ next_run()
 
 	layer dev 'echo 1 >a'
 	for n in {2..18}; do
-		next_run "echo $n >a"
-		agentbox apply dev --all
-		[ "$status" -eq 0 ]
+		apply_next "echo $n >a"
 		if [ "$n" -le 17 ]; then
 			[[ "$output" != *"no longer"* ]]
 		else
@@ -867,15 +871,22 @@ next_run()
 	[ "$(cat a)" = 2 ]
 }
 
+# rewritten FILE EXPRESSION: FILE of a journal has what the expression makes of its data, and the checksum of that.
+rewritten()
+{
+	python3 - "$1" "$2" <<-'PYTHON'
+		import hashlib, struct, sys
+		data = open(sys.argv[1], "rb").read()[:-64]
+		data = eval(sys.argv[2])
+		open(sys.argv[1], "wb").write(data + hashlib.sha256(data).hexdigest().encode())
+	PYTHON
+}
+
 # The size of what was replaced is noted in the journal, so a test needs no large files.
 # note_size JOURNAL GIB
 note_size()
 {
-	python3 - "$AGENTBOX_STATE/layers/dev/undo/$1/size" "$2" <<-'PYTHON'
-		import hashlib, struct, sys
-		data = b"ab-size1" + struct.pack("=Q", int(sys.argv[2]) << 30)
-		open(sys.argv[1], "wb").write(data + hashlib.sha256(data).hexdigest().encode())
-	PYTHON
+	rewritten "$AGENTBOX_STATE/layers/dev/undo/$1/size" "b'ab-size1' + struct.pack('=Q', $2 << 30)"
 }
 
 @test "undo: what applies replaced is kept up to a bound, except that of the newest one" {
@@ -883,18 +894,14 @@ note_size()
 
 	layer dev 'echo 1 >a'
 	for n in 2 3 4; do
-		next_run "echo $n >a"
-		agentbox apply dev --all
-		[ "$status" -eq 0 ]
+		apply_next "echo $n >a"
 		[[ "$output" != *"no longer"* ]]
 	done
 	[ -e "$AGENTBOX_STATE/layers/dev/undo/last/size" ]
 	# Two fit, a third one does not.
 	note_size last 1
 	note_size before-2 1
-	next_run 'echo 5 >a'
-	agentbox apply dev --all
-	[ "$status" -eq 0 ]
+	apply_next 'echo 5 >a'
 	[[ "$output" == *"the oldest applies can no longer be taken back: the last 16 are kept, if they need no more than 2 GiB"* ]]
 	[ "$(ls -d "$AGENTBOX_STATE"/layers/dev/undo/before-*)" = "$AGENTBOX_STATE/layers/dev/undo/before-3" ]
 	# The newest one is kept whatever its size, also when the next one comes.
@@ -924,11 +931,7 @@ note_size()
 	agentbox apply dev --all
 	[ "$status" -eq 0 ]
 	# Another format under the same name.
-	python3 - "$undo/last/plan" <<-'PYTHON'
-		import hashlib, sys
-		data = open(sys.argv[1], "rb").read()[:-64] + b"more of it"
-		open(sys.argv[1], "wb").write(data + hashlib.sha256(data).hexdigest().encode())
-	PYTHON
+	rewritten "$undo/last/plan" "data + b'more of it'"
 	state=$(tree "$undo"; tree)
 	agentbox undo dev
 	[ "$status" -eq 1 ]
@@ -938,9 +941,7 @@ note_size()
 	[ "$(tree "$undo"; tree)" = "$state" ]
 	[ "$(cat "$undo"/last/old/*)" = 1 ]
 	# The twin: later applies work, and can be taken back in spite of it.
-	next_run 'echo 3 >a'
-	agentbox apply dev --all
-	[ "$status" -eq 0 ]
+	apply_next 'echo 3 >a'
 	agentbox undo dev
 	[ "$status" -eq 0 ]
 	[ "$(cat a)" = 2 ]
