@@ -108,10 +108,8 @@ static void fill_words(const struct ab_stage *stage, const struct ab_policy_inpu
 	ab_strv_add(words, stage->trial->base);
 	ab_strv_add(words, input->home ? input->home : "");
 	ab_strv_add(words, stage->tag);
-	ab_strv_addf(words, "%d", stage->victim);
-	ab_strv_addf(words, "%d", stage->port);
-	ab_strv_addf(words, "%d", stage->key);
-	ab_strv_addf(words, "%d", stage->secret);
+	ab_strv_addf(words, AB_ATTACKER_NUMBERS, stage->victim, stage->port, stage->key,
+		     stage->secret);
 }
 
 /* Start the box, collect its reports, inspect what is left. */

@@ -29,7 +29,8 @@ struct ab_attacker {
 	char path[4096];  /* ab_attacker_path() */
 	char seen[160];
 };
-#define AB_ATTACKER_WORDS 7
+#define AB_ATTACKER_WORDS 4
+#define AB_ATTACKER_NUMBERS "%d %d %d %d" /* victim, port, key, stray: the last word */
 
 /* Names that inside and outside agree on; the tag follows. */
 #define AB_ATTACKER_NAME "aba-" /* processes of the attack */
@@ -78,12 +79,12 @@ extern const struct ab_tries ab_tries_files, ab_tries_home, ab_tries_mounts, ab_
 /* All tables as one: the attempt with this index, or NULL. */
 const struct ab_try *ab_try_at(size_t index);
 
-enum ab_hold ab_held(struct ab_attacker *a, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-enum ab_hold ab_broken(struct ab_attacker *a, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-enum ab_hold ab_untried(struct ab_attacker *a, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+/* What it has seen; returns `hold`. */
+enum ab_hold ab_result(struct ab_attacker *a, enum ab_hold hold, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+#define ab_held(a, ...) ab_result(a, AB_HOLD_HELD, __VA_ARGS__)
+#define ab_broken(a, ...) ab_result(a, AB_HOLD_BROKEN, __VA_ARGS__)
+#define ab_untried(a, ...) ab_result(a, AB_HOLD_UNTRIED, __VA_ARGS__)
 /* r < 0: held, with errno; otherwise broken. The second one closes fd. */
 enum ab_hold ab_refused(struct ab_attacker *a, long r);
 enum ab_hold ab_refused_fd(struct ab_attacker *a, int fd);

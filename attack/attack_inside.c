@@ -26,42 +26,12 @@ const struct ab_try *ab_try_at(size_t index)
 	return NULL;
 }
 
-static enum ab_hold set_result(struct ab_attacker *a, enum ab_hold hold, const char *fmt,
-			       va_list ap)
+enum ab_hold ab_result(struct ab_attacker *a, enum ab_hold hold, const char *fmt, ...)
 {
+	va_list ap;
+
+	va_start(ap, fmt);
 	vsnprintf(a->seen, sizeof(a->seen), fmt, ap);
-	return hold;
-}
-
-enum ab_hold ab_held(struct ab_attacker *a, const char *fmt, ...)
-{
-	enum ab_hold hold;
-	va_list ap;
-
-	va_start(ap, fmt);
-	hold = set_result(a, AB_HOLD_HELD, fmt, ap);
-	va_end(ap);
-	return hold;
-}
-
-enum ab_hold ab_broken(struct ab_attacker *a, const char *fmt, ...)
-{
-	enum ab_hold hold;
-	va_list ap;
-
-	va_start(ap, fmt);
-	hold = set_result(a, AB_HOLD_BROKEN, fmt, ap);
-	va_end(ap);
-	return hold;
-}
-
-enum ab_hold ab_untried(struct ab_attacker *a, const char *fmt, ...)
-{
-	enum ab_hold hold;
-	va_list ap;
-
-	va_start(ap, fmt);
-	hold = set_result(a, AB_HOLD_UNTRIED, fmt, ap);
 	va_end(ap);
 	return hold;
 }
@@ -183,15 +153,12 @@ _Noreturn void ab_attack_inside(int argc, char **argv)
 	ab_autoclose int word = -1;
 
 	/* Do nothing outside a box. */
-	if (argc != AB_ATTACKER_WORDS || !ab_furniture_boxed())
+	if (argc != AB_ATTACKER_WORDS || !ab_furniture_boxed() ||
+	    sscanf(argv[3], AB_ATTACKER_NUMBERS, &a.victim, &a.port, &a.key, &a.stray) != 4)
 		_exit(2);
 	a.base = argv[0];
 	a.home = argv[1];
 	a.tag = argv[2];
-	a.victim = (pid_t)strtol(argv[3], NULL, 10);
-	a.port = (int)strtol(argv[4], NULL, 10);
-	a.key = (int)strtol(argv[5], NULL, 10);
-	a.stray = (int)strtol(argv[6], NULL, 10);
 	word = open(ab_attacker_path(&a, "./" AB_WORD_FILE), O_RDONLY | O_CLOEXEC);
 	(void)!read(word, a.word, sizeof(a.word) - 1);
 	snprintf(name, sizeof(name), AB_ATTACKER_NAME "%s", a.tag);

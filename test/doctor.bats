@@ -439,7 +439,7 @@ afterwards, outside: servers that the box may ask" ]
 }
 
 @test "doctor --attack: its inside does nothing outside a box" {
-	agentbox agentbox-trial-attack "$TEST_DIR" "$HOME" tag 1 1 1 1
+	agentbox agentbox-trial-attack "$TEST_DIR" "$HOME" tag "1 1 1 1"
 	[ "$status" -eq 2 ]
 	[[ "$output" == *"unknown command"* ]]
 }
@@ -466,7 +466,7 @@ afterwards, outside: servers that the box may ask" ]
 			touch dev/$device && mount --bind /dev/$device dev/$device || exit
 		done
 		touch dev/agentbox && mount --rbind dev /dev && cd home/project || exit
-		"$2" agentbox-trial-attack "$1" "$3" tagtag 999999 9 9 99
+		"$2" agentbox-trial-attack "$1" "$3" tagtag "999999 9 9 99"
 		exit $?	# a shell stays as process 1
 	' sh "$base" "$AGENTBOX" "$HOME" >reports </dev/null 3>&-
 	python3 - reports <<-'PYTHON'
