@@ -246,7 +246,7 @@ shipped_inputs()
 	{
 		git -C "$ROOT" ls-files -- meson.build meson_options.txt lib/meson.build cmd/meson.build 'cmd/*.ld' \
 			cross debian install.sh deploy share man completions bindings scripts/common.sh \
-			scripts/embed scripts/late-relocations scripts/mantext.py scripts/name-index \
+			scripts/embed scripts/late-relocations scripts/mantext.py scripts/judge-tables \
 			'scripts/pack*' scripts/release scripts/sysroot 'scripts/check-[crs]*'
 		git -C "$ROOT" grep -lE '__x86_64__|__aarch64__' -- lib cmd
 	} | LC_ALL=C sort -u

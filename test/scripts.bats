@@ -219,6 +219,37 @@ ignored()
 	[ "$(wc -l <all)" -eq 5 ]
 }
 
+@test "scripts: a mistake in a text of the judge ends the build" {
+	local file change says n=0
+
+	cp -r "$ROOT/lib/shell" whole
+	run -0 "$ROOT/scripts/judge-tables" out.c whole
+	grep -q 'ab_toolbox ab_tools_clouds' out.c
+	# File, expression for sed, what it says.
+	while IFS='|' read -r file change says; do
+		rm -rf wrong
+		cp -r whole wrong
+		sed -i "$change" "wrong/tables/$file"
+		run ! cmp -s "whole/tables/$file" "wrong/tables/$file"
+		run ! "$ROOT/scripts/judge-tables" out.c wrong
+		echo "$change: $output"
+		[[ "$output" == *"tables/$file: "*"$says"* ]]
+		n=$((n + 1))
+	done <<-'END'
+		containers.txt|s/^kubectl oc/oc kubectl/|not sorted
+		containers.txt|s/^ctr (/helm (/|two rows
+		containers.txt|s/^ctr (help: -h)/ctr (help: -x)/|no such help
+		containers.txt|s/[$]DRY/$WET/|no such list
+		clouds.txt|s/^\t\treason: /&An explanation that is by far too long for the place that it has. /|longer than
+		clouds.txt|s/^\tcloud-change/\t\t\tcloud-change/|indented too far
+		options.txt|s/^\tappend$/\tb a/|not sorted
+		options.txt|s/^zip: /zypper: /|two rows
+		options.txt|s/^zip: bintx/zip bintx/|not NAMES
+		rules.txt|s/^\tinstead: /\tanyway: /|what is anyway
+	END
+	[ "$n" -eq 10 ]
+}
+
 @test "release: it replaces a release and an empty folder, and nothing else" {
 	mkdir mine
 	echo mine >mine/file

@@ -51,7 +51,7 @@ static void test_row(const struct ab_opts *opts, bool *ret_letters, bool *ret_wo
 	}
 }
 
-/* scripts/name-index reads the table as text, and checks the names. */
+/* scripts/judge-tables makes the table of a text, and checks the names. */
 static void test_table(void)
 {
 	bool end = true, letters = true, rest = true, words = true;

@@ -137,7 +137,7 @@ static void test_hits(void)
 /* A text that fills its array has no end, which C allows. */
 #define ENDS(array) ((array)[sizeof(array) - 1] == '\0')
 
-/* scripts/name-index checks the names: sorted in a row, and each in one row. */
+/* scripts/judge-tables checks the names: sorted in a row, and each in one row. */
 static void check_box(const struct ab_toolbox *box, const char *name)
 {
 	bool led = false, end = true, filled = true;

@@ -245,7 +245,7 @@ static void test_cases(void)
 /* A text that fills its array has no end, which C allows. */
 #define ENDS(array) ((array)[sizeof(array) - 1] == '\0')
 
-/* scripts/name-index checks the names: sorted in a row, and each in one row. */
+/* scripts/judge-tables checks the names: sorted in a row, and each in one row. */
 static void test_table(void)
 {
 	bool own = true, end = true;

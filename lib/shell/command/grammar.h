@@ -4,19 +4,16 @@
  * matchers use it to distinguish options from operands, so they all read a
  * command line in the same way.
  *
- * Options without a value need not be listed, with two exceptions: a prefix of
- * a longer name that takes a value ("pre" of pip, because of "prefix="), and
- * options that people write before a subcommand. An unlisted option may or may
- * not take a value, so tool.c tries both readings.
+ * An unlisted option may or may not take a value, so tool.c tries both readings.
  *
  * Pure, no memory.
  */
 #include "shell/command/simple.h"
 
 /*
- * AB_PROGRAMS() names the programs of a row, with "|" between, because a subcommand has a blank:
- * "git checkout". Rows without names continue the long names of the row above, in order. A row
- * contains its texts: pointers would have to be relocated at each start of the program.
+ * scripts/judge-tables makes the rows of tables/options.txt. Some continue the long names of the row
+ * above, in order. A row contains its texts: pointers would have to be relocated at each start of
+ * the program.
  */
 struct ab_name_slot;
 

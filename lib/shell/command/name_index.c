@@ -2,7 +2,7 @@
 
 #include "shell/command/grammar.h"
 
-/* Of the first eight bytes and the last eight; scripts/name-index has the same. */
+/* Of the first eight bytes and the last eight; scripts/judge-tables has the same. */
 static uint32_t hash_name(struct ab_text name)
 {
 	uint64_t number = ab_name_number(name);

@@ -2,12 +2,12 @@
 /*
  * Which tables of lib/shell have a row for a program, which row it is, and where its option
  * grammar is. A command is looked up once; then no table is searched for its name.
- * scripts/name-index makes the index from the tables at build time.
+ * scripts/judge-tables makes the index from the tables at build time.
  */
 #include "shell/command/simple.h"
 #include "shell/syntax/name_table.h"
 
-/* In the order of scripts/name-index. */
+/* In the order of scripts/judge-tables. */
 enum ab_table {
 	AB_TABLE_SYSTEM = 1 << 0,
 	AB_TABLE_PACKAGES = 1 << 1,
@@ -85,7 +85,7 @@ static inline size_t ab_name_row(const struct ab_name_slot *slot, unsigned table
 
 /*
  * A row of a table in the index, and the programs that it is about: sorted, with blanks
- * between. scripts/name-index reads the names in the source, so the row does not have them.
+ * between. scripts/judge-tables reads the names in the source, so the row does not have them.
  */
 #define AB_PROGRAMS(names, ...) \
 	{                       \

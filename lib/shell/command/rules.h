@@ -1,7 +1,7 @@
 #pragma once
 /*
- * The built-in rules: names, verdicts and reasons. The match_*.c files find the
- * commands that they apply to.
+ * The built-in rules: names, verdicts and reasons (tables/rules.txt). The match_*.c files and
+ * the other tables find the commands that they apply to.
  *
  * Order does not matter: the strictest hit wins.
  */

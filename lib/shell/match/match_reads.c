@@ -1,86 +1,11 @@
 /*
- * Commands that only read and print: those listed here, without the options that
- * write or run something.
+ * Commands that only read and print: those of tables/reads.txt, and what needs code.
  */
 #include "shell/command/grammar.h"
 #include "shell/command/secret_files.h"
 #include "shell/syntax/name_table.h"
 #include "shell/command/name_index.h"
 #include "shell/tools/tool.h"
-
-#define READ AB_RULE_SAFE_READ
-
-static const struct ab_deed deeds[] = {
-	AB_PROGRAMS(
-		": [ [[ arch b2sum base32 base64 basename bc break bzcat bzgrep cal cat cd chdir "
-		"cksum clear cmp colrm column comm continue cut df diff dir dircolors dirname dirs "
-		"du echo egrep exa exit expand expr eza factor false fgrep findmnt fmt fold free "
-		"getconf getent getopts grep groups head hexdump hexyl id iostat join jq last "
-		"locale locate logname look ls lsattr lsb_release lsblk lscpu lsd lsmem lsmod lsns "
-		"lspci lsusb md5sum modinfo more mountpoint namei netstat nl nproc numfmt od paste "
-		"pathchk pgrep pidof plocate popd pr ps pstree pushd pwd readelf readlink realpath "
-		"return rev seq set sha1sum sha224sum sha256sum sha384sum sha512sum shift shopt "
-		"sleep stat strings sum tac tail test times tokei tr true tsort tty type uname "
-		"unexpand uptime users vdir vmstat wait wc whereis which who whoami xzcat zcat "
-		"zgrep zless",
-		AB_HELP_ALONE, "", .rule = READ),
-	AB_PROGRAMS("bat batcat", AB_HELP_ALONE, "", "",
-		    "--pager --config-file --generate-config-file cache", READ),
-	/* A word without + sets the time. */
-	AB_PROGRAMS("date", AB_HELP_ALONE, "", "", "-s --set", READ, .bare = true),
-	{ AB_ALSO, "+*", "", "-s --set", READ, .bare = true },
-	AB_PROGRAMS("declare export typeset", AB_HELP_ALONE, "", "-p", "", READ),
-	{ AB_ALSO, "", .rule = READ, .bare = true },
-	/* Another program compares. */
-	AB_PROGRAMS("diff3 sdiff", AB_HELP_ALONE, "", "", "-o --output --diff-program", READ),
-	AB_PROGRAMS("dmesg", AB_HELP_ALONE, "", "",
-		    "-c -C -n -D -E --clear --read-clear --console-*", READ),
-	AB_PROGRAMS("fd fdfind", AB_HELP_ALONE, "", "", "-x -X --exec --exec-batch", READ),
-	AB_PROGRAMS("file", AB_HELP_ALONE, "", "", "-C --compile", READ),
-	AB_PROGRAMS("find", AB_HELP_ALONE, "", "",
-		    "-exec -execdir -ok -okdir -delete -fprint* -fls", READ),
-	AB_PROGRAMS("history", AB_HELP_ALONE, "", "", "-c -d -a -n -r -w -p -s", READ),
-	AB_PROGRAMS("ip", AB_HELP_ALONE, "*", "", "-b -batch -force", READ, .bare = true),
-	{ AB_ALSO, "* show|list|ls|lst|get", "", "-b -batch -force", READ },
-	AB_PROGRAMS("journalctl", AB_HELP_ALONE, "", "",
-		    "--vacuum-* --rotate --flush --sync --relinquish-var --smart-* "
-		    "--update-catalog --setup-keys",
-		    READ),
-	AB_PROGRAMS("less", AB_HELP_ALONE, "", "", "-o -O -k --log-file --LOG-FILE --lesskey-* +*",
-		    READ),
-	AB_PROGRAMS("command", AB_HELP_ALONE, "", "-v -V", "", READ),
-	AB_PROGRAMS("lsof", AB_HELP_ALONE, "", "", "-D", READ),
-	AB_PROGRAMS("man", AB_HELP_ALONE, "", "", "-P --pager -H --html -C --config-file", READ),
-	AB_PROGRAMS("alias env hash hostname jobs ulimit umask w", AB_HELP_ALONE, "", .rule = READ,
-		    .bare = true),
-	/* A second name is written to. */
-	AB_PROGRAMS("ifconfig uniq", AB_HELP_ALONE, "", .rule = READ, .bare = true),
-	{ AB_ALSO, "*", .rule = READ, .bare = true },
-	AB_PROGRAMS("shuf", AB_HELP_ALONE, "", "", "-o --output", READ),
-	/* With -v it sets a variable, possibly PATH. */
-	AB_PROGRAMS("printf", AB_HELP_ALONE, "", "", "-v", READ),
-	AB_PROGRAMS("rg", AB_HELP_ALONE, "", "", "--pre --hostname-bin", READ),
-	AB_PROGRAMS("sort", AB_HELP_ALONE, "", "", "-o --output --compress-program --files0-from",
-		    READ),
-	AB_PROGRAMS("ss", AB_HELP_ALONE, "", "", "-K --kill -D", READ),
-	AB_PROGRAMS("systemctl", AB_HELP_ALONE,
-		    "status|list-*|show|show-environment|is-*|cat|get-default|"
-		    "list-dependencies",
-		    "", "-H --host -M --machine", READ),
-	{ AB_ALSO, "", "", "-H --host -M --machine", READ, .bare = true },
-	AB_PROGRAMS("top", AB_HELP_ALONE, "", "-b --batch", "", READ),
-	AB_PROGRAMS("tree", AB_HELP_ALONE, "", "", "-o -R --output", READ),
-	AB_PROGRAMS("unzip", AB_HELP_ALONE, "", "-l -v -Z -t", "", READ),
-	AB_PROGRAMS("xxd", AB_HELP_ALONE, "", "", "-r --revert -revert", READ, .bare = true),
-	{ AB_ALSO, "*", "", "-r --revert -revert", READ, .bare = true },
-	AB_PROGRAMS("yq", AB_HELP_ALONE, "", "", "-i --inplace --in-place -s --split-exp", READ),
-	/* It can also remove and write files. */
-	AB_PROGRAMS("zstdcat", AB_HELP_ALONE, "", "",
-		    "--rm -o --output-dir-flat --output-dir-mirror --train* --patch-from --trace",
-		    READ),
-};
-
-const struct ab_toolbox ab_tools_reads = { deeds, AB_COUNT(deeds), AB_TABLE_READS };
 
 static bool prints_harmless_variable(const struct ab_simple *command)
 {
@@ -268,7 +193,7 @@ void ab_match_reads(const struct ab_scene *scene, const struct ab_simple *comman
 		 : ab_text_is(command->name, "sed") ? sed_only_prints(command)
 						    : ab_text_is(command->name, "printenv") &&
 							      prints_harmless_variable(command))
-		ab_hit_add(hits, READ, command->range);
+		ab_hit_add(hits, AB_RULE_SAFE_READ, command->range);
 	else
 		ab_toolbox_match(&ab_tools_reads, command, hits);
 }

@@ -354,42 +354,6 @@ static bool picks_from_environment(const struct ab_simple *command)
 	return false;
 }
 
-/* Keyrings and programs that print tokens. */
-static const struct ab_deed deeds[] = {
-	AB_PROGRAMS("aws", AB_HELP_ALONE, "configure get|export-credentials",
-		    .rule = AB_RULE_CREDENTIAL_ACCESS),
-	{ AB_ALSO, "secretsmanager get-secret-value", .rule = AB_RULE_CREDENTIAL_ACCESS },
-	{ AB_ALSO, "sts get-session-token|assume-role", .rule = AB_RULE_CREDENTIAL_ACCESS },
-	AB_PROGRAMS("az", AB_HELP_ALONE, "account get-access-token",
-		    .rule = AB_RULE_CREDENTIAL_ACCESS),
-	{ AB_ALSO, "keyvault secret show|download", .rule = AB_RULE_CREDENTIAL_ACCESS },
-	AB_PROGRAMS("gcloud", AB_HELP_ALONE, "auth print-access-token|print-identity-token",
-		    .rule = AB_RULE_CREDENTIAL_ACCESS),
-	{ AB_ALSO, "auth application-default print-access-token",
-	  .rule = AB_RULE_CREDENTIAL_ACCESS },
-	{ AB_ALSO, "secrets versions access", .rule = AB_RULE_CREDENTIAL_ACCESS },
-	AB_PROGRAMS("gh", AB_HELP_ALONE, "auth token", .rule = AB_RULE_CREDENTIAL_ACCESS),
-	{ AB_ALSO, "auth status", "-t --show-token", "", AB_RULE_CREDENTIAL_ACCESS },
-	AB_PROGRAMS("gpg", AB_HELP_ALONE, "", "--export-secret-keys --export-secret-subkeys", "",
-		    AB_RULE_CREDENTIAL_ACCESS),
-	AB_PROGRAMS("kubectl oc", AB_HELP_ALONE, "config view", "--raw", "",
-		    AB_RULE_CREDENTIAL_ACCESS),
-	{ AB_ALSO, "get secret|secrets|secret/*|secrets/*", "-o* --output", "",
-	  AB_RULE_CREDENTIAL_ACCESS },
-	AB_PROGRAMS("op", AB_HELP_ALONE, "read|inject", .rule = AB_RULE_CREDENTIAL_ACCESS),
-	{ AB_ALSO, "item get", .rule = AB_RULE_CREDENTIAL_ACCESS },
-	AB_PROGRAMS("pass", AB_HELP_ALONE, "show", .rule = AB_RULE_CREDENTIAL_ACCESS),
-	AB_PROGRAMS("secret-tool", AB_HELP_ALONE, "lookup|search",
-		    .rule = AB_RULE_CREDENTIAL_ACCESS),
-	AB_PROGRAMS("security", AB_HELP_ALONE,
-		    "find-generic-password|find-internet-password|dump-keychain|export",
-		    .rule = AB_RULE_CREDENTIAL_ACCESS),
-	AB_PROGRAMS("vault", AB_HELP_ALONE, "read", .rule = AB_RULE_CREDENTIAL_ACCESS),
-	{ AB_ALSO, "kv get", .rule = AB_RULE_CREDENTIAL_ACCESS },
-};
-
-static const struct ab_toolbox toolbox = { deeds, AB_COUNT(deeds), AB_TABLE_KEYRINGS };
-
 /* What a program sends to other machines. */
 enum sends {
 	WORDS,	/* its words: a host name, an address */
@@ -623,5 +587,5 @@ void ab_match_secrets(const struct ab_scene *scene, const struct ab_simple *comm
 	if (picks_from_environment(command))
 		ab_hit_because(hits, AB_RULE_CREDENTIAL_ACCESS, command->range,
 			       "Searches the environment for keys or passwords.");
-	ab_toolbox_match(&toolbox, command, hits);
+	ab_toolbox_match(&ab_tools_keyrings, command, hits);
 }

@@ -138,32 +138,11 @@ static void judge_written(void *arg, enum ab_write_targets how, const struct ab_
 		ab_hit_add(w->hits, AB_RULE_AGENT_CONFIG, file->range);
 }
 
-static const struct ab_deed deeds[] = {
-	AB_PROGRAMS("claude codex gemini", AB_HELP_ALONE,
-		    "mcp add|add-json|remove|add-from-claude-desktop",
-		    .rule = AB_RULE_AGENT_CONFIG),
-	{ AB_ALSO, "config set|add|remove", .rule = AB_RULE_AGENT_CONFIG },
-	{ AB_ALSO, "plugin install|enable|disable|uninstall", .rule = AB_RULE_AGENT_CONFIG },
-	AB_PROGRAMS("agentbox", AB_HELP_ALONE, "allow|deny|trust|untrust",
-		    .rule = AB_RULE_AGENT_CONFIG),
-	{ AB_ALSO, "config set|unset|edit|init|add|remove", .rule = AB_RULE_AGENT_CONFIG },
-	{ AB_ALSO, "approvals revoke|clear|add", .rule = AB_RULE_AGENT_CONFIG },
-	{ AB_ALSO, "hook install|uninstall|remove", .rule = AB_RULE_AGENT_CONFIG },
-	{ AB_ALSO, "rules add|remove|set", .rule = AB_RULE_AGENT_CONFIG },
-	AB_PROGRAMS("at", AB_HELP_ALONE, "", "", "-l -c -V", AB_RULE_PERSISTENCE),
-	AB_PROGRAMS("batch", AB_HELP_ALONE, "", "", "-V", AB_RULE_PERSISTENCE),
-	AB_PROGRAMS("crontab", AB_HELP_ALONE, "", "", "-l -V", AB_RULE_PERSISTENCE),
-	AB_PROGRAMS("launchctl", AB_HELP_ALONE, "load|bootstrap|enable|submit",
-		    .rule = AB_RULE_PERSISTENCE),
-};
-
-static const struct ab_toolbox toolbox = { deeds, AB_COUNT(deeds), AB_TABLE_SETTINGS };
-
 void ab_match_writes(const struct ab_scene *scene, const struct ab_simple *command,
 		     struct ab_hits *hits)
 {
 	struct writing writing = { scene, command, hits };
 
 	ab_write_targets_each(command, judge_written, &writing);
-	ab_toolbox_match(&toolbox, command, hits);
+	ab_toolbox_match(&ab_tools_settings, command, hits);
 }

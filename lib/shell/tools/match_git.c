@@ -1,104 +1,11 @@
 /*
- * git: commands that publish, discard work, make a program run later, or only read.
+ * git: commands that publish, discard work, make a program run later, or only read. Most are in
+ * tables/git.txt and tables/git_reads.txt; here is what needs code.
  */
 #include <strings.h>
 
 #include "shell/command/grammar.h"
 #include "shell/tools/tool.h"
-
-#define REWRITE AB_RULE_HISTORY_REWRITE
-#define PUBLISH AB_RULE_GIT_PUBLISH
-#define DISCARD AB_RULE_GIT_DISCARD
-
-#define UNCOMMITTED "Discards uncommitted changes."
-
-/* Options that make a reading command write a file or run a program. */
-#define RUNS "--output --ext-diff --textconv --show-signature"
-#define BRANCH_CHANGES                                                   \
-	"-d -D -m -M -c -C -f -u -t --delete --move --copy --force "     \
-	"--set-upstream-to --unset-upstream --edit-description --track " \
-	"--create-reflog"
-#define TAG_CHANGES                                                          \
-	"-a -s -u -f -d -m -F -e -v --annotate --sign --local-user --force " \
-	"--delete --message --file --edit --verify"
-
-static const struct ab_deed deeds[] = {
-	AB_PROGRAMS("git", AB_HELP_LETTER, "push", "", "-n --dry-run", PUBLISH,
-		    .reason = "Publishes commits."),
-	{ AB_ALSO, "push", "-f --force --force-with-lease --mirror --delete -d --prune +* :*",
-	  "-n --dry-run", REWRITE },
-	{ AB_ALSO, "send-pack|http-push", "", "-n --dry-run", PUBLISH },
-	{ AB_ALSO, "svn dcommit", "", "-n --dry-run", PUBLISH },
-	{ AB_ALSO, "svn|p4|lfs submit|set-tree|push", "", "-n --dry-run", PUBLISH },
-	{ AB_ALSO, "send-email|imap-send", "", "--dry-run", PUBLISH },
-	{ AB_ALSO, "filter-branch|filter-repo|replace", "", "-l --list --analyze", REWRITE },
-	{ AB_ALSO, "reflog expire|delete", "", "-n --dry-run", REWRITE },
-	{ AB_ALSO, "gc", "--prune=now --prune=all", "", REWRITE },
-	{ AB_ALSO, "prune", "", "-n --dry-run", REWRITE },
-	{ AB_ALSO, "reset", "--hard --merge", "", DISCARD, .reason = UNCOMMITTED },
-	{ AB_ALSO, "clean", "-f --force", "-n --dry-run", DISCARD,
-	  .reason = "Deletes untracked files." },
-	{ AB_ALSO, "checkout", "-f --force", "", DISCARD, .reason = UNCOMMITTED },
-	{ AB_ALSO, "checkout-index", "-f --force", "", DISCARD, .reason = UNCOMMITTED },
-	{ AB_ALSO, "restore", "-W --worktree", "", DISCARD, .reason = UNCOMMITTED },
-	{ AB_ALSO, "restore *", "", "-S --staged", DISCARD, .reason = UNCOMMITTED },
-	{ AB_ALSO, "switch", "-f --force --discard-changes", "", DISCARD, .reason = UNCOMMITTED },
-	{ AB_ALSO, "stash drop|clear", .rule = DISCARD, .reason = "Deletes stashed changes." },
-	{ AB_ALSO, "branch", "-D", "", DISCARD,
-	  .reason = "Deletes a branch even if it is not merged." },
-	{ AB_ALSO, "worktree remove", "-f --force", "", DISCARD, .reason = UNCOMMITTED },
-	{ AB_ALSO, "rm", "-f --force", "--cached -n --dry-run", DISCARD, .reason = UNCOMMITTED },
-	{ AB_ALSO, "update-ref", "-d --delete", "", DISCARD,
-	  .reason = "Deletes a branch even if it is not merged." },
-	{ AB_ALSO, "submodule deinit", "-f --force", "", DISCARD, .reason = UNCOMMITTED },
-	{ AB_ALSO, "read-tree", "--reset", "", DISCARD, .reason = UNCOMMITTED },
-};
-
-const struct ab_toolbox ab_tools_git = { deeds, AB_COUNT(deeds), AB_TABLE_GIT };
-
-/* Commands that only read. */
-static const struct ab_deed reads[] = {
-	{ AB_HELP_LONG,
-	  "status|log|diff|show|rev-parse|ls-files|ls-tree|blame|annotate|"
-	  "describe|shortlog|rev-list|name-rev|merge-base|cherry|"
-	  "count-objects|whatchanged|var|version|for-each-ref",
-	  "", RUNS, AB_RULE_GIT_READ },
-	{ AB_ALSO,
-	  "show-ref|diff-tree|diff-index|diff-files|check-ignore|check-attr|"
-	  "check-mailmap|check-ref-format|range-diff|show-branch|verify-pack|"
-	  "patch-id|stripspace",
-	  "", RUNS, AB_RULE_GIT_READ },
-	{ AB_ALSO, "grep", "", "-O --open-files-in-pager --textconv --ext-grep", AB_RULE_GIT_READ },
-	{ AB_ALSO, "cat-file", "", "--textconv --filters", AB_RULE_GIT_READ },
-	{ AB_ALSO, "branch", "", BRANCH_CHANGES, AB_RULE_GIT_READ, .bare = true },
-	{ AB_ALSO, "branch", "-l --list --contains --no-contains --merged --no-merged --points-at",
-	  BRANCH_CHANGES, AB_RULE_GIT_READ },
-	{ AB_ALSO, "tag", "", TAG_CHANGES, AB_RULE_GIT_READ, .bare = true },
-	{ AB_ALSO, "tag",
-	  "-l --list -n --contains --no-contains --merged --no-merged "
-	  "--points-at",
-	  TAG_CHANGES, AB_RULE_GIT_READ },
-	{ AB_ALSO, "remote", .rule = AB_RULE_GIT_READ, .bare = true },
-	{ AB_ALSO, "remote get-url", .rule = AB_RULE_GIT_READ },
-	{ AB_ALSO, "reflog", "", RUNS, AB_RULE_GIT_READ, .bare = true },
-	{ AB_ALSO, "reflog show|exists|list", "", RUNS, AB_RULE_GIT_READ },
-	{ AB_ALSO, "stash list|show", "", RUNS, AB_RULE_GIT_READ },
-	{ AB_ALSO, "config", "--get --get-all --get-regexp --get-urlmatch -l --list",
-	  "-e --edit --unset --add --replace-all", AB_RULE_GIT_READ },
-	{ AB_ALSO, "config get|list", .rule = AB_RULE_GIT_READ },
-	{ AB_ALSO, "config *", "", "-e --edit --unset* --add --replace-all --remove-* --rename-*",
-	  AB_RULE_GIT_READ, .bare = true },
-	{ AB_ALSO, "worktree list", .rule = AB_RULE_GIT_READ },
-	{ AB_ALSO, "submodule status|summary", .rule = AB_RULE_GIT_READ },
-	{ AB_ALSO, "submodule", .rule = AB_RULE_GIT_READ, .bare = true },
-	{ AB_ALSO, "notes show|list", .rule = AB_RULE_GIT_READ },
-	{ AB_ALSO, "bisect log|view", .rule = AB_RULE_GIT_READ },
-	{ AB_ALSO, "lfs ls-files|status|env|version", .rule = AB_RULE_GIT_READ },
-	{ AB_ALSO, "symbolic-ref *", "", "-d --delete -m", AB_RULE_GIT_READ, .bare = true },
-	{ AB_ALSO, "sparse-checkout list", .rule = AB_RULE_GIT_READ },
-};
-
-static const struct ab_toolbox read_tools = { reads, AB_COUNT(reads), AB_TABLE_GIT };
 
 /* Configuration keys that name a program, or a file that names one. */
 static const char programs[] =
@@ -223,15 +130,16 @@ static void match_subcommand(const struct ab_simple *command, size_t at, bool pl
 
 	rest.argv += at - 1;
 	rest.argc -= at - 1;
-	ab_tool_match(&ab_tools_git, deeds, &git, &rest, hits);
+	ab_tool_match(&ab_tools_git, ab_tools_git.deeds, &git, &rest, hits);
 	ab_tool_operands(&git, &rest, &operands);
 	if (checks_out_files(&git, &rest, &operands) || is_branch_forced(&git, &rest, &operands))
-		ab_hit_because(hits, DISCARD, command->range, UNCOMMITTED);
+		ab_hit_because(hits, AB_RULE_GIT_DISCARD, command->range,
+			       "Discards uncommitted changes.");
 	if (sets_program(&git, &rest, &operands))
 		ab_hit_because(hits, AB_RULE_PERSISTENCE, command->range,
 			       "Makes later git commands run a program.");
 	if (plain && ab_tool_plain(command))
-		ab_tool_match(&read_tools, reads, &git, &rest, hits);
+		ab_tool_match(&ab_tools_git_reads, ab_tools_git_reads.deeds, &git, &rest, hits);
 }
 
 /* A reading command is not plain if an option before it configures or replaces a

@@ -5,55 +5,6 @@
 #include "shell/command/grammar.h"
 #include "shell/tools/tool.h"
 
-#define TRANSFER AB_RULE_FILE_TRANSFER
-#define SCAN AB_RULE_NETWORK_SCAN
-#define DATABASE AB_RULE_DATABASE_CLIENT
-
-static const struct ab_deed deeds[] = {
-	AB_PROGRAMS(
-		"mariadb-dump mongodump mongoexport mongoimport mongorestore mysqldump mysqlimport "
-		"pg_basebackup pg_dump pg_dumpall pg_restore",
-		AB_HELP_ALONE, "", .rule = AB_RULE_DATABASE_BACKUP),
-	AB_PROGRAMS("dumpcap tcpdump tshark wireshark", AB_HELP_ALONE, "", "",
-		    "-D --list-interfaces -r --read-file", SCAN,
-		    .reason = "Captures network traffic."),
-	AB_PROGRAMS("curl", AB_HELP_LONG, "", "-T --upload-file", "", TRANSFER),
-	/* Protocols that send what the address says. */
-	{ AB_ALSO, "", "dict://* gopher://* gophers://* smtp://* smtps://* telnet://* tftp://*", "",
-	  TRANSFER },
-	AB_PROGRAMS("clickhouse-client", AB_HELP_LONG, "", .rule = DATABASE),
-	AB_PROGRAMS("cqlsh createdb createuser dropdb dropuser mariadb mongo mongosh mycli mysql "
-		    "mysqladmin mysqlsh pgcli psql snowsql sqlcmd sqlplus usql",
-		    AB_HELP_ALONE, "", .rule = DATABASE),
-	AB_PROGRAMS("influx", AB_HELP_LETTER, "", .rule = DATABASE),
-	AB_PROGRAMS("nc ncat netcat", AB_HELP_ALONE, "", "-z", "localhost 127.0.0.1 0.0.0.0 ::1",
-		    SCAN),
-	AB_PROGRAMS("rclone", AB_HELP_LETTER,
-		    "copy|copyto|copyurl|sync|bisync|move|moveto|delete|deletefile|purge|"
-		    "mkdir|rmdir|rmdirs|mount|rcat|serve|dedupe|cleanup|touch|config|link",
-		    "", "-n --dry-run", TRANSFER),
-	AB_PROGRAMS("redis-cli valkey-cli", AB_HELP_ALONE, "", .rule = DATABASE),
-	{ AB_ALSO, "", "--rdb", "", AB_RULE_DATABASE_BACKUP },
-	AB_PROGRAMS("arp-scan bettercap ettercap ffuf masscan netdiscover ngrep nikto nmap rustscan "
-		    "sqlmap zmap",
-		    AB_HELP_ALONE, "", .rule = SCAN),
-	AB_PROGRAMS("dirb hping3 hydra", AB_HELP_ALONE, "*", .rule = SCAN),
-	AB_PROGRAMS("gobuster", AB_HELP_LETTER, "*", .rule = SCAN),
-	AB_PROGRAMS("scp", AB_HELP_ALONE, "* *", .rule = TRANSFER),
-	AB_PROGRAMS("magic-wormhole wormhole", AB_HELP_ALONE, "send|receive|recv|tx|rx",
-		    .rule = TRANSFER),
-	AB_PROGRAMS("autossh mosh rlogin rsh slogin ssh ssh-copy-id sshpass telnet", AB_HELP_ALONE,
-		    "*", "", "-V -G -Q", AB_RULE_SSH_COMMAND),
-	AB_PROGRAMS("rsync", AB_HELP_ALONE, "", "*:* rsync://*", "-n --dry-run", TRANSFER),
-	{ AB_ALSO, "", "--daemon", "", TRANSFER },
-	AB_PROGRAMS(
-		"atftp croc curlftpfs ftp lftp ncftp ncftpget ncftpput pscp psftp sftp smbclient "
-		"sshfs tftp",
-		AB_HELP_ALONE, "*", .rule = TRANSFER),
-};
-
-const struct ab_toolbox ab_tools_hosts = { deeds, AB_COUNT(deeds), AB_TABLE_HOSTS };
-
 /*
  * git itself runs ssh to fetch (upload-pack) and to push (receive-pack). The remote
  * command follows the host as one word or several.

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * Programs with subcommands and options, as tables: what each combination of words
- * does. A subcommand follows the tool's own options, which are in the grammar. An
+ * Programs with subcommands and options, as tables (lib/shell/tables): what each combination of
+ * words does. A subcommand follows the tool's own options, which are in the grammar. An
  * operand after an unknown option may be its value, so deeds are matched with and
  * without that operand: an unknown option hides nothing. A request for help or the
  * version matches no deed, except one that allows.
@@ -15,9 +15,9 @@
 /* How the programs are asked for help, in the first of their deeds. */
 enum ab_help {
 	AB_ALSO,	/* not the first: another deed of the same programs */
-	AB_HELP_ALONE,	/* --help; -h -V -? as the only argument */
-	AB_HELP_LETTER, /* also -h as the last word */
-	AB_HELP_LONG,	/* only --help: -h has another meaning */
+	AB_HELP_ALONE,	/* --help; -h -V -? as the only argument: if a table does not say */
+	AB_HELP_LETTER, /* "help: -h": also -h as the last word */
+	AB_HELP_LONG,	/* "help: --help only": -h has another meaning */
 };
 
 /*
@@ -51,8 +51,10 @@ struct ab_toolbox {
 	unsigned table; /* enum ab_table */
 };
 
-extern const struct ab_toolbox ab_tools_system, ab_tools_packages, ab_tools_git, ab_tools_publish,
-	ab_tools_containers, ab_tools_clouds, ab_tools_hosts, ab_tools_reads;
+/* One for each text of tables/ with deeds. */
+extern const struct ab_toolbox ab_tools_system, ab_tools_packages, ab_tools_git, ab_tools_git_reads,
+	ab_tools_publish, ab_tools_containers, ab_tools_clouds, ab_tools_hosts, ab_tools_devices,
+	ab_tools_reads, ab_tools_settings, ab_tools_keyrings;
 
 enum { AB_OPERANDS_MAX = 8 };
 

@@ -1,6 +1,6 @@
 /*
  * Commands that run other commands, and their syntax; their options are in
- * grammar.c. A wrapper that only runs its command is transparent; one that does
+ * tables/options.txt. A wrapper that only runs its command is transparent; one that does
  * more (as root, elsewhere, later) keeps a verdict of its own.
  */
 #include "shell/command/name_index.h"
