@@ -2,6 +2,8 @@
 
 #include <strings.h>
 
+#include "base/text/words.h"
+
 /* What a setting of the table may have as its value. */
 enum kind {
 	WORD,	  /* letters, digits, "-" and "_": a flag, a number, one of git's words */
@@ -17,198 +19,72 @@ enum kind {
 	TREE,	  /* the folder of the checkout */
 };
 
-struct free_key {
-	const char *key;
+/* Keys with one kind of value: words, sorted. "*" is any subsection, or at the end any name. */
+struct free_keys {
 	enum kind kind;
+	const char *keys;
 };
 
-/* Sorted by key. "*" is any subsection, or at the end any name. */
-static const struct free_key free_keys[] = {
-	{ "advice.*", WORD },
-	{ "author.email", TEXT },
-	{ "author.name", TEXT },
-	{ "branch.*.description", TEXT },
-	{ "branch.*.gh-merge-base", REF },
-	{ "branch.*.github-pr-owner-number", TEXT },
-	{ "branch.*.merge", REF },
-	{ "branch.*.pushremote", REMOTE },
-	{ "branch.*.rebase", WORD },
-	{ "branch.*.remote", REMOTE },
-	{ "branch.*.vscode-merge-base", REF },
-	{ "branch.autosetupmerge", WORD },
-	{ "branch.autosetuprebase", WORD },
-	{ "branch.sort", TEXT },
-	{ "checkout.defaultremote", REMOTE },
-	{ "color.*", WORDS },
-	{ "column.*", WORDS },
-	{ "commit.verbose", WORD },
-	{ "committer.email", TEXT },
-	{ "committer.name", TEXT },
-	{ "core.abbrev", WORD },
-	{ "core.autocrlf", WORD },
-	{ "core.eol", WORD },
-	{ "core.filemode", WORD },
-	{ "core.fsmonitor", BOOL },
-	{ "core.ignorecase", WORD },
-	{ "core.logallrefupdates", WORD },
-	{ "core.precomposeunicode", WORD },
-	{ "core.quotepath", WORD },
-	{ "core.safecrlf", WORD },
-	{ "core.sparsecheckout", WORD },
-	{ "core.sparsecheckoutcone", WORD },
-	{ "core.whitespace", TEXT },
-	{ "diff.algorithm", WORD },
-	{ "diff.colormoved", WORD },
-	{ "diff.mnemonicprefix", WORD },
-	{ "diff.noprefix", WORD },
-	{ "diff.renames", WORD },
-	{ "extensions.worktreeconfig", WORKTREE },
-	{ "fetch.prune", WORD },
-	{ "fetch.prunetags", WORD },
-	{ "gc.auto", WORD },
-	{ "gc.autodetach", WORD },
-	{ "gitflow.branch.*", REF },
-	{ "gitflow.initialized", WORD },
-	{ "gitflow.prefix.*", REF },
-	{ "gitflow.version", TEXT },
-	{ "index.sparse", WORD },
-	{ "init.defaultbranch", REF },
-	{ "lfs.*.access", WORD },
-	{ "lfs.*.locksverify", WORD },
-	{ "lfs.concurrenttransfers", WORD },
-	{ "lfs.fetchexclude", TEXT },
-	{ "lfs.fetchinclude", TEXT },
-	{ "lfs.locksverify", WORD },
-	{ "lfs.repositoryformatversion", WORD },
-	{ "log.date", TEXT },
-	{ "log.excludedecoration", TEXT },
-	{ "maintenance.auto", WORD },
-	{ "maintenance.strategy", WORD },
-	{ "merge.conflictstyle", WORD },
-	{ "merge.ff", WORD },
-	{ "pager.*", BOOL },
-	{ "pull.ff", WORD },
-	{ "pull.rebase", WORD },
-	{ "push.autosetupremote", WORD },
-	{ "push.default", WORD },
-	{ "push.followtags", WORD },
-	{ "rebase.autosquash", WORD },
-	{ "rebase.autostash", WORD },
-	{ "rebase.updaterefs", WORD },
-	{ "remote.*.fetch", REF },
-	{ "remote.*.followremotehead", WORD },
-	{ "remote.*.gh-resolved", TEXT },
-	{ "remote.*.mirror", WORD },
-	{ "remote.*.prune", WORD },
-	{ "remote.*.prunetags", WORD },
-	{ "remote.*.pushurl", ADDRESS },
-	{ "remote.*.skipdefaultupdate", WORD },
-	{ "remote.*.skipfetchall", WORD },
-	{ "remote.*.tagopt", WORD },
-	{ "remote.*.url", ADDRESS },
-	{ "remote.pushdefault", REMOTE },
-	{ "rerere.autoupdate", WORD },
-	{ "rerere.enabled", WORD },
-	{ "status.showuntrackedfiles", WORD },
-	{ "submodule.*.active", WORD },
-	{ "submodule.*.branch", REF },
-	{ "submodule.*.fetchrecursesubmodules", WORD },
-	{ "submodule.*.ignore", WORD },
-	{ "submodule.*.path", REF },
-	{ "submodule.*.shallow", WORD },
-	{ "submodule.*.update", UPDATE },
-	{ "submodule.*.url", SOURCE },
-	{ "submodule.active", REF },
-	{ "submodule.fetchjobs", WORD },
-	{ "submodule.recurse", WORD },
-	{ "tag.sort", TEXT },
-	{ "user.email", TEXT },
-	{ "user.name", TEXT },
-	{ "user.useconfigonly", WORD },
+static const struct free_keys usual[] = {
+	{ WORD, "advice.* branch.*.rebase branch.autosetupmerge branch.autosetuprebase "
+		"commit.verbose core.abbrev core.autocrlf core.eol core.filemode core.ignorecase "
+		"core.logallrefupdates core.precomposeunicode core.quotepath core.safecrlf "
+		"core.sparsecheckout core.sparsecheckoutcone diff.algorithm diff.colormoved "
+		"diff.mnemonicprefix diff.noprefix diff.renames fetch.prune fetch.prunetags "
+		"gc.auto gc.autodetach gitflow.initialized index.sparse lfs.*.access "
+		"lfs.*.locksverify lfs.concurrenttransfers lfs.locksverify "
+		"lfs.repositoryformatversion maintenance.auto maintenance.strategy "
+		"merge.conflictstyle merge.ff pull.ff pull.rebase push.autosetupremote "
+		"push.default push.followtags rebase.autosquash rebase.autostash "
+		"rebase.updaterefs remote.*.followremotehead remote.*.mirror remote.*.prune "
+		"remote.*.prunetags remote.*.skipdefaultupdate remote.*.skipfetchall "
+		"remote.*.tagopt rerere.autoupdate rerere.enabled status.showuntrackedfiles "
+		"submodule.*.active submodule.*.fetchrecursesubmodules submodule.*.ignore "
+		"submodule.*.shallow submodule.fetchjobs submodule.recurse user.useconfigonly" },
+	{ WORDS, "color.* column.*" },
+	{ BOOL, "core.fsmonitor pager.*" },
+	{ TEXT, "author.email author.name branch.*.description branch.*.github-pr-owner-number "
+		"branch.sort committer.email committer.name core.whitespace gitflow.version "
+		"lfs.fetchexclude lfs.fetchinclude log.date log.excludedecoration "
+		"remote.*.gh-resolved tag.sort user.email user.name" },
+	{ REF, "branch.*.gh-merge-base branch.*.merge branch.*.vscode-merge-base "
+	       "gitflow.branch.* gitflow.prefix.* init.defaultbranch remote.*.fetch "
+	       "submodule.*.branch submodule.*.path submodule.active" },
+	{ ADDRESS, "remote.*.pushurl remote.*.url" },
+	{ SOURCE, "submodule.*.url" },
+	{ REMOTE, "branch.*.pushremote branch.*.remote checkout.defaultremote remote.pushdefault" },
+	{ UPDATE, "submodule.*.update" },
+	{ WORKTREE, "extensions.worktreeconfig" },
 };
 
 /* What git init, git clone and scalar clone write, and what people set in a repository of their own at
- * once. Sorted by key. */
-static const struct free_key made_keys[] = {
-	{ "alias.*", WORD },
-	{ "am.keepcr", WORD },
-	{ "am.threeway", WORD },
-	{ "apply.whitespace", WORD },
-	{ "checkout.workers", WORD },
-	{ "commit.gpgsign", WORD },
-	{ "commitgraph.generationversion", WORD },
-	{ "core.bare", WORD },
-	{ "core.bigfilethreshold", WORD },
-	{ "core.commitgraph", WORD },
-	{ "core.compression", WORD },
-	{ "core.fscache", WORD },
-	{ "core.hidedotfiles", WORD },
-	{ "core.longpaths", WORD },
-	{ "core.loosecompression", WORD },
-	{ "core.multipackindex", WORD },
-	{ "core.preloadindex", WORD },
-	{ "core.repositoryformatversion", WORD },
-	{ "core.sharedrepository", WORD },
-	{ "core.splitindex", WORD },
-	{ "core.symlinks", WORD },
-	{ "core.untrackedcache", WORD },
-	{ "core.worktree", TREE },
-	{ "credential.*.usehttppath", WORD },
-	{ "credential.usehttppath", WORD },
-	{ "credential.validate", WORD },
-	{ "diff.context", WORD },
-	{ "diff.ignoresubmodules", WORD },
-	{ "diff.renamelimit", WORD },
-	{ "diff.submodule", WORD },
-	{ "extensions.compatobjectformat", WORD },
-	{ "extensions.objectformat", WORD },
-	{ "extensions.partialclone", REMOTE },
-	{ "extensions.preciousobjects", WORD },
-	{ "extensions.refstorage", WORD },
-	{ "extensions.relativeworktrees", WORD },
-	{ "extensions.worktreeconfig", WORD },
-	{ "feature.experimental", WORD },
-	{ "feature.manyfiles", WORD },
-	{ "fetch.bundlecreationtoken", WORD },
-	{ "fetch.bundleuri", SOURCE },
-	{ "fetch.parallel", WORD },
-	{ "fetch.recursesubmodules", WORD },
-	{ "fetch.showforcedupdates", WORD },
-	{ "fetch.unpacklimit", WORD },
-	{ "fetch.writecommitgraph", WORD },
-	{ "format.pretty", WORD },
-	{ "gui.gcwarning", WORD },
-	{ "http.lowspeedlimit", WORD },
-	{ "http.lowspeedtime", WORD },
-	{ "http.postbuffer", WORD },
-	{ "index.skiphash", WORD },
-	{ "index.threads", WORD },
-	{ "index.version", WORD },
-	{ "merge.renamelimit", WORD },
-	{ "merge.renames", WORD },
-	{ "merge.renormalize", WORD },
-	{ "merge.stat", WORD },
-	{ "pack.compression", WORD },
-	{ "pack.threads", WORD },
-	{ "pack.usebitmaps", WORD },
-	{ "pack.usesparse", WORD },
-	{ "protocol.version", WORD },
-	{ "rebase.stat", WORD },
-	{ "receive.autogc", WORD },
-	{ "receive.denycurrentbranch", WORD },
-	{ "receive.denydeletes", WORD },
-	{ "receive.denynonfastforwards", WORD },
-	{ "remote.*.partialclonefilter", REF },
-	{ "remote.*.promisor", WORD },
-	{ "status.aheadbehind", WORD },
-	{ "status.branch", WORD },
-	{ "status.submodulesummary", WORD },
-	{ "submodule.alternateerrorstrategy", WORD },
-	{ "submodule.alternatelocation", WORD },
-	{ "tag.gpgsign", WORD },
-	{ "uploadpack.allowanysha1inwant", WORD },
-	{ "uploadpack.allowfilter", WORD },
-	{ "user.signingkey", REF },
+ * once. */
+static const struct free_keys made[] = {
+	{ WORD, "alias.* am.keepcr am.threeway apply.whitespace checkout.workers commit.gpgsign "
+		"commitgraph.generationversion core.bare core.bigfilethreshold core.commitgraph "
+		"core.compression core.fscache core.hidedotfiles core.longpaths "
+		"core.loosecompression core.multipackindex core.preloadindex "
+		"core.repositoryformatversion core.sharedrepository core.splitindex "
+		"core.symlinks core.untrackedcache credential.*.usehttppath "
+		"credential.usehttppath credential.validate diff.context diff.ignoresubmodules "
+		"diff.renamelimit diff.submodule extensions.compatobjectformat "
+		"extensions.objectformat extensions.preciousobjects extensions.refstorage "
+		"extensions.relativeworktrees extensions.worktreeconfig feature.experimental "
+		"feature.manyfiles fetch.bundlecreationtoken fetch.parallel "
+		"fetch.recursesubmodules fetch.showforcedupdates fetch.unpacklimit "
+		"fetch.writecommitgraph format.pretty gui.gcwarning http.lowspeedlimit "
+		"http.lowspeedtime http.postbuffer index.skiphash index.threads index.version "
+		"merge.renamelimit merge.renames merge.renormalize merge.stat pack.compression "
+		"pack.threads pack.usebitmaps pack.usesparse protocol.version rebase.stat "
+		"receive.autogc receive.denycurrentbranch receive.denydeletes "
+		"receive.denynonfastforwards remote.*.promisor status.aheadbehind status.branch "
+		"status.submodulesummary submodule.alternateerrorstrategy "
+		"submodule.alternatelocation tag.gpgsign uploadpack.allowanysha1inwant "
+		"uploadpack.allowfilter" },
+	{ REF, "remote.*.partialclonefilter user.signingkey" },
+	{ SOURCE, "fetch.bundleuri" },
+	{ REMOTE, "extensions.partialclone" },
+	{ TREE, "core.worktree" },
 };
 
 static bool has_only(const char *value, const char *more)
@@ -294,36 +170,37 @@ static bool is_plain_update(const char *value)
 }
 
 /* Does the key match? "a.*.b": any subsection; "a.*": any name in a section. */
-static bool key_matches(const char *pattern, const char *key)
+static bool key_matches(const char *pattern, size_t n, const char *key)
 {
-	const char *star = strchr(pattern, '*');
-	size_t head, tail, len = strlen(key);
+	const char *star = memchr(pattern, '*', n);
+	size_t len = strlen(key), head = star ? (size_t)(star - pattern) : n;
+	size_t tail = star ? n - head - 1 : 0;
 
-	if (!star)
-		return strcmp(pattern, key) == 0;
-	head = (size_t)(star - pattern);
-	tail = strlen(star + 1);
-	return len > head + tail && strncmp(key, pattern, head) == 0 &&
-	       strcmp(key + len - tail, star + 1) == 0;
+	return (star ? len > head + tail : len == n) && memcmp(key, pattern, head) == 0 &&
+	       memcmp(key + len - tail, pattern + n - tail, tail) == 0;
 }
 
-static const struct free_key *find_in(const struct free_key *keys, size_t n, const char *key)
+static const struct free_keys *find_in(const struct free_keys *rows, size_t n, const char *key)
 {
-	for (size_t i = 0; i < n; i++)
-		if (key_matches(keys[i].key, key))
-			return &keys[i];
+	for (size_t i = 0; i < n; i++) {
+		const char *list = rows[i].keys, *word;
+
+		for (size_t len; (word = ab_word_next(&list, &len));)
+			if (key_matches(word, len, key))
+				return &rows[i];
+	}
 	return NULL;
 }
 
-static const struct free_key *find_key(const char *key, bool made)
+static const struct free_keys *find_key(const char *key, bool of_run)
 {
-	const struct free_key *found = made ? find_in(made_keys, AB_COUNT(made_keys), key) : NULL;
+	const struct free_keys *found = of_run ? find_in(made, AB_COUNT(made), key) : NULL;
 
-	return found ? found : find_in(free_keys, AB_COUNT(free_keys), key);
+	return found ? found : find_in(usual, AB_COUNT(usual), key);
 }
 
 /* A flag without a value is true. */
-static bool is_flag(const struct free_key *found, const struct ab_gitkeys_terms *terms)
+static bool is_flag(const struct free_keys *found, const struct ab_gitkeys_terms *terms)
 {
 	return found->kind == WORD || found->kind == WORDS || found->kind == BOOL ||
 	       (found->kind == WORKTREE && terms->worktree_pinned);
@@ -331,7 +208,7 @@ static bool is_flag(const struct free_key *found, const struct ab_gitkeys_terms 
 
 bool ab_gitkeys_allow(const char *key, const char *value, const struct ab_gitkeys_terms *terms)
 {
-	const struct free_key *found = find_key(key, terms->made);
+	const struct free_keys *found = find_key(key, terms->made);
 
 	if (!found || !value)
 		return found && is_flag(found, terms);
@@ -364,7 +241,7 @@ bool ab_gitkeys_allow(const char *key, const char *value, const struct ab_gitkey
 
 bool ab_gitkeys_names_remote(const char *key, const char *value)
 {
-	const struct free_key *found = find_key(key, true);
+	const struct free_keys *found = find_key(key, true);
 
 	return found && found->kind == REMOTE && value && is_remote_name(value);
 }
@@ -373,14 +250,14 @@ char *ab_gitkeys_remote(const char *key, const char *value)
 {
 	size_t n = strlen(key);
 
-	if (!value || !value[0] || !key_matches("remote.*.url", key))
+	if (!value || !value[0] || !key_matches("remote.*.url", strlen("remote.*.url"), key))
 		return NULL;
 	return ab_strndup(key + 7, n - 7 - 4);
 }
 
 const char *ab_gitkeys_explain(const char *key)
 {
-	const struct free_key *found = find_key(key, false);
+	const struct free_keys *found = find_key(key, false);
 
 	if (!found)
 		return "is not among the settings that the box may change";
