@@ -15,7 +15,7 @@ bool ab_glob_matches(const char *pattern, size_t pattern_len, const char *text, 
 		     bool fold)
 {
 	const char *p = pattern, *pattern_end = p + pattern_len, *star = NULL;
-	const char *s = text, *end = s + len, *retry = s;
+	const char *s = text, *end = len ? s + len : s, *retry = s;
 
 	while (s < end) {
 		if (p < pattern_end && *p == '*') {

@@ -6,6 +6,7 @@
 #include <endian.h>
 #include <strings.h>
 
+#include "base/data/glob.h"
 #include "shell/syntax/field.h"
 
 /* Inline: most names differ in their first bytes, so a call would cost more. */
@@ -142,6 +143,17 @@ static inline bool ab_contains_any_case(const char *list, struct ab_text text)
 		for (uint32_t i = 0; i + w.len <= text.len; i++)
 			if (strncasecmp(text.s + i, w.s, w.len) == 0)
 				return true;
+	return false;
+}
+
+/* Does `text` match a pattern of the list, in which "*" is any text? `fold`: in any case. */
+static inline bool ab_matches_listed(const char *list, struct ab_text text, bool fold)
+{
+	struct ab_text w;
+
+	while (text.len > 0 && (w = ab_list_next(&list)).len > 0)
+		if (ab_glob_matches(w.s, w.len, text.s, text.len, fold))
+			return true;
 	return false;
 }
 

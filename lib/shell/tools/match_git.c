@@ -2,8 +2,6 @@
  * git: commands that publish, discard work, make a program run later, or only read. Most are in
  * tables/git.txt and tables/git_reads.txt; here is what needs code.
  */
-#include <strings.h>
-
 #include "shell/command/grammar.h"
 #include "shell/tools/tool.h"
 
@@ -17,28 +15,6 @@ static const char programs[] =
 	"receive.*hook remote.*.vcs remote.*uploadpack remote.*receivepack sendemail.* "
 	"gc.recentobjectshook trailer.* interactive.difffilter submodule.*update fsmonitor.* "
 	"tar.*";
-
-/* The pattern has at most one star; ignores the case of the key. */
-static bool is_key(struct ab_text key, struct ab_text pattern)
-{
-	const char *star = memchr(pattern.s, '*', pattern.len);
-	uint32_t before = star ? (uint32_t)(star - pattern.s) : pattern.len;
-	uint32_t after = star ? pattern.len - before - 1 : 0;
-
-	return (star ? key.len >= before + after : key.len == before) &&
-	       strncasecmp(key.s, pattern.s, before) == 0 &&
-	       strncasecmp(key.s + key.len - after, pattern.s + pattern.len - after, after) == 0;
-}
-
-static bool is_key_listed(const char *list, struct ab_text key)
-{
-	struct ab_text pattern;
-
-	while ((pattern = ab_list_next(&list)).len > 0)
-		if (is_key(key, pattern))
-			return true;
-	return false;
-}
 
 /* An alias for a git command, which is judged when it is used. */
 static bool is_own_alias(const struct ab_field *value)
@@ -58,8 +34,9 @@ static bool sets_program(const struct ab_opts *git, const struct ab_simple *comm
 		return false;
 	if (ab_field_is(words->v[1], "set"))
 		at = 2;
-	return words->len > at + 1 && is_key_listed(programs, words->v[at]->text) &&
-	       !(is_key_listed("alias.*", words->v[at]->text) && is_own_alias(words->v[at + 1]));
+	return words->len > at + 1 && ab_matches_listed(programs, words->v[at]->text, true) &&
+	       !(ab_matches_listed("alias.*", words->v[at]->text, true) &&
+		 is_own_alias(words->v[at + 1]));
 }
 
 /* "src/main.c", but not "v1.2" or "release-1.x", which are versions. */
@@ -118,7 +95,7 @@ static bool is_look(struct ab_text setting)
 		return true;
 	if (equals)
 		setting.len = (uint32_t)(equals - setting.s);
-	return is_key_listed(looks, setting);
+	return ab_matches_listed(looks, setting, true);
 }
 
 static void match_subcommand(const struct ab_simple *command, size_t at, bool plain,

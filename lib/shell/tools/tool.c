@@ -3,33 +3,9 @@
 #include "shell/command/grammar.h"
 #include "shell/syntax/name_table.h"
 
-static bool begins_with(struct ab_text text, struct ab_text start)
-{
-	return text.len >= start.len && memcmp(text.s, start.s, start.len) == 0;
-}
-
-/* "*" matches any text. Patterns come from the tables and are short. */
 static bool matches_pattern(struct ab_text text, struct ab_text pattern)
 {
-	uint32_t t = 0, p = 0, resume = 0, star = UINT32_MAX;
-
-	while (t < text.len) {
-		if (p < pattern.len && pattern.s[p] == '*') {
-			star = ++p;
-			resume = t;
-		} else if (p < pattern.len && pattern.s[p] == text.s[t]) {
-			p++;
-			t++;
-		} else if (star != UINT32_MAX) {
-			p = star;
-			t = ++resume;
-		} else {
-			return false;
-		}
-	}
-	while (p < pattern.len && pattern.s[p] == '*')
-		p++;
-	return p == pattern.len;
+	return ab_glob_matches(pattern.s, pattern.len, text.s, text.len, false);
 }
 
 static bool matches_choice(struct ab_text text, struct ab_text choices)
@@ -96,7 +72,8 @@ static bool is_long(const struct ab_opt_walk *w, struct ab_text item)
 		if (!w->value.text.s || !ab_text_same(w->value.text, value))
 			return false;
 	}
-	return matches_pattern(w->name, name) || (w->name.len >= 3 && begins_with(name, w->name));
+	return matches_pattern(w->name, name) || (w->name.len >= 3 && name.len >= w->name.len &&
+						  memcmp(name.s, w->name.s, w->name.len) == 0);
 }
 
 /* The item is "-x", "-xvalue", or a whole word such as "-delete". */
@@ -323,14 +300,9 @@ static const char harmless[] =
 
 static bool is_harmless(const struct ab_binding *b)
 {
-	const char *list = harmless;
-	struct ab_text pattern;
-
-	while ((pattern = ab_list_next(&list)).len > 0)
-		if (matches_pattern(b->name, pattern))
-			return true;
-	return ab_listed("GIT_PAGER PAGER", b->name) &&
-	       (ab_field_is(&b->value, "cat") || ab_field_is(&b->value, ""));
+	return ab_matches_listed(harmless, b->name, false) ||
+	       (ab_listed("GIT_PAGER PAGER", b->name) &&
+		(ab_field_is(&b->value, "cat") || ab_field_is(&b->value, "")));
 }
 
 static bool writes_file(const struct ab_redirect *r)

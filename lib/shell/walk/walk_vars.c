@@ -8,24 +8,11 @@ enum { VALUE_MAX = 64 * 1024 };
 static const struct ab_var not_known = { .text = { "", 1 }, .unknown = true };
 
 /* Variables that change which program a name means, what it loads or how words are
- * read. A final "*" matches any rest. */
+ * read. */
 static const char altering[] =
 	"BASHOPTS BASH_ENV DYLD_* ENV EXECIGNORE GCONV_PATH GIT_* IFS LD_* LESS* LOCPATH "
 	"MANPAGER NODE_OPTIONS PAGER PATH PERL5* PROMPT_COMMAND PYTHON* RIPGREP_* RUBY* "
 	"SHELLOPTS TERMINFO";
-
-static bool alters_programs(struct ab_text name)
-{
-	const char *list = altering;
-	struct ab_text item;
-
-	while ((item = ab_list_next(&list)).len > 0)
-		if (item.s[item.len - 1] == '*'
-			    ? name.len >= item.len - 1 && memcmp(name.s, item.s, item.len - 1) == 0
-			    : ab_text_same(name, item))
-			return true;
-	return false;
-}
 
 struct ab_field ab_walk_field(const struct ab_var *value, struct ab_span range)
 {
@@ -51,7 +38,7 @@ static void walk_values(struct ab_walk *w, const struct ab_var *value)
 
 void ab_walk_set(struct ab_walk *w, struct ab_text name, const struct ab_var *value)
 {
-	if (alters_programs(name))
+	if (ab_matches_listed(altering, name, false))
 		w->flags |= AB_SIMPLE_ALTERED;
 	walk_values(w, value);
 	if (w->joining) {
