@@ -7,6 +7,7 @@
 #include "guard/notify/guard_process.h"
 #include "guard/walls/rename_wire.h"
 #include "guard/writes/held_renames.h"
+#include "guard/writes/place.h"
 #include "sandbox/plan/plan.h"
 
 struct ab_folder_renames {
@@ -61,16 +62,13 @@ static bool is_in_layer(const struct ab_plan *plan, const char *path)
 static bool split_name(struct ab_arena *arena, const char *text, const char **ret_folder,
 		       const char **ret_name)
 {
-	size_t len = strlen(text), at;
+	size_t len;
+	const char *last = ab_place_last(text, &len);
 
-	while (len && text[len - 1] == '/')
-		len--;
-	for (at = len; at && text[at - 1] != '/'; at--)
-		;
-	if (len - at > NAME_MAX || len == at)
+	if (!len || len > NAME_MAX)
 		return false;
-	*ret_folder = at ? ab_arena_ndup(arena, text, at) : ".";
-	*ret_name = ab_arena_ndup(arena, text + at, len - at);
+	*ret_folder = ab_place_above(arena, text);
+	*ret_name = ab_arena_ndup(arena, last, len);
 	return strcmp(*ret_name, ".") != 0 && strcmp(*ret_name, "..") != 0;
 }
 

@@ -6,6 +6,7 @@
 #include "guard/notify/exec_resolve.h"
 #include "guard/notify/guard_process.h"
 #include "guard/writes/held_renames.h"
+#include "guard/writes/place.h"
 #include "workspace/quarantine/spots.h"
 #include "workspace/survey/survey.h"
 
@@ -16,23 +17,10 @@ static const char *const parts[] = {
 	"gitdir", "hooks", "modules", "worktrees",
 };
 
-/* The last name of a path, and its length without the slashes at its end. */
-static const char *find_last(const char *text, size_t *ret_len)
-{
-	size_t end = strlen(text), at;
-
-	while (end && text[end - 1] == '/')
-		end--;
-	for (at = end; at && text[at - 1] != '/'; at--)
-		;
-	*ret_len = end - at;
-	return text + at;
-}
-
 static bool is_part(const char *text)
 {
 	size_t len;
-	const char *name = find_last(text, &len);
+	const char *name = ab_place_last(text, &len);
 
 	for (size_t i = 0; i < AB_COUNT(parts); i++)
 		if (strncmp(parts[i], name, len) == 0 && !parts[i][len])
@@ -44,17 +32,9 @@ static bool is_part(const char *text)
 static bool is_hook(const char *path)
 {
 	size_t len;
-	const char *name = find_last(path, &len);
+	const char *name = ab_place_last(path, &len);
 
 	return name - path > 7 && strncmp(name - 7, "/hooks/", 7) == 0;
-}
-
-/* Everything before the last name. */
-static const char *cut_last(struct ab_arena *arena, const char *text)
-{
-	size_t len, n = (size_t)(find_last(text, &len) - text);
-
-	return n ? ab_arena_ndup(arena, text, n) : ".";
 }
 
 /* The real path of a folder, as the caller sees it; NULL: there is none. */
@@ -93,7 +73,7 @@ static void add_spot(const struct ab_git_spots *s, enum ab_spot kind, const char
 static void note_folder(const struct ab_git_spots *s, const struct ab_held *call,
 			const struct ab_rename_name *name, bool hook)
 {
-	const char *path = find_folder(call, name->dir, cut_last(call->arena, name->text));
+	const char *path = find_folder(call, name->dir, ab_place_above(call->arena, name->text));
 
 	if (path && hook)
 		path = ab_arena_ndup(call->arena, path, (size_t)(ab_path_name(path) - path - 1));
@@ -106,8 +86,8 @@ static void note_tree(const struct ab_git_spots *s, const struct ab_held *call,
 		      const struct ab_rename_name *name)
 {
 	size_t len;
-	const char *last = find_last(name->text, &len);
-	const char *path = find_folder(call, name->dir, cut_last(call->arena, name->text));
+	const char *last = ab_place_last(name->text, &len);
+	const char *path = find_folder(call, name->dir, ab_place_above(call->arena, name->text));
 
 	if (!path)
 		return;

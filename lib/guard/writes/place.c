@@ -53,6 +53,25 @@ const char *ab_place_clean(struct ab_arena *arena, const char *dir, const char *
 	return ab_arena_ndup(arena, len ? text : "/", len ? len : 1);
 }
 
+const char *ab_place_last(const char *text, size_t *ret_len)
+{
+	size_t end = strlen(text), at;
+
+	while (end && text[end - 1] == '/')
+		end--;
+	for (at = end; at && text[at - 1] != '/'; at--)
+		;
+	*ret_len = end - at;
+	return text + at;
+}
+
+const char *ab_place_above(struct ab_arena *arena, const char *text)
+{
+	size_t len, n = (size_t)(ab_place_last(text, &len) - text);
+
+	return n ? ab_arena_ndup(arena, text, n) : ".";
+}
+
 bool ab_place_is_open(const struct ab_plan *plan, const char *path)
 {
 	bool open = false, itself = false;
@@ -76,25 +95,6 @@ bool ab_place_is_open(const struct ab_plan *plan, const char *path)
 	return open && !itself;
 }
 
-/* Is `rest` the whole protected name, neither a folder above it nor something below? */
-static bool is_name(const char *name, const char *rest)
-{
-	char part[NAME_MAX + 1];
-
-	while (*name && *rest) {
-		size_t n = strcspn(rest, "/");
-
-		if (n > NAME_MAX)
-			return false;
-		memcpy(part, rest, n);
-		part[n] = '\0';
-		if (!ab_name_starts(name, part, &name))
-			return false;
-		rest += n + (rest[n] == '/');
-	}
-	return !*name && !*rest;
-}
-
 /* Not strchr: this is asked about every name for every call that creates something. */
 static bool is_wild(char c)
 {
@@ -105,11 +105,14 @@ static bool has_name(const struct ab_strv *names, const char *rest)
 {
 	for (size_t i = 0; i < names->len; i++) {
 		const char *name = names->v[i];
+		size_t n;
 
 		/* Nearly all names differ in the first byte. */
 		if (name[0] != rest[0] && !is_wild(name[0]))
 			continue;
-		if (is_name(name, rest))
+		/* The whole name, neither a folder above it nor something below. */
+		n = ab_name_measure(name, rest);
+		if (n && !rest[n])
 			return true;
 	}
 	return false;

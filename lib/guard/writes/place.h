@@ -15,6 +15,10 @@ struct ab_survey;
  * count. NULL: the text does not say where it leads (empty, "..", longer than PATH_MAX). */
 const char *ab_place_clean(struct ab_arena *arena, const char *dir, const char *path);
 
+/* The last name of a path, and its length without the slashes at its end; everything before it. */
+const char *ab_place_last(const char *path, size_t *ret_len);
+const char *ab_place_above(struct ab_arena *arena, const char *path);
+
 /* Can a name be created, replaced or removed here, and written to, as far as the box decides? False
  * in doubt, and for a mount point itself. */
 bool ab_place_is_open(const struct ab_plan *plan, const char *path);

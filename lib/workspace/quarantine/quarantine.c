@@ -103,27 +103,11 @@ void ab_quarantine_alert(struct ab_quarantine *q, const char *fmt, ...)
 	ab_strv_add_once(&q->report.alerts, safe);
 }
 
-/* How much of a path is the name (or pattern)? 0: it does not begin with it. */
-static size_t measure_name(const char *below, const char *name)
-{
-	size_t n = 0;
-
-	while (*name) {
-		size_t len = strcspn(below + n, "/");
-		ab_autofree char *part = ab_strndup(below + n, len);
-
-		if (!len || !ab_name_starts(name, part, &name))
-			return 0;
-		n += len + (below[n + len] == '/');
-	}
-	return n;
-}
-
 /* The entry of denyWrite, as the policy spells it, that a path below a watched folder has. */
 static char *find_entry(const struct ab_watch *w, const char *below, bool repo)
 {
 	for (size_t i = 0; i < w->names.len; i++)
-		if (measure_name(below, w->names.v[i]))
+		if (ab_name_measure(w->names.v[i], below))
 			return repo ? ab_path_join(".git", w->names.v[i])
 				    : ab_strdup(w->names.v[i]);
 	return NULL;

@@ -153,6 +153,25 @@ bool ab_name_starts(const char *name, const char *entry, const char **ret_rest)
 	return true;
 }
 
+size_t ab_name_measure(const char *name, const char *path)
+{
+	char part[NAME_MAX + 1];
+	size_t n = 0;
+
+	while (*name) {
+		size_t len = strcspn(path + n, "/");
+
+		if (!len || len > NAME_MAX)
+			return 0;
+		memcpy(part, path + n, len);
+		part[len] = '\0';
+		if (!ab_name_starts(name, part, &name))
+			return 0;
+		n += len + (path[n + len] == '/');
+	}
+	return n;
+}
+
 /* Compare from this slash of the path on. 1 if the whole name is there; 0 if the path
  * ends within it, literally (a pattern would match every folder); -1 otherwise. A
  * git directory is recognized by its content, and is also protected as a root. */

@@ -24,6 +24,8 @@ void ab_names_fini(struct ab_names *names);
 /* Does the first component of `name` match `entry`? Then *ret_rest is what follows it
  * ("" if it is the last). */
 bool ab_name_starts(const char *name, const char *entry, const char **ret_rest);
+/* How much of a path is the name (or pattern)? 0: it does not begin with it. */
+size_t ab_name_measure(const char *name, const char *path);
 
 /* Does some name in `top` begin with this entry? Fast: most entries of a folder match
  * none. */
