@@ -14,6 +14,21 @@ static uint32_t add_name(char *out, uint32_t len, struct ab_text name)
 	return len + name.len;
 }
 
+uint32_t ab_files_join(struct ab_text folder, struct ab_text path, char *out)
+{
+	uint32_t len = 0, from = 0;
+
+	if (path.len && path.s[0] != '/' && folder.len && !ab_text_is(folder, "/"))
+		memcpy(out, folder.s, len = folder.len);
+	for (uint32_t i = 0; i <= path.len; i++) {
+		if (i < path.len && path.s[i] != '/')
+			continue;
+		len = add_name(out, len, (struct ab_text){ path.s + from, i - from });
+		from = i + 1;
+	}
+	return len;
+}
+
 /* Other names of a descriptor; reduces the name to the number. */
 static bool strip_descriptor(struct ab_text *name)
 {
@@ -34,22 +49,13 @@ static bool strip_descriptor(struct ab_text *name)
 uint32_t ab_files_clean(struct ab_text cwd, struct ab_text name, char out[static AB_FILE_NAME_MAX])
 {
 	static const struct ab_text descriptors = { "/dev/fd", 7 };
-	uint32_t len = 0, from = 0;
 
 	if (strip_descriptor(&name))
 		cwd = descriptors;
 	if (!name.len || (name.len == 1 && name.s[0] == AB_UNKNOWN) ||
 	    (size_t)cwd.len + name.len + 2 > AB_FILE_NAME_MAX)
 		return 0;
-	if (name.s[0] != '/' && cwd.len && !ab_text_is(cwd, "/"))
-		memcpy(out, cwd.s, len = cwd.len);
-	for (uint32_t i = 0; i <= name.len; i++) {
-		if (i < name.len && name.s[i] != '/')
-			continue;
-		len = add_name(out, len, (struct ab_text){ name.s + from, i - from });
-		from = i + 1;
-	}
-	return len;
+	return ab_files_join(cwd, name, out);
 }
 
 const struct ab_file *ab_files_next(const struct ab_simple *command, const struct ab_field *name,

@@ -18,6 +18,9 @@ struct ab_file {
 	const struct ab_file *next; /* an older one */
 };
 
+/* A path in a folder, without "." and ".."; ".." stops at "/". Returns the length, 0 for "/"; `out` has
+ * room for both and a slash. */
+uint32_t ab_files_join(struct ab_text folder, struct ab_text path, char *out);
 /* Resolves a name in a folder, without "." and "..". Returns its length; 0: too
  * long, or not a usable name. */
 uint32_t ab_files_clean(struct ab_text cwd, struct ab_text name, char out[static AB_FILE_NAME_MAX]);

@@ -10,38 +10,14 @@
 
 static const struct ab_text pwd = { "PWD", 3 }, oldpwd = { "OLDPWD", 6 };
 
-/* Join and normalize, as in "a/../b"; ".." stops at "/". */
 static struct ab_text join_path(struct ab_walk *w, struct ab_text base, struct ab_text path)
 {
 	char *out = ab_arena_alloc(w->arena, (size_t)base.len + path.len + 2);
-	size_t len = 0, i = 0;
+	uint32_t len = ab_files_join(base, path, out);
 
-	if (path.len && path.s[0] != '/' && base.len > 1) {
-		memcpy(out, base.s, base.len);
-		len = base.len;
-	}
-	while (i < path.len) {
-		size_t from = i;
-		struct ab_text name;
-
-		while (i < path.len && path.s[i] != '/')
-			i++;
-		name = (struct ab_text){ path.s + from, (uint32_t)(i - from) };
-		i++;
-		if (!name.len || ab_text_is(name, "."))
-			continue;
-		if (ab_text_is(name, "..")) {
-			while (len && out[--len] != '/')
-				;
-			continue;
-		}
-		out[len++] = '/';
-		memcpy(out + len, name.s, name.len);
-		len += name.len;
-	}
 	if (!len)
 		out[len++] = '/';
-	return (struct ab_text){ out, (uint32_t)len };
+	return (struct ab_text){ out, len };
 }
 
 static void change_folder(struct ab_walk *w, const struct ab_simple *command)
