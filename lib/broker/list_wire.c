@@ -83,34 +83,16 @@ static bool read_list(const json_t *list, struct ab_strv *ret)
 	return true;
 }
 
-static bool read_unknown(const char *name, enum ab_unknown *ret)
-{
-	for (size_t i = 0; name && i < AB_COUNT(unknown_names); i++)
-		if (strcmp(name, unknown_names[i]) == 0) {
-			*ret = (enum ab_unknown)i;
-			return true;
-		}
-	return false;
-}
-
-static bool read_mode(const char *name, enum ab_net_mode *ret)
-{
-	for (size_t i = 0; name && i < AB_COUNT(mode_names); i++)
-		if (strcmp(name, mode_names[i]) == 0) {
-			*ret = (enum ab_net_mode)i;
-			return true;
-		}
-	return false;
-}
-
 static bool read_members(const json_t *root, struct ab_host_lists *ret)
 {
 	for (size_t i = 0; i < AB_COUNT(members); i++)
 		if (!read_list(json_object_get(root, members[i].key), get_list(ret, &members[i])))
 			return false;
 	return json_object_size(root) == AB_COUNT(members) + 2 &&
-	       read_unknown(json_string_value(json_object_get(root, "unknown")), &ret->unknown) &&
-	       read_mode(json_string_value(json_object_get(root, "mode")), &ret->mode);
+	       ab_word_parse(unknown_names, json_string_value(json_object_get(root, "unknown")),
+			     &ret->unknown) &&
+	       ab_word_parse(mode_names, json_string_value(json_object_get(root, "mode")),
+			     &ret->mode);
 }
 
 int ab_host_lists_read(const char *text, size_t len, struct ab_host_lists *ret,

@@ -277,11 +277,8 @@ static int find_request(const json_t *line, enum ab_serve_do *ret, struct ab_err
 {
 	const char *what = json_string_value(json_object_get(line, "do"));
 
-	for (size_t i = 0; what && i < AB_COUNT(names); i++)
-		if (strcmp(names[i], what) == 0) {
-			*ret = (enum ab_serve_do)i;
-			return 0;
-		}
+	if (ab_word_parse(names, what, ret))
+		return 0;
 	return ab_fail(err, AB_EUSAGE, 0, what ? "unknown request \"%.40s\"" : "missing \"do\"%s",
 		       what ? what : "");
 }

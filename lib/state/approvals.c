@@ -19,12 +19,7 @@ const char *const ab_answer_names[] = {
 
 bool ab_answer_parse(const char *name, enum ab_answer *ret)
 {
-	for (size_t i = 0; i < AB_COUNT(ab_answer_names); i++)
-		if (strcmp(ab_answer_names[i], name) == 0) {
-			*ret = (enum ab_answer)i;
-			return true;
-		}
-	return false;
+	return ab_word_parse(ab_answer_names, name, ret);
 }
 
 void ab_session_of_agent(const char *id, struct ab_session_key *ret)

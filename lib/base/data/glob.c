@@ -1,14 +1,6 @@
 #include "base/data/glob.h"
 
-static char lower(char c)
-{
-	return (char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
-}
-
-static bool same_byte(char a, char b, bool fold)
-{
-	return a == b || (fold && lower(a) == lower(b));
-}
+#include <ctype.h>
 
 /* Only the last star ever needs another try. */
 bool ab_glob_matches(const char *pattern, size_t pattern_len, const char *text, size_t len,
@@ -21,7 +13,9 @@ bool ab_glob_matches(const char *pattern, size_t pattern_len, const char *text, 
 		if (p < pattern_end && *p == '*') {
 			star = ++p;
 			retry = s;
-		} else if (p < pattern_end && (*p == '?' || same_byte(*p, *s, fold))) {
+		} else if (p < pattern_end &&
+			   (*p == '?' || *p == *s ||
+			    (fold && tolower((unsigned char)*p) == tolower((unsigned char)*s)))) {
 			p++;
 			s++;
 		} else if (star) {

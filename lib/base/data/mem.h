@@ -74,12 +74,21 @@ static inline void ab_freep(void *p)
 		i_ < n_ ? &(rows)[i_] : NULL;                            \
 	})
 
-/* Is `text` one of `n` words? */
-#define ab_has_word(words, n, text)                                \
-	({                                                         \
-		const char *text_ = (text);                        \
-		size_t i_ = 0, n_ = (n);                           \
-		while (i_ < n_ && strcmp((words)[i_], text_) != 0) \
-			i_++;                                      \
-		i_ < n_;                                           \
+/* The index of `text` among `n` words; n: it is none of them, or NULL. */
+#define ab_word_at(words, n, text)                                             \
+	({                                                                     \
+		const char *text_ = (text);                                    \
+		size_t i_ = 0, n_ = (n);                                       \
+		while (i_ < n_ && (!text_ || strcmp((words)[i_], text_) != 0)) \
+			i_++;                                                  \
+		i_;                                                            \
+	})
+#define ab_has_word(words, n, text) (ab_word_at(words, n, text) < (n))
+/* Is it one of the words of an array? Then *ret, an enumerator, gets its index. */
+#define ab_word_parse(words, text, ret)                                \
+	({                                                             \
+		size_t at_ = ab_word_at(words, AB_COUNT(words), text); \
+		if (at_ < AB_COUNT(words))                             \
+			*(ret) = (__typeof__(*(ret)))at_;              \
+		at_ < AB_COUNT(words);                                 \
 	})

@@ -8,12 +8,7 @@ const char *const ab_choice_names[AB_CHOICE_COUNT] = {
 
 bool ab_choice_parse(const char *name, enum ab_host_choice *ret)
 {
-	for (size_t i = 0; i < AB_COUNT(ab_choice_names); i++)
-		if (strcmp(ab_choice_names[i], name) == 0) {
-			*ret = (enum ab_host_choice)i;
-			return true;
-		}
-	return false;
+	return ab_word_parse(ab_choice_names, name, ret);
 }
 
 enum ab_host_choice ab_choice_of_answer(enum ab_answer answer)

@@ -194,12 +194,7 @@ static int read_form(const json_t *file, enum ab_layer_form *ret, struct ab_erro
 {
 	const char *text = json_string_value(json_object_get(file, "form"));
 
-	for (size_t i = 0; text && i < AB_COUNT(forms); i++)
-		if (strcmp(forms[i], text) == 0) {
-			*ret = (enum ab_layer_form)i;
-			return 0;
-		}
-	return reject_meta(err, "form is unknown");
+	return ab_word_parse(forms, text, ret) ? 0 : reject_meta(err, "form is unknown");
 }
 
 /* Another release may have written other keys, whose meaning is not known here. */
@@ -215,11 +210,7 @@ static int check_keys(json_t *file, struct ab_error *err)
 
 	json_object_foreach(file, key, value)
 	{
-		bool found = false;
-
-		for (size_t i = 0; !found && i < AB_COUNT(known); i++)
-			found = strcmp(key, known[i]) == 0;
-		if (!found)
+		if (!ab_has_word(known, AB_COUNT(known), key))
 			return reject_meta(err, "it has an unknown key");
 		n++;
 	}

@@ -9,12 +9,7 @@ const char *const ab_decision_names[AB_FORBIDDEN + 1] = {
 
 bool ab_decision_parse(const char *name, enum ab_decision *ret)
 {
-	for (size_t i = 0; i < AB_COUNT(ab_decision_names); i++)
-		if (strcmp(ab_decision_names[i], name) == 0) {
-			*ret = (enum ab_decision)i;
-			return true;
-		}
-	return false;
+	return ab_word_parse(ab_decision_names, name, ret);
 }
 
 bool ab_rule_find(const char *name, size_t len, enum ab_rule_id *ret)

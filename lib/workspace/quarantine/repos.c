@@ -463,10 +463,8 @@ bool ab_repos_concerns(const struct ab_repo *repo, const char *name)
 	static const char *const read[] = { "",	     "config", "config.worktree", "commondir",
 					    "hooks", "gitdir", "modules",	  "worktrees" };
 
-	for (size_t i = 0; i < AB_COUNT(read); i++)
-		if (strcmp(read[i], name) == 0)
-			return true;
-	return ab_repo_index_has_name(name) || count_pending(repo) > 0;
+	return ab_has_word(read, AB_COUNT(read), name) || ab_repo_index_has_name(name) ||
+	       count_pending(repo) > 0;
 }
 
 /* The git directory of the checkout `top` is elsewhere: a .git file or link leads to it. */
@@ -602,9 +600,8 @@ void ab_repos_appeared(struct ab_quarantine *q, size_t held, const char *name, b
 		look_at_new_checkout(q, held, fd, path);
 		return;
 	}
-	for (size_t i = 0; i < AB_COUNT(parts); i++)
-		if (strcmp(name, parts[i]) == 0)
-			look_at_bare(q, held);
+	if (ab_has_word(parts, AB_COUNT(parts), name))
+		look_at_bare(q, held);
 	if (folder && q->held[held].grow > 1 && !is_generated(name))
 		ab_repos_enter(q, fd, path, name, q->held[held].grow - 1);
 }
