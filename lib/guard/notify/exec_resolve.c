@@ -155,7 +155,7 @@ static bool may_follow(const struct walk *w)
 	if (owner <= 0 || stat(path, &own) < 0)
 		return false;
 	snprintf(path, sizeof(path), "/proc/%d/ns/pid", owner);
-	return stat(path, &other) == 0 && own.st_dev == other.st_dev && own.st_ino == other.st_ino;
+	return stat(path, &other) == 0 && ab_stat_same(&own, &other);
 }
 
 /* "self" would mean us. We are not in the box's /proc, unless it is shared. Otherwise ours must not be

@@ -95,8 +95,8 @@ static bool finish_note(const struct ab_trace *trace, pid_t pid, struct ab_note 
 	return true;
 }
 
-bool ab_trace_call(struct ab_trace *trace, struct ab_arena *arena, pid_t pid, int nr,
-		   struct ab_note *ret)
+bool ab_trace_namespaces(struct ab_trace *trace, struct ab_arena *arena, pid_t pid, int nr,
+			 const struct ab_denied_namespace *denied, struct ab_note *ret)
 {
 	const char *name = ab_seccomp_name(nr);
 
@@ -105,22 +105,21 @@ bool ab_trace_call(struct ab_trace *trace, struct ab_arena *arena, pid_t pid, in
 		copy_text(ret->call, sizeof(ret->call), name);
 	else
 		snprintf(ret->call, sizeof(ret->call), "%d", nr);
-	copy_text(ret->rule, sizeof(ret->rule), "syscalls");
-	copy_text(ret->reason, sizeof(ret->reason), "a system call that the box denies");
-	describe_exe(arena, pid, ret);
-	return is_new(trace, hash_note(ret, "")) && finish_note(trace, pid, ret);
-}
-
-bool ab_trace_namespaces(struct ab_trace *trace, struct ab_arena *arena, pid_t pid, int nr,
-			 const struct ab_denied_namespace *denied, struct ab_note *ret)
-{
-	*ret = (struct ab_note){ .kind = AB_NOTE_CALL };
-	copy_text(ret->call, sizeof(ret->call), ab_seccomp_name(nr));
 	copy_text(ret->rule, sizeof(ret->rule), denied->rule);
 	copy_text(ret->reason, sizeof(ret->reason), denied->reason);
 	copy_text(ret->hint, sizeof(ret->hint), denied->hint);
 	describe_exe(arena, pid, ret);
 	return is_new(trace, hash_note(ret, "")) && finish_note(trace, pid, ret);
+}
+
+bool ab_trace_call(struct ab_trace *trace, struct ab_arena *arena, pid_t pid, int nr,
+		   struct ab_note *ret)
+{
+	static const struct ab_denied_namespace denied = {
+		.rule = "syscalls", .reason = "a system call that the box denies", .hint = ""
+	};
+
+	return ab_trace_namespaces(trace, arena, pid, nr, &denied, ret);
 }
 
 bool ab_trace_file(struct ab_trace *trace, struct ab_arena *arena, pid_t pid, int nr,

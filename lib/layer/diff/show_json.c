@@ -3,6 +3,7 @@
 #include "layer/diff/show.h"
 #include "base/text/text_diff.h"
 #include "layer/walk/changes.h"
+#include "workspace/quarantine/journal.h"
 
 static const char *const type_names[] = {
 	[AB_TYPE_NONE] = "none", [AB_TYPE_FILE] = "file",   [AB_TYPE_DIR] = "folder",
@@ -28,13 +29,8 @@ void ab_show_json_path(struct ab_buf *b, const char *path)
 	ab_buf_jsonf(b, "'path':%s", path);
 	if (is_utf8(path))
 		return;
-	ab_buf_puts(b, ",\"path_percent\":\"");
-	for (const unsigned char *p = (const unsigned char *)path; *p; p++)
-		if (*p > ' ' && *p < 0x7f && *p != '%' && *p != '"' && *p != '\\')
-			ab_buf_add(b, p, 1);
-		else
-			ab_buf_printf(b, "%%%02x", *p);
-	ab_buf_puts(b, "\"");
+	ab_buf_puts(b, ",\"path_percent\":");
+	ab_journal_put_path(b, path);
 }
 
 static void add_side(struct ab_buf *b, const char *mode, const char *size, enum ab_change_type type,

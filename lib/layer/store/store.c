@@ -100,8 +100,7 @@ static bool is_still_there(int layers, const struct ab_layer_set *set)
 	struct stat now, ours;
 
 	return fstatat(layers, set->key, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       fstat(set->dir, &ours) == 0 && now.st_dev == ours.st_dev &&
-	       now.st_ino == ours.st_ino;
+	       fstat(set->dir, &ours) == 0 && ab_stat_same(&now, &ours);
 }
 
 static int open_lock_file(const struct ab_layer_set *set, struct ab_error *err)

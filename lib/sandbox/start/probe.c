@@ -112,7 +112,7 @@ static bool is_of_box(const struct proof *p, int proc, const char *pid)
 		return false;
 	snprintf(path, sizeof(path), "%.16s/ns/pid", pid);
 	return fstatat(proc, path, &other, 0) == 0 && fstatat(proc, "self/ns/pid", &self, 0) == 0 &&
-	       self.st_dev == other.st_dev && self.st_ino == other.st_ino;
+	       ab_stat_same(&self, &other);
 }
 
 /*

@@ -77,7 +77,7 @@ static bool is_file(int gitdir, const char *name, int fd)
 	struct stat now, open;
 
 	return fstatat(gitdir, name, &now, AT_SYMLINK_NOFOLLOW) == 0 && fstat(fd, &open) == 0 &&
-	       now.st_ino == open.st_ino && now.st_dev == open.st_dev;
+	       ab_stat_same(&now, &open);
 }
 
 /* The number of a file that was replaced is soon used again: its ctime tells them apart. */

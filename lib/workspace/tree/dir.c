@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <linux/openat2.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 
 static void add_entry(struct ab_listing *l, const struct dirent64 *d)
 {
@@ -108,6 +109,18 @@ int ab_rename_new(int from, const char *name, int to, const char *as)
 	return renameat(from, name, to, as);
 }
 
+bool ab_is_on(int fd, const unsigned long *types, size_t n)
+{
+	struct statfs fs;
+
+	if (fstatfs(fd, &fs) < 0)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if ((unsigned long)fs.f_type == types[i])
+			return true;
+	return false;
+}
+
 char *ab_real_path(int fd)
 {
 	ab_autofree char *path = ab_fd_path(fd);
@@ -116,7 +129,7 @@ char *ab_real_path(int fd)
 	/* A removed file reads as "x (deleted)". */
 	if (!path || fstat(fd, &a) < 0 || lstat(path, &b) < 0)
 		return NULL;
-	if (a.st_dev != b.st_dev || a.st_ino != b.st_ino) {
+	if (!ab_stat_same(&a, &b)) {
 		errno = ESTALE;
 		return NULL;
 	}

@@ -39,5 +39,8 @@ int ab_read_small(int at, const char *name, size_t max, char **ret_data, size_t 
  * file system does not have RENAME_NOREPLACE. -1 with errno. */
 int ab_rename_new(int from, const char *name, int to, const char *as);
 
+/* Is it on a file system of one of these types? */
+bool ab_is_on(int fd, const unsigned long *types, size_t n);
+
 /* The real path of the file behind fd, or NULL with errno. */
 char *ab_real_path(int fd);

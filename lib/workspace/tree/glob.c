@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <fnmatch.h>
 #include <linux/magic.h>
-#include <sys/vfs.h>
 
 #include "workspace/tree/dir.h"
 #include "workspace/tree/path_relation.h"
@@ -79,16 +78,11 @@ static bool is_recent(const struct timespec *changed)
 /* Those whose folders have another time whenever a name in them is another one, and whose modes decide. */
 static bool is_known(int fd)
 {
-	static const long known[] = { EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC,  BTRFS_SUPER_MAGIC,
-				      TMPFS_MAGIC,	F2FS_SUPER_MAGIC, OVERLAYFS_SUPER_MAGIC };
-	struct statfs fs;
+	static const unsigned long known[] = { EXT4_SUPER_MAGIC,  XFS_SUPER_MAGIC,
+					       BTRFS_SUPER_MAGIC, TMPFS_MAGIC,
+					       F2FS_SUPER_MAGIC,  OVERLAYFS_SUPER_MAGIC };
 
-	if (fstatfs(fd, &fs) < 0)
-		return false;
-	for (size_t i = 0; i < AB_COUNT(known); i++)
-		if (fs.f_type == known[i])
-			return true;
-	return false;
+	return ab_is_on(fd, known, AB_COUNT(known));
 }
 
 static void note_looked(struct expansion *x, struct ab_looked looked)

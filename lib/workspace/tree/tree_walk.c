@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <linux/magic.h>
-#include <sys/vfs.h>
 
 #include "base/system/folder.h"
 #include "workspace/tree/dir.h"
@@ -122,18 +121,6 @@ static void enqueue_folders(struct ab_walk *w, struct queue *q, const struct pla
 	}
 }
 
-static bool is_one_of(const unsigned long *types, size_t n, int fd)
-{
-	struct statfs fs;
-
-	if (fstatfs(fd, &fs) < 0)
-		return false;
-	for (size_t i = 0; i < n; i++)
-		if ((unsigned long)fs.f_type == types[i])
-			return true;
-	return false;
-}
-
 /* Open a folder for reading. *ret_foreign: it is on a file system that is skipped. */
 static int open_folder(const struct ab_walk *w, const struct queue *q, struct place *at,
 		       const char *below, bool *ret_foreign)
@@ -147,7 +134,7 @@ static int open_folder(const struct ab_walk *w, const struct queue *q, struct pl
 		if (fd >= 0 || errno != EXDEV)
 			return fd;
 		fd = ab_open_beneath(at->root, below, O_RDONLY | O_DIRECTORY);
-		*ret_foreign = fd >= 0 && is_one_of(kernels_own, AB_COUNT(kernels_own), fd);
+		*ret_foreign = fd >= 0 && ab_is_on(fd, kernels_own, AB_COUNT(kernels_own));
 		return fd;
 	}
 	fd = ab_open_beneath(at->root, below, O_RDONLY | O_DIRECTORY);
@@ -286,7 +273,7 @@ int ab_walk(struct ab_walk *w, const char *root, ab_walk_fn *fn, void *arg)
 		return -1;
 	if (w->since && fstat(top, &st) == 0) {
 		at.dev = st.st_dev;
-		at.counts = is_one_of(counting, AB_COUNT(counting), top);
+		at.counts = ab_is_on(top, counting, AB_COUNT(counting));
 	}
 	at.skip = strcmp(root, "/") == 0 ? 1 : strlen(root) + 1;
 	ab_strv_add(&q.paths, root);
