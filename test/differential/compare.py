@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Does bash execute what we say it would?
 
-    compare.py LINES VERDICTS
+    compare.py LINES VERDICTS RECORD
 
 Inside a box: LINES is NUL-separated, VERDICTS has one line of JSON for each.
 Each line whose words are all known is given to bash, with nothing on its PATH
-but stubs that write down their arguments; then the two lists must be equal.
-What runs at the same time has no order, so lists are compared sorted.
+but stubs that write down their arguments (RECORD is that program, record.c);
+then the two lists must be equal. What runs at the same time has no order, so
+lists are compared sorted.
 """
-import concurrent.futures
 import fcntl
 import json
 import os
@@ -16,9 +16,18 @@ import select
 import shutil
 import subprocess
 import sys
+import tempfile
 
-STUB = """#!/bin/sh
-printf '%s\\0' "${0##*/}" "$@" >"$AB_RECORD/$$"
+# One shell for all lines, each in a subshell of it, which does with the text what a shell of its own
+# would. It says the number of the line before it begins.
+DRIVER = r"""
+mapfile -t -d '' AB_LINES <known
+for AB_NUMBER in "${!AB_LINES[@]}"; do
+	echo "$AB_NUMBER" >&"$AB_SAID"
+	(
+		cd "$AB_NUMBER" && unset OLDPWD && eval "${AB_LINES[AB_NUMBER]}"$'\nwait'
+	) </dev/null >/dev/null 2>&1
+done
 """
 BASH = shutil.which("bash")
 BUILTINS = set(subprocess.run([BASH, "-c", "compgen -b; compgen -k"], capture_output=True, text=True,
@@ -45,29 +54,48 @@ def ours(verdict):
     return sorted(lists)
 
 
-def bash(number, line):
-    here = os.path.join(TOP, "work", str(number))
-    record = os.path.join(here, "record")
-    os.makedirs(record)
+def bash(lines):
+    """The argv lists that each of these lines executes."""
+    # In memory: these are thousands.
+    work = tempfile.mkdtemp(dir="/tmp")
+    for number in range(len(lines)):
+        os.mkdir(f"{work}/{number}")
+    with open(f"{work}/known", "w", encoding="utf-8") as f:
+        f.write("".join(line + "\0" for line in lines))
+    open(f"{work}/record", "wb").close()
     # bash does not wait for what a subshell leaves behind: every process has the other end of this.
     end, other = os.pipe()
     held = fcntl.fcntl(other, fcntl.F_DUPFD, 200)
     os.close(other)
-    with subprocess.Popen([BASH, "--norc", "-c", line + "\nwait"], cwd=here, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, pass_fds=[held],
+    with subprocess.Popen([BASH, "--norc", "-c", DRIVER], cwd=work, stdin=subprocess.DEVNULL, pass_fds=[held],
                           env={"PATH": os.path.join(TOP, "stubs"), "HOME": os.environ["HOME"],
-                               "AB_RECORD": record, "LC_ALL": "C.UTF-8"}) as process:
+                               "AB_RECORD": f"{work}/record", "AB_NUMBER": "", "AB_SAID": str(held), "LC_ALL": "C.UTF-8"}):
         os.close(held)
-        process.wait(120)
-    if not select.select([end], [], [], 120)[0]:
-        sys.exit("a process does not end: %r" % line)
+        said = b"0"
+        while True:
+            if not select.select([end], [], [], 120)[0]:
+                sys.exit("a process does not end, in this line or one before it: %r" % lines[int(said.split()[-1])])
+            more = os.read(end, 4096)
+            if not more:
+                break
+            said = said[-16:] + more
     os.close(end)
-    lists = []
-    for name in os.listdir(record):
-        with open(os.path.join(record, name), "rb") as f:
-            lists.append([w.decode("utf-8", "surrogateescape") for w in f.read().split(b"\0")[:-1]])
-    shutil.rmtree(here)
-    return sorted(lists)
+    if int(said.split()[-1]) != len(lines) - 1:
+        sys.exit("the shell ended at line %s" % said.split()[-1])
+    return recorded(f"{work}/record", len(lines))
+
+
+def recorded(path, count):
+    """The lists of each line. The file has the number of the line, that of the words, and the words."""
+    with open(path, "rb") as f:
+        words = f.read().decode("utf-8", "surrogateescape").split("\0")[:-1]
+    lists = [[] for _ in range(count)]
+    at = 0
+    while at < len(words):
+        number, size = int(words[at]), int(words[at + 1])
+        lists[number].append(words[at + 2:at + 2 + size])
+        at += 2 + size
+    return [sorted(found) for found in lists]
 
 
 def main():
@@ -80,21 +108,17 @@ def main():
     wanted = [ours(verdict) for verdict in verdicts]
     os.mkdir("stubs")
     for name in {argv[0] for lists in wanted if lists for argv in lists}:
-        with open(os.path.join("stubs", name), "w", encoding="utf-8") as f:
-            f.write(STUB)
-        os.chmod(os.path.join("stubs", name), 0o755)
-    compared = different = 0
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        # The stubs are found along our own PATH.
-        known = [i for i, lists in enumerate(wanted) if lists and "PATH=" not in lines[i]]
-        for i, got in zip(known, pool.map(lambda i: bash(i, lines[i]), known)):
-            compared += 1
-            if got == wanted[i]:
-                continue
-            different += 1
-            if different <= 10:
-                print("line: %r\n  bash: %r\n  ours: %r" % (lines[i], got, wanted[i]))
-    print("%d of %d lines compared, %d different" % (compared, len(lines), different))
+        os.link(sys.argv[3], os.path.join("stubs", name))
+    different = 0
+    # The stubs are found along our own PATH.
+    known = [i for i, lists in enumerate(wanted) if lists and "PATH=" not in lines[i]]
+    for i, got in zip(known, bash([lines[i] for i in known])):
+        if got == wanted[i]:
+            continue
+        different += 1
+        if different <= 10:
+            print("line: %r\n  bash: %r\n  ours: %r" % (lines[i], got, wanted[i]))
+    print("%d of %d lines compared, %d different" % (len(known), len(lines), different))
     sys.exit(different != 0)
 
 
