@@ -95,6 +95,13 @@ start_node()
 	inside slurmd -D -N "$1" >"$TEST_DIR/slurm/$1.out" 2>&1 3>&- &
 }
 
+# after_a_nap CMD...: for wait_for. A client of Slurm takes a machine's time from what it waits for.
+after_a_nap()
+{
+	sleep 0.5
+	"$@"
+}
+
 nodes_ready()
 {
 	[ "$(inside sinfo -h -t idle -o %D 2>/dev/null)" = "${1:-2}" ]
@@ -105,10 +112,10 @@ start_cluster()
 	configure
 	(enter slurmctld -D) >"$TEST_DIR/slurm/ctl.out" 2>&1 3>&- &
 	controller=$!
-	wait_for 200 inside scontrol ping
+	wait_for 200 after_a_nap inside scontrol ping
 	start_node n1
 	start_node n2
-	wait_for 200 nodes_ready || { tail -n 20 "$TEST_DIR"/slurm/*.out; return 1; }
+	wait_for 200 after_a_nap nodes_ready || { tail -n 20 "$TEST_DIR"/slurm/*.out; return 1; }
 }
 
 # kill_all node NODE: every process of a node, with the steps and boxes on it.
@@ -209,6 +216,14 @@ job_over()
 	left=$(inside squeue -h -j "$1" 2>/dev/null) && [ -z "$left" ]
 }
 
+# have_run N: so many tasks have come to the end of their command.
+have_run()
+{
+	local -a found=("$TEST_DIR"/tasks/*/work/fence)
+
+	[ "${#found[@]}" -ge "$1" ]
+}
+
 submit()
 {
 	job=$(inside sbatch --parsable --array="$1" "$ROOT/deploy/slurm/agents.sbatch" "$TEST_DIR/tasks" "$TEST_DIR/records")
@@ -235,13 +250,14 @@ submit()
 	# The machine stops: its daemon, its steps and all boxes in one moment.
 	[ "$(kill_all node "$node")" -ge 5 ]
 	inside scontrol update nodename="$node" state=down reason=failed
-	wait_for 240 job_over "$job"
+	wait_for 240 have_run "$TASKS"
+	wait_for 240 after_a_nap job_over "$job"
 
 	# All of them ran, each with what was its own.
 	for i in $(seq 0 $((TASKS - 1))); do
-		[ "$(cat "$TEST_DIR/tasks/$i/work/fence")" = confined ]
-		! grep -q "value-of-task" -r "$TEST_DIR/tasks/$i/work" || false
+		[ "$(<"$TEST_DIR/tasks/$i/work/fence")" = confined ]
 	done
+	run ! grep -r "value-of-task" "$TEST_DIR"/tasks/*/work
 	[ "$(cat "$TEST_DIR/tasks/7/work/seen")" = again ]
 	[ "$(cat "$TEST_DIR"/tasks/*/work/seen | sort -u | wc -l)" -eq "$TASKS" ]
 	[ ! -e "$TEST_DIR/tasks/3/x" ]
@@ -250,9 +266,10 @@ submit()
 	task 200 'echo hello'
 	inside scontrol update nodename="$node" state=resume
 	start_node "$node"
-	wait_for 60 nodes_ready 2
+	wait_for 60 after_a_nap nodes_ready 2
 	job=$(inside sbatch --parsable --array=200 -w "$node" "$ROOT/deploy/slurm/agents.sbatch" "$TEST_DIR/tasks" "$TEST_DIR/records")
-	wait_for 60 job_over "$job"
+	wait_for 60 test -s "$TEST_DIR/tasks/200/out"
+	wait_for 60 after_a_nap job_over "$job"
 	[ "$(cat "$TEST_DIR/tasks/200/out")" = hello ]
 
 	# One folder of records, which answers for both nodes.
