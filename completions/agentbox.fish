@@ -4,18 +4,15 @@
 function __agentbox_words
     set -l tokens (commandline -opc)
     set -e tokens[1]
-    for token in $tokens
-        string match -q -- '-*' $token; or echo $token
-    end
+    set -q tokens[1]; and string match -v -- '-*' $tokens
 end
 
 # __agentbox_in run; __agentbox_in config show
 function __agentbox_in
     set -l words (__agentbox_words)
-    test (count $words) -ge (count $argv); or return 1
-    for i in (seq (count $argv))
-        test "$words[$i]" = "$argv[$i]"; or return 1
-    end
+    set -l last (count $argv)
+    test $last -eq 0; and return
+    test (count $words) -ge $last; and test "$words[1..$last]" = "$argv"
 end
 
 # True if no argument follows yet.
@@ -30,18 +27,20 @@ function __agentbox_command
     set -l takes --command -c --shell --cwd --approver --fd --audit --name --on-violation --result --idle --in --save --profile --config --workspace --with --write --read --deny-read --deny-write --home --allow-unix --net --allow --deny --unknown --allow-private --host-port --publish --upstream --secret --ssh --env --pass-env --timeout --memory --processes --files --require --fallback --engine --terminal
     set -l value 0
     test (count $tokens) -ge 3; or return 1
-    for i in (seq 3 (count $tokens))
+    set -l rest $tokens[3..-1]
+    while set -q rest[1]
         if test $value -eq 1
             set value 0
-        else if test "$tokens[$i]" = --
-            string escape -- $tokens[(math $i + 1)..-1]
+        else if test "$rest[1]" = --
+            string escape -- $rest[2..-1]
             return 0
-        else if contains -- $tokens[$i] $takes
+        else if contains -- $rest[1] $takes
             set value 1
-        else if not string match -q -- '-*' $tokens[$i]
-            string escape -- $tokens[$i..-1]
+        else if not string match -q -- '-*' $rest[1]
+            string escape -- $rest
             return 0
         end
+        set -e rest[1]
     end
     return 1
 end
