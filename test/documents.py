@@ -3,8 +3,9 @@
 
     documents.py names ROOT FILE...     every file that is named exists
     documents.py forms FILE...          every example has a form that `run` knows
+    documents.py count FILE...          "N FILE": how many examples there are
     documents.py run PROGRAM DIR FILE   the examples of one document do what they show
-    documents.py commands FILE          the commands of its examples, one a line
+    documents.py commands FILE...       the commands of the examples, one a line, behind the name of the file
     documents.py type KEYS COMMAND      run a command on a terminal, and type until it ends
 
 The examples of a Markdown document are fenced blocks; what is done with one depends on its language:
@@ -329,13 +330,18 @@ def main():
         return check_names(args[0], args[1:])
     if what == "forms":
         return check_forms(args)
+    if what == "count":
+        for path in args:
+            print(len(blocks(path)), path)
+        return 0
     if what == "run":
         return run(*args)
     if what == "commands":
-        for line, language, _, lines in blocks(args[0]):
-            if language == "session":
-                for _, command, _, _ in session(args[0], line, lines, None):
-                    print(re.sub(r"\\\n\s*", "", command))
+        for path in args:
+            for line, language, _, lines in blocks(path):
+                if language == "session":
+                    for _, command, _, _ in session(path, line, lines, None):
+                        print(os.path.basename(path) + "\t" + re.sub(r"\\\n\s*", "", command))
         return 0
     if what == "type":
         return type_keys(*args)

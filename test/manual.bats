@@ -9,15 +9,14 @@ commands()
 	"$AGENTBOX" --help | sed -n '/^Run:/,$s/^  \([a-z]*\) .*/\1/p'
 }
 
-# enter_world PAGE: a home folder, a project and a state folder of its own.
-enter_world()
+# make_world DIR: what every page finds in its home folder and its project.
+make_world()
 {
-	export HOME=$TEST_DIR/$1/me AGENTBOX_STATE=$TEST_DIR/$1/state BOX=
+	export HOME=$1/me
 	mkdir -p "$HOME/project/src" "$HOME/project/package" "$HOME/data" "$HOME/.config/agentbox" "$HOME/.claude" \
 		"$HOME/.config/fish/completions" "$HOME/.local/share/bash-completion/completions" "$HOME/.zfunc"
 	cp "$TEST_DIR/home/.gitconfig" "$HOME"
 	cd "$HOME/project" || return 1
-	PATH=$WORLD_PATH
 	stand_ins
 	export SHELL=/bin/bash LESS=E ANTHROPIC_API_KEY=sk-ant-0123456789abcdef NPM_TOKEN=npm_0123456789abcdef \
 		GITHUB_TOKEN=ghp_0123456789abcdef0123456789abcdef0123
@@ -27,6 +26,16 @@ enter_world()
 	printf '#!/bin/sh\n' | tee build >upload
 	: >ask.py
 	chmod +x build upload
+}
+
+# enter_world PAGE: a home folder, a project and a state folder of its own: a copy of the first ones.
+enter_world()
+{
+	[ -d "$TEST_DIR/world" ] || make_world "$TEST_DIR/world"
+	export HOME=$TEST_DIR/$1/me AGENTBOX_STATE=$TEST_DIR/$1/state BOX=
+	cp -a "$TEST_DIR/world" "$TEST_DIR/$1"
+	cd "$HOME/project" || return 1
+	PATH=$HOME/bin:$WORLD_PATH
 }
 
 # A host port of an example may be taken on this machine: a network of its own, without it.
@@ -159,10 +168,11 @@ without_comments()
 @test "manual: the examples of --help are in the page of their command" {
 	local command
 
+	"$ROOT/test/documents.py" commands "$ROOT"/man/*.1 | without_comments >examples
 	for command in $(commands) 'config show'; do
 		# shellcheck disable=SC2086
 		"$AGENTBOX" $command --help | sed -n '/^Examples:/,/^$/s/^  //p' | sort >help
-		"$ROOT/test/documents.py" commands "$ROOT/man/agentbox-${command%% *}.1" | without_comments | sort >page
+		sed -n "s/^agentbox-${command%% *}\.1	//p" examples | sort >page
 		echo "$command"
 		[ -s help ]
 		run comm -23 help page
