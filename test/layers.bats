@@ -45,6 +45,19 @@ set_meta()
 	jq "$2" "$(meta "$1")" >"$TEST_DIR/meta" && cat "$TEST_DIR/meta" >"$(meta "$1")"
 }
 
+# many DIR N: so many files in that folder. They are names of one, which are made and removed in a
+# fraction of the time.
+many()
+{
+	mkdir -p "$1"
+	python3 -c '
+import os, sys
+os.chdir(sys.argv[1])
+open("0", "w").close()
+for n in range(1, int(sys.argv[2])):
+    os.link("0", str(n))' "$1" "$2"
+}
+
 # A state folder in the home folder, as it is by default.
 at_home()
 {
@@ -167,7 +180,7 @@ at_home()
 	[[ "$output" != *WRONG* ]]
 	[ -z "$(ls -A "$AGENTBOX_STATE/layers" | grep private)" ]
 	# A copy of a large layer would take too long.
-	(cd "$AGENTBOX_STATE"/layers/@dir-*/home/upper && mkdir many && cd many && seq 10001 | xargs touch)
+	many "$(echo "$AGENTBOX_STATE"/layers/@dir-*/home/upper)/many" 10001
 	agentbox run --home kept -- sh -c 'cat ~/x; echo new >~/y; cat ~/.gitconfig'
 	[[ "$output" == *"this run begins with an empty one (no copy: it is larger than 64 MB or 10000 files)"* ]]
 	[[ "$output" == *"No such file"*"[user]"* ]]
@@ -450,7 +463,7 @@ at_home()
 	need userns
 	agentbox run --name old -- mkdir "$HOME/d"
 	# More than are removed at once.
-	(cd "$AGENTBOX_STATE/layers/old/home/upper/d" && seq 2100 | xargs touch)
+	many "$AGENTBOX_STATE/layers/old/home/upper/d" 2100
 	set_meta old '.used = 1000000000'
 	touch -d '2 hours ago' "$AGENTBOX_STATE/layers/.looked"
 	is_retired()
@@ -562,7 +575,7 @@ line/$(printf "\033[2J")"
 	echo key >~/outside/secret/key
 	echo host >~/.config/gh/config
 	poison "$HOME/outside"
-	(cd "$AGENTBOX_STATE/layers/evil/home/upper" && mkdir many && cd many && seq 10000 | xargs touch)
+	many "$AGENTBOX_STATE/layers/evil/home/upper/many" 10000
 	agentbox_split layers --json
 	jq -e '.[0].key == "evil" and .[0].bytes > 0 and .[0].bytes < 500000000' <<<"$output"
 	touch ~/.config/gh/config
