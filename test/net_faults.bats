@@ -314,7 +314,7 @@ with_fault()
 	    say("use", "%s %s %s %s %s %s" % (forward("origin.test"), connect("origin.test", 80),
 	        socks("origin.test"), direct("origin.test"), outcome(bulk), forward("second.test")))
 	END
-	run inside timeout --kill-after=5 200 strace -f -qqq -o /dev/null \
+	run inside timeout --kill-after=5 200 strace --seccomp-bpf -f -qqq -o /dev/null \
 		-e "trace=${1%%:*}" -e "inject=$1" "$AGENTBOX" run --allow origin.test --allow wire.test:7 -- \
 		python3 "$SCRIPT" "${2:-4}" 3>&-
 	printf '%s\n%s\n[status %s]\n' "$1" "$output" "$status"
