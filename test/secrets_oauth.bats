@@ -12,7 +12,10 @@ SECRET=RealClientSecret0123456789
 
 # What every client in the box begins with.
 client='
-import base64, json, os, sys, urllib.error, urllib.parse, urllib.request
+import base64, json, os, ssl, sys, urllib.error, urllib.parse, urllib.request
+# Once: to read all authorities takes longer than a request.
+context = ssl.create_default_context()
+urllib.request.install_opener(urllib.request.build_opener(urllib.request.HTTPSHandler(context=context)))
 token, refresh = os.environ.get("API_TOKEN"), os.environ.get("API_TOKEN_REFRESH_TOKEN")
 def send(url, data=None, **headers):
     rq = urllib.request.Request(url, data, {k.replace("_", "-"): v for k, v in headers.items()})
@@ -141,9 +144,9 @@ exchanges()
 	end = time.monotonic() + 10
 	while time.monotonic() < end:
 	    got.append(api()[0])
-	    time.sleep(0.3)
+	    time.sleep(0.6)
 	# On a slow machine the renewal may come too late for one of them, never for long.
-	print(got[-1], got.count(401) < 8)
+	print(got[-1], got.count(401) < 4)
 	END
 	[ "$status" -eq 0 ]
 	[ "$(head -n 1 <<<"$output")" = '[200, 200, 200, 200, 200, 200, 200, 200]' ]
@@ -274,7 +277,7 @@ exchanges()
 	# One that its server would answer with a new token.
 	new = "grant_type=client_credentials&client_id=client-1&client_secret=RealClientSecret0123456789"
 	def post(path, body=form, **more):
-	    there = http.client.HTTPSConnection("auth.test")
+	    there = http.client.HTTPSConnection("auth.test", context=context)
 	    head = { "Content-Type": "application/x-www-form-urlencoded", "Authorization": "Bearer " + token }
 	    there.request("POST", path, body, { **head, **{k.replace("_", "-"): v for k, v in more.items()} })
 	    answer = there.getresponse()
