@@ -26,12 +26,10 @@ shown()
 	local filter=$1
 	shift
 
-	run --separate-stderr "$AGENTBOX" config show --json "$@"
-	if [ "$status" -ne 0 ]; then
-		echo "$stderr"
-		return 1
-	fi
-	jq -c "$filter" <<<"$output"
+	"$AGENTBOX" config show --json "$@" 2>"$TEST_DIR/shown" 3>&- | jq -c "$filter"
+	[ "${PIPESTATUS[0]}" -eq 0 ] && return 0
+	cat "$TEST_DIR/shown"
+	return 1
 }
 
 # is JQ VALUE [OPTION...]: that part is exactly this.
@@ -845,19 +843,22 @@ accepted()
 	[[ "$output" == *"home folder"* ]]
 }
 
-# managed TEXT COMMAND...: with this /etc/agentbox/config.json, in a mount namespace of its own.
+# managed TEXT COMMAND...: with this /etc/agentbox/config.json, in a mount namespace of its own. The rest
+# of ETC is a copy, one for all tests.
 managed()
 {
 	local text=$1
 	shift
 
-	[ -d "$TEST_DIR/etc" ] || { mkdir "$TEST_DIR/etc" && cp -R /etc/. "$TEST_DIR/etc"; } 2>/dev/null || true
-	mkdir -p "$TEST_DIR/etc/agentbox"
-	printf '%s' "$text" >"$TEST_DIR/etc/agentbox/config.json"
+	ETC=${AB_TEST_DIR:-$TEST_DIR}/etc
+	[ -d "$ETC" ] || { mkdir "$ETC" && cp -R /etc/. "$ETC"; } 2>/dev/null || true
+	rm -rf "$ETC/agentbox"
+	mkdir "$ETC/agentbox"
+	printf '%s' "$text" >"$ETC/agentbox/config.json"
 	run --separate-stderr timeout --kill-after=5 60 unshare --user --map-root-user --mount sh -ec '
 		mount --bind "$1" /etc
 		shift
-		exec "$@"' - "$TEST_DIR/etc" "$AGENTBOX" "$@"
+		exec "$@"' - "$ETC" "$AGENTBOX" "$@"
 	printf '%s\n' "$output" "$stderr" | cut -c1-400
 }
 
@@ -986,9 +987,9 @@ managed()
 	# One that is not root's is not obeyed, and nothing runs without it.
 	managed '{}' run -- true
 	[ "$status" -eq 0 ]
-	[ "$(id -u)" -ne 0 ] || chown 12345 "$TEST_DIR/etc/agentbox/config.json"
+	[ "$(id -u)" -ne 0 ] || chown 12345 "$ETC/agentbox/config.json"
 	run timeout --kill-after=5 60 unshare --user --map-current-user --keep-caps --mount \
-		sh -ec 'mount --bind "$1" /etc; exec "$2" run -- true' - "$TEST_DIR/etc" "$AGENTBOX"
+		sh -ec 'mount --bind "$1" /etc; exec "$2" run -- true' - "$ETC" "$AGENTBOX"
 	echo "$output"
 	[ "$status" -eq 125 ]
 	[[ "$output" == *"/etc/agentbox/config.json "*", so its settings are not obeyed"* ]]

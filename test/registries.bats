@@ -234,16 +234,21 @@ make_crate()
 	unchanged
 }
 
+# What makes a short life of a Java machine cheaper.
+JAVA="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
 # What the registry offers as the plugins of mvn and as the package.
 compile_plugins()
 {
 	mkdir "$NET/maven" plugins
 	echo 'public class Tiny { public static String say() { return "tiny from maven"; } }' >plugins/Tiny.java
-	javac -d "$NET/maven" -cp "$(echo /usr/share/maven/lib/maven-plugin-api*.jar)" \
+	# shellcheck disable=SC2086
+	javac ${JAVA//-XX/-J-XX} -d "$NET/maven" -cp "$(echo /usr/share/maven/lib/maven-plugin-api*.jar)" \
 		"$ROOT/test/internet/Step.java" plugins/Tiny.java
 	rm -r plugins
 	# A file of this type is read without its password.
-	keytool -importcert -noprompt -file "$NET/ca.pem" -keystore "$NET/maven/trusted" -storetype JKS \
+	# shellcheck disable=SC2086
+	keytool ${JAVA//-XX/-J-XX} -importcert -noprompt -file "$NET/ca.pem" -keystore "$NET/maven/trusted" -storetype JKS \
 		-storepass changeit
 }
 
@@ -252,7 +257,7 @@ compile_plugins()
 	need program:javac
 	need path:/usr/share/maven/lib
 	compile_plugins
-	export MAVEN_OPTS="-Djavax.net.ssl.trustStore=$NET/maven/trusted -XX:TieredStopAtLevel=1"
+	export MAVEN_OPTS="-Djavax.net.ssl.trustStore=$NET/maven/trusted $JAVA"
 	mkdir -p src/main/java
 	cat >pom.xml <<-'XML'
 	<project><modelVersion>4.0.0</modelVersion><groupId>g</groupId><artifactId>p</artifactId><version>1</version>
@@ -264,7 +269,7 @@ compile_plugins()
 	agentbox_split run -- mvn -q package
 	denied repo.maven.apache.org repo.maven.apache.org
 	agentbox_split run --allow @maven -- sh -c '
-		mvn -q package && java -cp "target/p-1.jar:$(find ~/.m2 -name tiny-1.0.jar)" Main'
+		mvn -q package && java '"$JAVA"' -cp "target/p-1.jar:$(find ~/.m2 -name tiny-1.0.jar)" Main'
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"tiny from maven" ]]
 	fetched /maven2/com/example/tiny/1.0/tiny-1.0.jar
