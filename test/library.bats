@@ -71,7 +71,7 @@ no_servant()
 
 @test "library: runs leave no descriptor, process, thread or memory behind" {
 	compile "$ROOT/test/library/behaviour.c" -pthread
-	timeout 200 ../behaviour "loop=${AB_LIBRARY_LOOP:-500}" "pooled=${AB_LIBRARY_LOOP:-500}"
+	timeout 200 ../behaviour "loop=${AB_LIBRARY_LOOP:-120}" "pooled=${AB_LIBRARY_LOOP:-120}"
 	wait_for 90 no_servant
 }
 

@@ -463,15 +463,16 @@ static void test_threads(void)
 	ab_manager_free(m);
 }
 
+/* Pages that are ours alone: those of files come when their code runs for the first time. */
 static long resident(void)
 {
-	long pages = 0, skip;
+	long pages = 0, shared = 0, skip;
 	FILE *f = fopen("/proc/self/statm", "r");
 
-	if (!f || fscanf(f, "%ld %ld", &skip, &pages) != 2)
+	if (!f || fscanf(f, "%ld %ld %ld", &skip, &pages, &shared) != 3)
 		exit(4);
 	fclose(f);
-	return pages;
+	return pages - shared;
 }
 
 static struct ab_pool *open_pool(struct ab_manager *m, size_t boxes)
@@ -554,7 +555,8 @@ static void test_loop(int n, bool pooled)
 		}
 	}
 	check(count_fds() == fds);
-	if (n >= 500 && resident() > pages + 64) {
+	/* Half a kilobyte of each run. */
+	if (n >= 100 && resident() > pages + n / 8) {
 		fprintf(stderr, "%ld pages, then %ld\n", pages, resident());
 		exit(1);
 	}
