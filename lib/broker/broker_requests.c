@@ -77,12 +77,14 @@ int ab_work_remember(const struct broker *b, const struct job *job, struct done 
 {
 	bool deny = job->body[0] == '0' + AB_REMEMBER_DENY;
 	const char *entry = job->body + 1;
+	const struct ab_list_change change = { .keys = deny ? deny_keys : allow_keys,
+					       .nkeys = AB_COUNT(allow_keys),
+					       .value = entry };
 	const struct ab_policy_input *in = b->duty.input;
 	ab_autofree char *path = ab_policy_user_file(in, err);
 	ab_autostrv struct ab_strv diff = { 0 };
 
-	if (!path || ab_edit_file_add(in, path, deny ? deny_keys : allow_keys, AB_COUNT(allow_keys),
-				      entry, &diff, err) < 0)
+	if (!path || ab_edit_file_change(in, path, &change, &diff, err) < 0)
 		return -1;
 	ret->number = deny;
 	if (diff.len)
@@ -96,9 +98,9 @@ int ab_work_remember(const struct broker *b, const struct job *job, struct done 
 static int save_in_project(const struct broker *b, const char *workspace, const char *entry,
 			   struct ab_strv *ret_lines, struct ab_error *err)
 {
-	struct ab_project_change change = { .keys = allow_keys,
-					    .nkeys = AB_COUNT(allow_keys),
-					    .value = entry };
+	struct ab_list_change change = { .keys = allow_keys,
+					 .nkeys = AB_COUNT(allow_keys),
+					 .value = entry };
 	ab_autostrv struct ab_strv diff = { 0 };
 	struct ab_project_file file;
 	int r = ab_project_file_open(b->duty.input, workspace, &file, err);

@@ -419,7 +419,9 @@ static char *get(const char *path)
 
 static int add(const char *path, const char *value, struct ab_strv *diff, struct ab_error *err)
 {
-	return ab_edit_file_add(&input, path, keys, 2, value, diff, err);
+	const struct ab_list_change change = { .keys = keys, .nkeys = 2, .value = value };
+
+	return ab_edit_file_change(&input, path, &change, diff, err);
 }
 
 static void is_refused(const char *path, const char *value, const char *why)

@@ -17,7 +17,7 @@ static struct ab_project_file open_project(void)
 
 static int allow_host(struct ab_project_file *file, const char *host)
 {
-	const struct ab_project_change change = { .keys = keys, .nkeys = 2, .value = host };
+	const struct ab_list_change change = { .keys = keys, .nkeys = 2, .value = host };
 	ab_autostrv struct ab_strv diff = { 0 };
 	int r;
 

@@ -14,14 +14,11 @@ enum { LOCK_MS = 5000, TRIES = 5 };
 
 struct edit {
 	const struct ab_policy_input *in;
-	const char *const *keys;
-	size_t nkeys;
-	enum { ADD, REMOVE, REPLACE } op;
-	const char *value; /* an element, or the whole new text */
-	const char *seen;  /* to replace: the text that it replaces */
-	char *name;	   /* what messages call the file */
-	char *real;	   /* where it is, without links */
-	int dir;	   /* its folder, locked */
+	const struct ab_list_change *change; /* NULL: the whole text is replaced */
+	const char *seen, *text;	     /* the old and the new one */
+	char *name;			     /* what messages call the file */
+	char *real;			     /* where it is, without links */
+	int dir;			     /* its folder, locked */
 	struct stat st;
 	bool exists;
 };
@@ -145,19 +142,16 @@ static int replace_file(const struct edit *e, const char *old, size_t old_len, c
 static int change_text(const struct edit *e, const char *old, size_t len, char **ret,
 		       struct ab_error *err)
 {
-	switch (e->op) {
-	case ADD:
-		return ab_json_edit_add(old, len, e->keys, e->nkeys, e->value, ret, err);
-	case REMOVE:
-		return ab_json_edit_remove(old, len, e->keys, e->nkeys, e->value, ret, err);
-	case REPLACE:
-		break;
-	}
+	const struct ab_list_change *c = e->change;
+
+	if (c)
+		return (c->remove ? ab_json_edit_remove : ab_json_edit_add)(
+			old, len, c->keys, c->nkeys, c->value, ret, err);
 	if (strlen(e->seen) != len || memcmp(e->seen, old, len) != 0)
 		return ab_fail(err, AB_ECONFIG, 0, "another program has changed it meanwhile");
-	if (strcmp(e->value, e->seen) == 0)
+	if (strcmp(e->text, e->seen) == 0)
 		return 0;
-	*ret = ab_strdup(e->value);
+	*ret = ab_strdup(e->text);
 	return 1;
 }
 
@@ -203,20 +197,11 @@ static int edit_file(struct edit *e, const char *path, struct ab_strv *ret_diff,
 	return r < 0 ? -1 : 0;
 }
 
-int ab_edit_file_add(const struct ab_policy_input *in, const char *path, const char *const *keys,
-		     size_t nkeys, const char *value, struct ab_strv *ret_diff,
-		     struct ab_error *err)
-{
-	struct edit e = { .in = in, .keys = keys, .nkeys = nkeys, .value = value };
-
-	return edit_file(&e, path, ret_diff, err);
-}
-
-int ab_edit_file_remove(const struct ab_policy_input *in, const char *path, const char *const *keys,
-			size_t nkeys, const char *value, struct ab_strv *ret_diff,
+int ab_edit_file_change(const struct ab_policy_input *in, const char *path,
+			const struct ab_list_change *change, struct ab_strv *ret_diff,
 			struct ab_error *err)
 {
-	struct edit e = { .in = in, .keys = keys, .nkeys = nkeys, .value = value, .op = REMOVE };
+	struct edit e = { .in = in, .change = change };
 
 	return edit_file(&e, path, ret_diff, err);
 }
@@ -224,7 +209,7 @@ int ab_edit_file_remove(const struct ab_policy_input *in, const char *path, cons
 int ab_edit_file_replace(const struct ab_policy_input *in, const char *path, const char *seen,
 			 const char *text, struct ab_strv *ret_diff, struct ab_error *err)
 {
-	struct edit e = { .in = in, .op = REPLACE, .value = text, .seen = seen };
+	struct edit e = { .in = in, .text = text, .seen = seen };
 
 	return edit_file(&e, path, ret_diff, err);
 }

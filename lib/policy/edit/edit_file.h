@@ -11,15 +11,17 @@
 
 struct ab_policy_input;
 
-/* Add `value` to the list. ret_diff gets the change as lines "-old" and "+new",
- * safe to print; none: there was nothing to change. `in` resolves paths in the
- * file. */
-int ab_edit_file_add(const struct ab_policy_input *in, const char *path, const char *const *keys,
-		     size_t nkeys, const char *value, struct ab_strv *ret_diff,
-		     struct ab_error *err);
-/* Remove `value` from the list. No line in ret_diff: it was not there. */
-int ab_edit_file_remove(const struct ab_policy_input *in, const char *path, const char *const *keys,
-			size_t nkeys, const char *value, struct ab_strv *ret_diff,
+/* Add an element to a list, or remove one. */
+struct ab_list_change {
+	const char *const *keys; /* "network", "allow" */
+	size_t nkeys;
+	const char *value;
+	bool remove;
+};
+/* ret_diff gets the change as lines "-old" and "+new", safe to print; none: there was nothing to
+ * change. `in` resolves paths in the file. */
+int ab_edit_file_change(const struct ab_policy_input *in, const char *path,
+			const struct ab_list_change *change, struct ab_strv *ret_diff,
 			struct ab_error *err);
 
 /* Replace the whole text, unless it is not `seen` any more ("": there is no file). */

@@ -12,6 +12,9 @@ struct page {
 	const char *newline;
 	bool tight;	 /* no space after a colon */
 	const char *raw; /* the new member's value, as JSON; NULL: a list of one string */
+	/* How many of the wanted keys exist, and the last value found. */
+	size_t found;
+	const struct ab_json_scan_node *at;
 };
 
 /* The indentation of the line that contains `at`. */
@@ -156,33 +159,24 @@ static void close_page(struct page *p)
 }
 #define ab_autopage __attribute__((cleanup(close_page)))
 
-static const struct ab_json_scan_node *find_member(const struct ab_json_scan_node *object,
-						   const char *key)
-{
-	ab_json_scan_each(k, object) if (strcmp(k->key, key) == 0) return k;
-	return NULL;
-}
-
 /* The list in { "only": [...] }, or the value itself. */
 static const struct ab_json_scan_node *find_list(const struct ab_json_scan_node *value)
 {
 	const struct ab_json_scan_node *only =
-		value->kind == '{' && value->count == 1 ? find_member(value, "only") : NULL;
+		value->kind == '{' && value->count == 1 ? ab_json_scan_find(value, "only") : NULL;
 
 	return only && only->kind == '[' ? only : value;
 }
 
-/* How many of the keys exist, and the last value found. `last`: '[' if it must be a list, 0 if
- * it may be anything. */
-static int follow_keys(const struct page *p, const char *const *keys, size_t nkeys, char last,
-		       size_t *ret_found, const struct ab_json_scan_node **ret,
-		       struct ab_error *err)
+/* Open it at these keys. `last`: '[' if the value must be a list, 0 if it may be anything. */
+static int open_at(struct page *p, const char *text, size_t len, const char *const *keys,
+		   size_t nkeys, char last, struct ab_error *err)
 {
-	const struct ab_json_scan_node *at = p->scan.nodes;
-	size_t i;
-
-	for (i = 0; i < nkeys; i++) {
-		const struct ab_json_scan_node *next = find_member(at, keys[i]);
+	if (open_page(p, text, len, err) < 0)
+		return -1;
+	p->at = p->scan.nodes;
+	for (size_t i = 0; i < nkeys; i++) {
+		const struct ab_json_scan_node *next = ab_json_scan_find(p->at, keys[i]);
 		char kind = i + 1 < nkeys ? '{' : last;
 
 		if (!next)
@@ -192,10 +186,9 @@ static int follow_keys(const struct page *p, const char *const *keys, size_t nke
 		if (kind && next->kind != kind)
 			return ab_fail(err, AB_ECONFIG, 0, "line %u: %s is not %s", next->line,
 				       keys[i], kind == '{' ? "an object" : "a list");
-		at = next;
+		p->at = next;
+		p->found++;
 	}
-	*ret_found = i;
-	*ret = at;
 	return 0;
 }
 
@@ -224,13 +217,17 @@ static void put_line(const struct page *p, struct ab_buf *b, const char *indent,
 		ab_buf_puts(b, p->unit);
 }
 
-/* "network": { "allow": ["value"] }. `indent` is that of its first line; NULL:
- * put all in one line. */
+/* "network": { "allow": ["value"] }; without keys the value itself, an element of a list. `indent` is
+ * that of its first line; NULL: put all in one line. */
 static void put_member(const struct page *p, struct ab_buf *b, const char *const *keys,
 		       size_t nkeys, const char *value, const char *indent)
 {
 	const char *pad = p->tight ? "" : " ";
 
+	if (!nkeys) {
+		ab_buf_json(b, value);
+		return;
+	}
 	for (size_t i = 0; i < nkeys; i++) {
 		ab_buf_json(b, keys[i]);
 		ab_buf_puts(b, p->tight ? ":" : ": ");
@@ -311,10 +308,7 @@ static char *append_child(const struct page *p, const struct ab_json_scan_node *
 		ab_buf_puts(&b, p->tight ? "" : " ");
 	else
 		ab_buf_add(&b, p->text + lead, begin - lead);
-	if (nkeys)
-		put_member(p, &b, keys, nkeys, value, indent);
-	else
-		ab_buf_json(&b, value);
+	put_member(p, &b, keys, nkeys, value, indent);
 	if (trailing)
 		ab_buf_puts(&b, ",");
 	return splice_text(p, last->end, to, &b);
@@ -332,10 +326,7 @@ static char *fill_commented(const struct page *p, const struct ab_json_scan_node
 	while (ab_is_space(p->text[from - 1]))
 		from--;
 	put_line(p, &b, inner, 0);
-	if (nkeys)
-		put_member(p, &b, keys, nkeys, value, inner);
-	else
-		ab_buf_json(&b, value);
+	put_member(p, &b, keys, nkeys, value, inner);
 	put_line(p, &b, outer, 0);
 	return splice_text(p, from, n->end - 1, &b);
 }
@@ -359,10 +350,7 @@ static char *fill_empty(const struct page *p, const struct ab_json_scan_node *n,
 		ab_buf_puts(&b, " ");
 	else
 		ab_buf_add(&b, p->text + from, to - from);
-	if (nkeys)
-		put_member(p, &b, keys, nkeys, value, lines ? inner : NULL);
-	else
-		ab_buf_json(&b, value);
+	put_member(p, &b, keys, nkeys, value, lines ? inner : NULL);
 	if (lines)
 		put_line(p, &b, outer, 0);
 	else if (nkeys && !p->tight)
@@ -422,21 +410,18 @@ int ab_json_edit_add(const char *text, size_t len, const char *const *keys, size
 		     const char *value, char **ret, struct ab_error *err)
 {
 	ab_autopage struct page p = { 0 };
-	const struct ab_json_scan_node *at;
-	size_t found;
 
-	if (open_page(&p, text, len, err) < 0 ||
-	    follow_keys(&p, keys, nkeys, '[', &found, &at, err) < 0)
+	if (open_at(&p, text, len, keys, nkeys, '[', err) < 0)
 		return -1;
-	if (found == nkeys && has_value(at, value))
+	if (p.found == nkeys && has_value(p.at, value))
 		return 0;
-	if (found == nkeys && replaces_others(at, keys, nkeys)) {
-		if (has_comment_inside(&p, at->begin, at->end))
-			return refuse_comments(at, err);
-		*ret = fill_only(&p, at, value);
+	if (p.found == nkeys && replaces_others(p.at, keys, nkeys)) {
+		if (has_comment_inside(&p, p.at->begin, p.at->end))
+			return refuse_comments(p.at, err);
+		*ret = fill_only(&p, p.at, value);
 		return 1;
 	}
-	*ret = add_child(&p, at, keys + found, nkeys - found, value);
+	*ret = add_child(&p, p.at, keys + p.found, nkeys - p.found, value);
 	return 1;
 }
 
@@ -538,18 +523,15 @@ int ab_json_edit_remove(const char *text, size_t len, const char *const *keys, s
 			const char *value, char **ret, struct ab_error *err)
 {
 	ab_autopage struct page p = { 0 };
-	const struct ab_json_scan_node *at;
-	size_t found;
 
-	if (open_page(&p, text, len, err) < 0 ||
-	    follow_keys(&p, keys, nkeys, '[', &found, &at, err) < 0)
+	if (open_at(&p, text, len, keys, nkeys, '[', err) < 0)
 		return -1;
-	if (found < nkeys)
+	if (p.found < nkeys)
 		return 0;
-	ab_json_scan_each(k, at)
+	ab_json_scan_each(k, p.at)
 	{
 		if (k->text && strcmp(k->text, value) == 0)
-			return remove_element(&p, at, k, ret, err);
+			return remove_element(&p, p.at, k, ret, err);
 	}
 	return 0;
 }
@@ -559,22 +541,20 @@ int ab_json_edit_set(const char *text, size_t len, const char *const *keys, size
 {
 	const struct ab_buf with = { .data = (char *)(uintptr_t)json, .len = strlen(json) };
 	ab_autopage struct page p = { 0 };
-	const struct ab_json_scan_node *at;
-	size_t found;
 
-	if (open_page(&p, text, len, err) < 0 ||
-	    follow_keys(&p, keys, nkeys, 0, &found, &at, err) < 0)
+	if (open_at(&p, text, len, keys, nkeys, 0, err) < 0)
 		return -1;
 	p.raw = json;
-	if (found < nkeys) {
-		*ret = add_child(&p, at, keys + found, nkeys - found, NULL);
+	if (p.found < nkeys) {
+		*ret = add_child(&p, p.at, keys + p.found, nkeys - p.found, NULL);
 		return 1;
 	}
-	if (has_comment_inside(&p, at->begin, at->end))
-		return refuse_comments(at, err);
-	if (at->end - at->begin == with.len && memcmp(p.text + at->begin, json, with.len) == 0)
+	if (has_comment_inside(&p, p.at->begin, p.at->end))
+		return refuse_comments(p.at, err);
+	if (p.at->end - p.at->begin == with.len &&
+	    memcmp(p.text + p.at->begin, json, with.len) == 0)
 		return 0;
-	*ret = splice_text(&p, at->begin, at->end, &with);
+	*ret = splice_text(&p, p.at->begin, p.at->end, &with);
 	return 1;
 }
 
@@ -582,18 +562,16 @@ int ab_json_edit_unset(const char *text, size_t len, const char *const *keys, si
 		       char **ret, struct ab_error *err)
 {
 	ab_autopage struct page p = { 0 };
-	const struct ab_json_scan_node *at;
-	size_t found;
+	const struct ab_json_scan_node *emptied;
 
-	if (open_page(&p, text, len, err) < 0 ||
-	    follow_keys(&p, keys, nkeys, 0, &found, &at, err) < 0)
+	if (open_at(&p, text, len, keys, nkeys, 0, err) < 0)
 		return -1;
-	if (found < nkeys)
+	if (p.found < nkeys)
 		return 0;
-	if (has_comment_inside(&p, begin_of(at), at->end))
-		return refuse_comments(at, err);
-	at = find_emptied(&p, at);
-	*ret = remove_child(&p, at - at->up, at);
+	if (has_comment_inside(&p, begin_of(p.at), p.at->end))
+		return refuse_comments(p.at, err);
+	emptied = find_emptied(&p, p.at);
+	*ret = remove_child(&p, emptied - emptied->up, emptied);
 	return 1;
 }
 
@@ -601,12 +579,9 @@ void ab_json_edit_list(const char *text, size_t len, const char *const *keys, si
 		       struct ab_strv *ret)
 {
 	ab_autopage struct page p = { 0 };
-	const struct ab_json_scan_node *at;
 	struct ab_error none = { 0 };
-	size_t found;
 
-	if (open_page(&p, text, len, &none) < 0 ||
-	    follow_keys(&p, keys, nkeys, '[', &found, &at, &none) < 0 || found < nkeys)
+	if (open_at(&p, text, len, keys, nkeys, '[', &none) < 0 || p.found < nkeys)
 		return;
-	ab_json_scan_each(k, at) if (k->text) ab_strv_add(ret, k->text);
+	ab_json_scan_each(k, p.at) if (k->text) ab_strv_add(ret, k->text);
 }

@@ -1,7 +1,6 @@
 #include "policy/edit/project_file.h"
 
 #include "base/text/sha256.h"
-#include "policy/edit/edit_file.h"
 #include "policy/edit/json_edit.h"
 #include "policy/layers/trust.h"
 #include "policy/read/settings_file.h"
@@ -50,13 +49,6 @@ static int record_text(const struct ab_project_file *file, char *text, struct ab
 	return ab_trust_record(&file->in, &review, err);
 }
 
-static int edit(const struct ab_project_file *file, const struct ab_project_change *c,
-		struct ab_strv *diff, struct ab_error *err)
-{
-	return (c->remove ? ab_edit_file_remove : ab_edit_file_add)(&file->in, file->path, c->keys,
-								    c->nkeys, c->value, diff, err);
-}
-
 /* Is the file what we meant to write, and nothing of anybody else? */
 static int check_written(const struct ab_project_file *file, const char *expected,
 			 struct ab_error *err)
@@ -74,7 +66,7 @@ static int check_written(const struct ab_project_file *file, const char *expecte
 }
 
 /* The trust is recorded first: active runs reload the file as soon as it changes. */
-static int edit_trusted(const struct ab_project_file *file, const struct ab_project_change *c,
+static int edit_trusted(const struct ab_project_file *file, const struct ab_list_change *c,
 			char *expected, struct ab_strv *diff, struct ab_error *err)
 {
 	struct ab_error none = { 0 };
@@ -82,7 +74,7 @@ static int edit_trusted(const struct ab_project_file *file, const struct ab_proj
 
 	if (record_text(file, expected, err) < 0)
 		return -1;
-	if (edit(file, c, diff, err) == 0)
+	if (ab_edit_file_change(&file->in, file->path, c, diff, err) == 0)
 		return check_written(file, expected, err);
 	/* Another program could write that text later. */
 	if (!file->text || record_text(file, file->text, &none) < 0)
@@ -90,7 +82,7 @@ static int edit_trusted(const struct ab_project_file *file, const struct ab_proj
 	return -1;
 }
 
-int ab_project_file_change(struct ab_project_file *file, const struct ab_project_change *c,
+int ab_project_file_change(struct ab_project_file *file, const struct ab_list_change *c,
 			   struct ab_strv *ret_diff, struct ab_error *err)
 {
 	ab_autofree char *expected = NULL;

@@ -5,6 +5,7 @@
  * change.
  */
 #include "base/base.h"
+#include "policy/edit/edit_file.h"
 #include "policy/layers/layers.h"
 
 struct ab_project_file {
@@ -19,13 +20,7 @@ int ab_project_file_open(const struct ab_policy_input *in, const char *workspace
 			 struct ab_project_file *ret, struct ab_error *err);
 void ab_project_file_fini(struct ab_project_file *file);
 
-struct ab_project_change {
-	const char *const *keys; /* "network", "allow" */
-	size_t nkeys;
-	const char *value;
-	bool remove;
-};
 /* 1: the file has changed, and is trusted; 0: there was nothing to change. *ret_diff: lines "-old"
  * and "+new", safe to print. */
-int ab_project_file_change(struct ab_project_file *file, const struct ab_project_change *change,
+int ab_project_file_change(struct ab_project_file *file, const struct ab_list_change *change,
 			   struct ab_strv *ret_diff, struct ab_error *err);

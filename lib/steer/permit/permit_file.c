@@ -2,7 +2,6 @@
  * The settings file that an answer for always goes to: the user's, or the project's, which must be
  * trusted, or new.
  */
-#include "policy/edit/edit_file.h"
 #include "policy/read/settings_file.h"
 #include "state/file_claim.h"
 #include "steer/permit/permit_state.h"
@@ -32,20 +31,19 @@ int ab_permit_file_project(struct ab_permit_job *job, const char *workspace,
 }
 
 /* The text of the user's file is not needed again. */
-static int change_user_file(const struct ab_project_file *f, const struct ab_project_change *c,
+static int change_user_file(const struct ab_project_file *f, const struct ab_list_change *c,
 			    struct ab_strv *diff, struct ab_error *err)
 {
 	size_t before = diff->len;
 
-	if ((c->remove ? ab_edit_file_remove : ab_edit_file_add)(&f->in, f->path, c->keys, c->nkeys,
-								 c->value, diff, err) < 0)
+	if (ab_edit_file_change(&f->in, f->path, c, diff, err) < 0)
 		return -1;
 	return diff->len > before;
 }
 
 /* A run that is active would take a new file for its own, and move it to quarantine. */
 static int change_project_file(struct ab_permit_job *job, struct ab_project_file *f,
-			       const struct ab_project_change *c, struct ab_error *err)
+			       const struct ab_list_change *c, struct ab_error *err)
 {
 	struct ab_file_claim claim;
 	int result;
@@ -65,7 +63,7 @@ int ab_permit_file_change(struct ab_permit_job *job, struct ab_permit_file *f,
 			  const char *const keys[2], const char *entry, bool remove,
 			  struct ab_error *err)
 {
-	struct ab_project_change c = { .keys = keys, .nkeys = 2, .value = entry, .remove = remove };
+	struct ab_list_change c = { .keys = keys, .nkeys = 2, .value = entry, .remove = remove };
 
 	if (!job->ret->file)
 		job->ret->file = ab_strdup(f->file.path);
