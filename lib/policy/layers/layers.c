@@ -1,10 +1,10 @@
 #include "policy/layers/layers.h"
 
-#include <dirent.h>
 #include <linux/openat2.h>
 #include <sys/syscall.h>
 
 #include "agents/agents.h"
+#include "base/system/folder.h"
 #include "base/text/guess.h"
 #include "base/text/json_scan.h"
 #include "base/text/words.h"
@@ -208,7 +208,7 @@ static char *describe_profile(const char *path)
 	struct ab_error none = { 0 };
 	size_t len;
 
-	if (ab_settings_file_read_own(path, path, &text, &len, &none) < 0 || !text ||
+	if (ab_settings_file_read_own(path, path, false, &text, &len, &none) < 0 || !text ||
 	    ab_jsonc_scan_parse(&scan, text, len) < 0 || scan.nodes->kind != '{')
 		return ab_strdup(path);
 	ab_json_scan_each(k, scan.nodes) if (strcmp(k->key, "description") == 0 && k->text &&
@@ -222,7 +222,7 @@ void ab_policy_profiles(const struct ab_policy_input *in, struct ab_strv *ret_na
 	ab_autofree char *dir = ab_config_dir(in->environ, in->home);
 	ab_autofree char *path = dir ? ab_printf("%s/profiles", dir) : NULL;
 	ab_autostrv struct ab_strv own = { 0 };
-	DIR *d = path ? opendir(path) : NULL;
+	ab_autodir DIR *d = path ? opendir(path) : NULL;
 	struct ab_profile built_in;
 	struct dirent *e;
 
@@ -242,8 +242,6 @@ void ab_policy_profiles(const struct ab_policy_input *in, struct ab_strv *ret_na
 		if (!ab_profile_find(name, &built_in))
 			ab_strv_add(&own, name);
 	}
-	if (d)
-		closedir(d);
 	ab_strv_sort(&own);
 	for (size_t i = 0; i < own.len; i++) {
 		ab_strv_add(ret_names, own.v[i]);
@@ -367,7 +365,7 @@ static int read_layer(const struct ab_load *l, const char *path, const char *nam
 		}
 	if (project)
 		return ab_settings_file_read(path, name, true, ret_text, ret_len, l->err);
-	return ab_settings_file_read_own(path, name, ret_text, ret_len, l->err);
+	return ab_settings_file_read_own(path, name, false, ret_text, ret_len, l->err);
 }
 
 /* The layers that are files, apart from the profile. */
@@ -397,9 +395,7 @@ static int load_system(struct ab_load *l, struct files *f)
 	ab_autofree char *text = NULL, *name = ab_load_name(l->in, path);
 	size_t len;
 
-	if ((l->in->system_config
-		     ? ab_settings_file_read_own(path, name, &text, &len, l->err)
-		     : ab_settings_file_read_roots(path, name, &text, &len, l->err)) < 0)
+	if (ab_settings_file_read_own(path, name, !l->in->system_config, &text, &len, l->err) < 0)
 		return -1;
 	f->has_system = text != NULL;
 	return text ? parse_text(l, AB_LAYER_SYSTEM, true, path, text, len, &f->system, &f->managed)

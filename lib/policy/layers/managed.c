@@ -146,18 +146,14 @@ static void fix_assignments(struct ab_arena *a, struct ab_value *v, const struct
 {
 	for (size_t i = 0; i < managed->len; i++) {
 		const struct ab_item *item = &managed->items[i];
-		struct ab_item *same = ab_value_find_named(v, item->text);
+		const struct ab_item *same = ab_value_find_named(v, item->text);
 
-		if (!same) {
-			ab_value_add(a, v, *item);
-			continue;
-		}
 		/* Neither value: one of them may be a secret. */
-		if (strcmp(same->text, item->text) != 0)
+		if (same && strcmp(same->text, item->text) != 0)
 			add_attempt(attempts, same->from, "%s keeps its %.*s",
 				    ab_keys[AB_KEY_ENV_SET].path, (int)strcspn(item->text, "="),
 				    item->text);
-		*same = *item;
+		ab_value_set(a, v, same, *item);
 	}
 }
 

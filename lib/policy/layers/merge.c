@@ -38,14 +38,8 @@ static bool replaces_list(const struct ab_value *old, const struct ab_value *fre
 
 static void replace_by_name(struct ab_arena *a, struct ab_value *v, const struct ab_value *more)
 {
-	for (size_t i = 0; i < more->len; i++) {
-		struct ab_item *same = ab_value_find_named(v, more->items[i].text);
-
-		if (same)
-			*same = more->items[i];
-		else
-			ab_value_add(a, v, more->items[i]);
-	}
+	for (size_t i = 0; i < more->len; i++)
+		ab_value_set(a, v, ab_value_find_named(v, more->items[i].text), more->items[i]);
 	v->from = more->from;
 }
 

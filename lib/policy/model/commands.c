@@ -184,10 +184,7 @@ static void tighten_override(struct ab_arena *a, struct ab_value *base, struct a
 		return;
 	}
 	item.tighten = !there || there->tighten;
-	if (there)
-		base->items[there - base->items] = item;
-	else
-		ab_value_add(a, base, item);
+	ab_value_set(a, base, there, item);
 }
 
 /* Their regular expressions are never run, and a rule that allows makes nothing
@@ -212,10 +209,8 @@ static void manage_override(struct ab_arena *a, struct ab_value *base, struct ab
 
 	item.managed = true;
 	item.tighten = !there || there->tighten;
-	if (!there)
-		ab_value_add(a, base, item);
-	else if (decision_of(&item) > now.weak)
-		base->items[there - base->items] = item;
+	if (!there || decision_of(&item) > now.weak)
+		ab_value_set(a, base, there, item);
 	else
 		base->items[there - base->items].managed = true;
 }

@@ -90,6 +90,9 @@ struct ab_item *ab_value_find(const struct ab_value *v, const char *text);
 /* In a list of "NAME=...": the element with the name of this one, or NULL. */
 struct ab_item *ab_value_find_named(const struct ab_value *v, const char *text);
 void ab_value_add(struct ab_arena *a, struct ab_value *v, struct ab_item item);
+/* Replace `there`, which is one of them, or add it if `there` is NULL. */
+void ab_value_set(struct ab_arena *a, struct ab_value *v, const struct ab_item *there,
+		  struct ab_item item);
 /* Add a copy of the text, unless it is there. */
 void ab_value_add_once(struct ab_arena *a, struct ab_value *v, const char *text,
 		       const struct ab_origin *from, const char *via);

@@ -157,19 +157,30 @@ static bool covers(const struct ab_strv *all, const struct ab_strv *some,
 	return true;
 }
 
+static bool covers_hosts(const struct ab_host_entry *all, const struct ab_host_entry *some)
+{
+	char text[AB_HOST_ENTRY_TEXT], other[AB_HOST_ENTRY_TEXT];
+	char *entry = text;
+
+	ab_host_entry_format(all, text);
+	ab_host_entry_format(some, other);
+	return ab_hosts_cover(&entry, 1, other, true);
+}
+
 /* Do the two have a host in common? */
 static bool share_host(const struct ab_http_rule *a, const struct ab_http_rule *b)
 {
-	char x[AB_HOST_ENTRY_TEXT], y[AB_HOST_ENTRY_TEXT];
 	struct ab_host_entry p = a->host, q = b->host;
-	char *px = x, *py = y;
 
 	if (p.port && q.port && p.port != q.port)
 		return false;
 	p.port = q.port = 0;
-	ab_host_entry_format(&p, x);
-	ab_host_entry_format(&q, y);
-	return ab_hosts_cover(&px, 1, y, true) || ab_hosts_cover(&py, 1, x, true);
+	return covers_hosts(&p, &q) || covers_hosts(&q, &p);
+}
+
+static bool are_marked_alike(const struct ab_item *a, const struct ab_item *b)
+{
+	return a->tighten == b->tighten && a->managed == b->managed;
 }
 
 bool ab_http_wider(const struct ab_value *a, const struct ab_item *b)
@@ -178,15 +189,10 @@ bool ab_http_wider(const struct ab_value *a, const struct ab_item *b)
 
 	for (size_t i = 0; i < a->len; i++) {
 		const struct ab_http_rule *rule = a->items[i].http;
-		char host[AB_HOST_ENTRY_TEXT], other[AB_HOST_ENTRY_TEXT];
-		char *entry = host;
 
-		if (a->items[i].tighten != b->tighten || a->items[i].managed != b->managed ||
-		    !share_host(rule, b->http))
+		if (!are_marked_alike(&a->items[i], b) || !share_host(rule, b->http))
 			continue;
-		ab_host_entry_format(&rule->host, host);
-		ab_host_entry_format(&b->http->host, other);
-		if (ab_hosts_cover(&entry, 1, other, true) &&
+		if (covers_hosts(&rule->host, &b->http->host) &&
 		    covers(&rule->methods, &b->http->methods, has_method) &&
 		    covers(&rule->paths, &b->http->paths, has_path))
 			return false;
@@ -197,16 +203,10 @@ bool ab_http_wider(const struct ab_value *a, const struct ab_item *b)
 
 bool ab_http_binds(const struct ab_value *v, const struct ab_item *item)
 {
-	char text[AB_HOST_ENTRY_TEXT], host[AB_HOST_ENTRY_TEXT];
-	char *entry = host;
-
-	ab_host_entry_format(&item->http->host, text);
-	for (size_t i = 0; i < v->len; i++) {
-		ab_host_entry_format(&v->items[i].http->host, host);
-		if (v->items[i].tighten == item->tighten && v->items[i].managed == item->managed &&
-		    ab_hosts_cover(&entry, 1, text, true))
+	for (size_t i = 0; i < v->len; i++)
+		if (are_marked_alike(&v->items[i], item) &&
+		    covers_hosts(&v->items[i].http->host, &item->http->host))
 			return true;
-	}
 	return false;
 }
 

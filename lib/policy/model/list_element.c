@@ -483,6 +483,15 @@ void ab_value_add(struct ab_arena *a, struct ab_value *v, struct ab_item item)
 	v->items[v->len++] = item;
 }
 
+void ab_value_set(struct ab_arena *a, struct ab_value *v, const struct ab_item *there,
+		  struct ab_item item)
+{
+	if (there)
+		v->items[there - v->items] = item;
+	else
+		ab_value_add(a, v, item);
+}
+
 void ab_value_add_once(struct ab_arena *a, struct ab_value *v, const char *text,
 		       const struct ab_origin *from, const char *via)
 {

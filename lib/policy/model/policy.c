@@ -79,16 +79,24 @@ char *ab_origin_place(const struct ab_origin *from)
 	return from->line ? ab_printf("%s:%u", text, from->column) : ab_take(text);
 }
 
-static struct ab_strv make_text_list(struct ab_arena *a, const struct ab_value *v)
+/* The elements of both. */
+static struct ab_strv join_lists(struct ab_arena *a, const struct ab_value *v,
+				 const struct ab_value *more)
 {
 	struct ab_strv list = {
-		.v = ab_arena_alloc(a, (v->len + 1) * sizeof(char *)),
-		.len = v->len,
+		.v = ab_arena_alloc(a, (v->len + more->len + 1) * sizeof(char *)),
 	};
 
 	for (size_t i = 0; i < v->len; i++)
-		list.v[i] = (char *)(uintptr_t)v->items[i].text;
+		list.v[list.len++] = (char *)(uintptr_t)v->items[i].text;
+	for (size_t i = 0; i < more->len; i++)
+		list.v[list.len++] = (char *)(uintptr_t)more->items[i].text;
 	return list;
+}
+
+static struct ab_strv make_text_list(struct ab_arena *a, const struct ab_value *v)
+{
+	return join_lists(a, v, &(const struct ab_value){ 0 });
 }
 
 /* Entries that some layer above the built-in profiles has. */
@@ -113,21 +121,6 @@ static struct ab_strv make_group_list(struct ab_arena *a, const struct ab_value 
 		if (via && via[0] == '@' && !ab_strv_has(&list, via + 1))
 			list.v[list.len++] = (char *)(uintptr_t)(via + 1);
 	}
-	return list;
-}
-
-/* A shared folder is a writable root like any other. */
-static struct ab_strv make_roots(struct ab_arena *a, const struct ab_value *write,
-				 const struct ab_value *share)
-{
-	struct ab_strv list = {
-		.v = ab_arena_alloc(a, (write->len + share->len + 1) * sizeof(char *)),
-	};
-
-	for (size_t i = 0; i < write->len; i++)
-		list.v[list.len++] = (char *)(uintptr_t)write->items[i].text;
-	for (size_t i = 0; i < share->len; i++)
-		list.v[list.len++] = (char *)(uintptr_t)share->items[i].text;
 	return list;
 }
 
@@ -183,13 +176,15 @@ static unsigned get_word(const struct ab_config *c, enum ab_key_id id)
 	return ab_keys[id].words[c->v[id].number].number;
 }
 
-static uint32_t make_property_bits(const struct ab_value *v)
+/* `own`: only those that a layer names, not only the built-in profile. */
+static uint32_t make_property_bits(const struct ab_value *v, bool own)
 {
 	uint32_t bits = 0;
 
 	for (size_t i = 0; i < v->len; i++)
 		for (int p = 0; p < AB_PROP_COUNT; p++)
-			if (strcmp(ab_property_names[p], v->items[i].text) == 0)
+			if (!(own && is_builtin(v->items[i].from)) &&
+			    strcmp(ab_property_names[p], v->items[i].text) == 0)
 				bits |= AB_PROP_BIT(p);
 	return bits;
 }
@@ -217,25 +212,14 @@ static const struct {
 	{ AB_PROP_DNS_FENCE, AB_KEY_NET_MODE, AB_NET_ALLOWED },
 };
 
-/* By a layer, not only by the profile. */
-static bool is_named(const struct ab_value *v, enum ab_property property)
-{
-	for (size_t i = 0; i < v->len; i++)
-		if (!is_builtin(v->items[i].from) &&
-		    strcmp(v->items[i].text, ab_property_names[property]) == 0)
-			return true;
-	return false;
-}
-
 static uint32_t find_given_up(const struct ab_config *c)
 {
 	uint32_t bits = 0;
 
 	for (size_t i = 0; i < AB_COUNT(given_up); i++)
-		if ((int)get_word(c, given_up[i].key) == given_up[i].word &&
-		    !is_named(&c->v[AB_KEY_REQUIRE], given_up[i].property))
+		if ((int)get_word(c, given_up[i].key) == given_up[i].word)
 			bits |= AB_PROP_BIT(given_up[i].property);
-	return bits;
+	return bits & ~make_property_bits(&c->v[AB_KEY_REQUIRE], true);
 }
 
 /* A profile or a setting that says "strict" means every guarantee; the default profile means those
@@ -243,14 +227,10 @@ static uint32_t find_given_up(const struct ab_config *c)
 static uint32_t find_firm(const struct ab_config *c)
 {
 	const struct ab_origin *strict = c->v[AB_KEY_FALLBACK].from;
-	uint32_t bits = 0;
 
 	if (!strict || !is_builtin(strict) || strcmp(strict->name, "default") != 0)
 		return ~0u;
-	for (size_t i = 0; i < AB_PROP_COUNT; i++)
-		if (is_named(&c->v[AB_KEY_REQUIRE], i))
-			bits |= AB_PROP_BIT(i);
-	return bits;
+	return make_property_bits(&c->v[AB_KEY_REQUIRE], true);
 }
 
 bool ab_policy_lends_keys(const struct ab_policy *p)
@@ -360,7 +340,8 @@ static void fill_key(struct ab_policy *p, const struct ab_key *key, const struct
 static void fill_rest(struct ab_policy *p, const struct ab_value *v, struct ab_arena *a)
 {
 	p->fs.returns_builtin = v[AB_KEY_RETURN].from && is_builtin(v[AB_KEY_RETURN].from);
-	p->fs.write = make_roots(a, &v[AB_KEY_WRITE], &v[AB_KEY_SHARE]);
+	/* A shared folder is a writable root like any other. */
+	p->fs.write = join_lists(a, &v[AB_KEY_WRITE], &v[AB_KEY_SHARE]);
 	p->fs.touched = make_touched(a, p);
 	p->fs.read_all = v[AB_KEY_READ].all;
 	p->fs.deny_read_own = make_own_list(a, &v[AB_KEY_DENY_READ]);
@@ -397,7 +378,8 @@ void ab_policy_fill(struct ab_policy *p)
 			fill_key(p, &ab_keys[i], &c->v[i]);
 	fill_rest(p, c->v, &p->store->arena);
 	p->assurance.given_up = find_given_up(c);
-	p->assurance.require = make_property_bits(&c->v[AB_KEY_REQUIRE]) & ~p->assurance.given_up;
+	p->assurance.require =
+		make_property_bits(&c->v[AB_KEY_REQUIRE], false) & ~p->assurance.given_up;
 	p->assurance.firm = p->assurance.require & find_firm(c);
 	if (get_word(c, AB_KEY_HOST_TOOLS_MODE))
 		p->host_tools = ab_host_tools_fill(&p->store->arena, &c->v[AB_KEY_HOST_TOOLS]);

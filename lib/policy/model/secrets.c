@@ -240,32 +240,14 @@ void ab_secret_signs(struct ab_arena *a, struct ab_secret *s)
 	s->env = ab_secret_part_names[AB_PART_ID];
 }
 
-static void put_text(struct ab_buf *b, const char *member, const char *text)
-{
-	if (text)
-		ab_buf_jsonf(b, ",%s:%s", member, text);
-}
-
-static void put_list(struct ab_buf *b, const char *member, const struct ab_strv *list, size_t first)
-{
-	if (list->len <= first)
-		return;
-	ab_buf_jsonf(b, ",%s:[", member);
-	for (size_t i = first; i < list->len; i++)
-		ab_buf_jsonf(b, ",%s", list->v[i]);
-	ab_buf_puts(b, "]");
-}
-
 static void put_carriers(struct ab_buf *b, const struct ab_secret *s)
 {
-	if (s->ncarriers == 0)
-		ab_buf_puts(b, ",\"as\":\"any\"");
+	ab_buf_jsonf(b, s->ncarriers ? ",'as':[" : ",'as':'any'");
 	for (size_t i = 0; i < s->ncarriers; i++) {
 		char text[AB_CARRIER_TEXT];
 
 		ab_carrier_format(&s->carriers[i], text);
-		ab_buf_puts(b, i ? "," : ",\"as\":[");
-		ab_buf_json(b, text);
+		ab_buf_jsonf(b, ",%s", text);
 	}
 	ab_buf_puts(b, s->ncarriers ? "]" : "");
 }
@@ -276,18 +258,15 @@ static void put_oauth(struct ab_buf *b, const struct ab_oauth *o)
 {
 	if (!o)
 		return;
-	ab_buf_printf(b, ",\"oauth\":{\"grant\":\"%s\"", ab_oauth_grants[o->grant]);
-	put_text(b, "url", o->url);
-	put_text(b, "client", o->client);
+	ab_buf_jsonf(b, ",'oauth':{'grant':%s?,'url':%s?,'client':%s", ab_oauth_grants[o->grant],
+		     o->url, o->client);
 	if (o->client_secret) {
-		ab_buf_puts(b, ",\"clientSecret\":{");
+		ab_buf_jsonf(b, ",'clientSecret':{");
 		put_source(b, o->client_secret);
 		ab_buf_puts(b, "}");
 	}
-	put_list(b, "scopes", &o->scopes, 0);
-	put_text(b, "body", o->json ? "json" : NULL);
-	put_text(b, "login", o->basic ? "basic" : NULL);
-	ab_buf_puts(b, "}");
+	ab_buf_jsonf(b, "?,'scopes':%p?,'body':%s?,'login':%s}", ab_list(&o->scopes),
+		     o->json ? "json" : NULL, o->basic ? "basic" : NULL);
 }
 
 static void put_source(struct ab_buf *b, const struct ab_secret *s)
@@ -296,14 +275,11 @@ static void put_source(struct ab_buf *b, const struct ab_secret *s)
 		[AB_FROM_ENV] = "env", [AB_FROM_FILE] = "file", [AB_FROM_COMMAND] = "command"
 	};
 
-	ab_buf_printf(b, "\"from\":\"%s\"", from[s->from]);
-	put_text(b, "sign", s->sign ? "aws-sigv4" : NULL);
+	ab_buf_jsonf(b, "'from':%s?,'sign':%s", from[s->from], s->sign ? "aws-sigv4" : NULL);
 	put_oauth(b, s->oauth);
-	put_text(b, "env", s->from == AB_FROM_ENV && !s->sign ? s->env : NULL);
-	put_text(b, "file", s->file);
-	put_text(b, "key", s->key);
-	put_text(b, "profile", s->profile);
-	put_list(b, "command", &s->command, 0);
+	ab_buf_jsonf(b, "?,'env':%s?,'file':%s?,'key':%s?,'profile':%s?,'command':%p",
+		     s->from == AB_FROM_ENV && !s->sign ? s->env : NULL, s->file, s->key,
+		     s->profile, ab_list(&s->command));
 }
 
 static const char *make_canonical(struct ab_arena *a, const struct ab_secret *s)
@@ -311,30 +287,27 @@ static const char *make_canonical(struct ab_arena *a, const struct ab_secret *s)
 	static const char *const via[] = {
 		[AB_VIA_TLS] = NULL, [AB_VIA_GATEWAY] = "gateway", [AB_VIA_BOTH] = "both"
 	};
+	char *places[] = { (char[]){ "path" }, (char[]){ "body" } };
+	const struct ab_strv also = { places + !s->in_path, (size_t)s->in_path + s->in_body };
+	size_t own = s->sign ? AB_PARTS : 1;
+	const struct ab_strv more = { s->names.v + own, s->names.len - own };
 	ab_autobuf struct ab_buf b = { 0 };
 	char duration[48];
 
 	ab_buf_printf(&b, "%s={", s->name);
 	put_source(&b, s);
-	if (s->expires_ms)
-		put_text(&b, "expires", ab_format_duration(s->expires_ms, duration));
-	put_list(&b, "services", &s->services, 0);
-	put_list(&b, "regions", &s->regions, 0);
-	put_list(&b, "hosts", &s->hosts, 0);
+	ab_buf_jsonf(&b, "?,'expires':%s?,'services':%p?,'regions':%p?,'hosts':%p",
+		     s->expires_ms ? ab_format_duration(s->expires_ms, duration) : NULL,
+		     ab_list(&s->services), ab_list(&s->regions), ab_list(&s->hosts));
 	if (!s->sign)
 		put_carriers(&b, s);
-	if (s->in_path || s->in_body)
-		ab_buf_printf(&b, ",\"also\":[%s%s%s]", s->in_path ? "\"path\"" : "",
-			      s->in_path && s->in_body ? "," : "", s->in_body ? "\"body\"" : "");
-	put_text(&b, "mode", s->inject ? "inject" : NULL);
-	put_text(&b, "format", s->format);
-	ab_buf_puts(&b, s->require ? ",\"require\":true" : "");
-	put_text(&b, "placeholder", s->life ? ab_secret_lives[s->life] : NULL);
-	put_text(&b, "via", via[s->via]);
-	put_list(&b, "names", &s->names, s->sign ? AB_PARTS : 1);
-	put_list(&b, "files", &s->files, 0);
-	put_text(&b, "onTripwire", s->stop ? "stop" : NULL);
-	ab_buf_puts(&b, "}");
+	ab_buf_jsonf(
+		&b,
+		"?,'also':%p?,'mode':%s?,'format':%s?,'require':%-s?,'placeholder':%s?,'via':%s"
+		"?,'names':%p?,'files':%p?,'onTripwire':%s}",
+		ab_list(&also), s->inject ? "inject" : NULL, s->format, s->require ? "true" : NULL,
+		s->life ? ab_secret_lives[s->life] : NULL, via[s->via], ab_list(&more),
+		ab_list(&s->files), s->stop ? "stop" : NULL);
 	return ab_arena_dup(a, b.data);
 }
 
@@ -352,16 +325,6 @@ struct ab_item ab_secret_item(struct ab_arena *a, struct ab_secret secret,
 static struct ab_item *find_secret(const struct ab_value *v, const char *name)
 {
 	return ab_find_row(v->items, v->len, secret->name, name);
-}
-
-/* Replace `there`, or add it. */
-static void set_secret(struct ab_arena *a, struct ab_value *v, struct ab_item *there,
-		       struct ab_item item)
-{
-	if (there)
-		*there = item;
-	else
-		ab_value_add(a, v, item);
 }
 
 /* "HOST[,HOST...]" */
@@ -400,7 +363,7 @@ int ab_secret_put(const struct ab_put *p, const char *text)
 	s.wanted = true;
 	if (text[n] && take_hosts(p->ctx->arena, &s.hosts, text + n + 1, p->why) < 0)
 		return -1;
-	set_secret(p->ctx->arena, p->v, same, ab_secret_item(p->ctx->arena, s, p->from));
+	ab_value_set(p->ctx->arena, p->v, same, ab_secret_item(p->ctx->arena, s, p->from));
 	return 0;
 }
 
@@ -416,7 +379,7 @@ void ab_secrets_add(struct ab_arena *a, struct ab_value *base, const struct ab_v
 			s.hosts = flag->hosts;
 		else if (!there)
 			ab_secret_known_hosts(a, &s);
-		set_secret(a, base, there, ab_secret_item(a, s, flags->items[i].from));
+		ab_value_set(a, base, there, ab_secret_item(a, s, flags->items[i].from));
 	}
 	base->from = flags->from;
 }

@@ -59,10 +59,8 @@ void ab_tools_tighten(struct ab_arena *a, struct ab_value *base, const struct ab
 		if (verdict_of(&item) == AB_TOOL_ALLOW ||
 		    (there && verdict_of(there) > verdict_of(&item)))
 			++*ret_dropped;
-		else if (there)
-			*there = item;
 		else
-			ab_value_add(a, base, item);
+			ab_value_set(a, base, there, item);
 	}
 }
 

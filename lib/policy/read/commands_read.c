@@ -111,24 +111,15 @@ static void read_decision(struct ab_members *m, struct ab_user_rule *rule)
 		ab_members_word(m, DECISION, ab_decision_names, AB_COUNT(ab_decision_names), right);
 }
 
-static const char *make_canonical(struct ab_arena *a, const struct ab_members *m,
-				  const struct ab_user_rule *rule)
+static const char *make_canonical(struct ab_arena *a, const struct ab_user_rule *rule)
 {
 	ab_autobuf struct ab_buf b = { 0 };
-	enum member by = m->given[MATCH] ? MATCH : m->given[PREFIX] ? PREFIX : REGEX;
+	const struct ab_strv words = { (char **)(uintptr_t)rule->words, rule->nwords };
 
-	if (by == PREFIX) {
-		ab_buf_jsonf(&b, "{%s:[", members[by]);
-		for (size_t i = 0; i < rule->nwords; i++)
-			ab_buf_jsonf(&b, ",%s", rule->words[i]);
-		ab_buf_puts(&b, "]");
-	} else {
-		ab_buf_jsonf(&b, "{%s:%s", members[by], rule->text);
-	}
-	ab_buf_jsonf(&b, ",'decision':%s", ab_decision_names[rule->decision]);
-	if (rule->reason)
-		ab_buf_jsonf(&b, ",'reason':%s", rule->reason);
-	ab_buf_puts(&b, "}");
+	ab_buf_jsonf(&b, "{?,'match':%s?,'prefix':%p?,'regex':%s,'decision':%s?,'reason':%s}",
+		     rule->kind == AB_MATCH_GLOB ? rule->text : NULL, ab_list(&words),
+		     rule->kind == AB_MATCH_REGEX ? rule->text : NULL,
+		     ab_decision_names[rule->decision], rule->reason);
 	return ab_arena_dup(a, b.data);
 }
 
@@ -144,7 +135,7 @@ static void read_rule(struct ab_members *m)
 		return;
 	ab_value_add(a, &m->r->config->v[AB_KEY_RULES],
 		     (struct ab_item){
-			     .text = make_canonical(a, m, rule),
+			     .text = make_canonical(a, rule),
 			     .from = ab_reader_origin(m->r, m->node),
 			     .rule = rule,
 		     });

@@ -19,20 +19,10 @@ static const char *const members[] = { [PROGRAM] = "program",
 				       "secrets",
 				       "ssh" };
 
-static bool is_fit(const char *text)
-{
-	const unsigned char *c = (const unsigned char *)text;
-
-	for (; *c; c++)
-		if (*c < ' ' || *c == 0x7f)
-			return false;
-	return strlen(text) <= AB_HOST_TOOL_PATTERN;
-}
-
 static const struct ab_members_kind kind = {
 	.names = members,
 	.n = AB_COUNT(members),
-	.fits = is_fit,
+	.most = AB_HOST_TOOL_PATTERN,
 	.fitting = "at most 512 bytes",
 };
 

@@ -85,22 +85,14 @@ static int take_path(const struct ab_context *ctx, struct ab_strv *to, const cha
 	return ab_list_add_once(ctx->arena, to, normal);
 }
 
-static void put_list(struct ab_buf *b, enum member m, const struct ab_strv *list)
-{
-	if (list->len)
-		ab_buf_jsonf(b, ",%s:%p", members[m], ab_list(list));
-}
-
 static const char *make_canonical(struct ab_arena *a, const struct ab_http_rule *r)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 	char host[AB_HOST_ENTRY_TEXT];
 
 	ab_host_entry_format(&r->host, host);
-	ab_buf_printf(&b, "{\"%s\":\"%s\"", members[HOST], host);
-	put_list(&b, METHODS, &r->methods);
-	put_list(&b, PATHS, &r->paths);
-	ab_buf_puts(&b, "}");
+	ab_buf_jsonf(&b, "{'host':%s?,'methods':%p?,'paths':%p}", host, ab_list(&r->methods),
+		     ab_list(&r->paths));
 	return ab_arena_dup(a, b.data);
 }
 

@@ -19,9 +19,20 @@ static void report_type(struct ab_members *m, const struct ab_json_scan_node *no
 	m->bad = true;
 }
 
+/* A file name may be in any language. */
+static bool is_plain(const char *text, size_t most)
+{
+	const unsigned char *c = (const unsigned char *)text;
+
+	for (; *c; c++)
+		if (*c < ' ' || *c == 0x7f)
+			return false;
+	return strlen(text) <= most;
+}
+
 static bool check_fit(struct ab_members *m, const struct ab_json_scan_node *node, const char *text)
 {
-	if (!m->kind->fits || m->kind->fits(text))
+	if (m->kind->fits ? m->kind->fits(text) : !m->kind->most || is_plain(text, m->kind->most))
 		return true;
 	report_mistake(m, node, "is too long or contains control characters", m->kind->fitting);
 	return false;

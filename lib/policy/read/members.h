@@ -15,9 +15,11 @@ enum { AB_MEMBERS_MAX = 24 }; /* of one kind */
 struct ab_members_kind {
 	const char *const *names;
 	size_t n;
-	/* Is this text acceptable, and what would be? NULL: any text is. */
+	/* Texts have at most so many bytes, and no control characters; 0: any text is acceptable. */
+	size_t most;
+	/* Another rule in its place: is this text acceptable? NULL: there is none. */
 	bool (*fits)(const char *text);
-	const char *fitting;
+	const char *fitting; /* what would be */
 };
 
 /* An object that is being read. Members are numbered like their names. */

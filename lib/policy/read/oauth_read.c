@@ -33,7 +33,7 @@ static const struct ab_members_kind kind = {
 static const struct ab_members_kind source_kind = {
 	.names = sources,
 	.n = AB_SOURCE_MEMBERS,
-	.fits = ab_source_fits,
+	.most = AB_SECRET_TEXT,
 	.fitting = AB_SOURCE_FITTING,
 };
 

@@ -70,7 +70,7 @@ static const enum member not_oauth[] = { ALSO, EXPIRES };
 static const struct ab_members_kind kind = {
 	.names = members,
 	.n = MEMBERS,
-	.fits = ab_source_fits,
+	.most = AB_SECRET_TEXT,
 	.fitting = AB_SOURCE_FITTING,
 };
 

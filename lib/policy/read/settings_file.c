@@ -59,8 +59,8 @@ static const char *find_fault(int fd, const char *path, bool roots, char **ret_w
 	return fault || !roots ? fault : ab_own_path_check_root(fd, path, ret_where);
 }
 
-static int read_checked(const char *path, const char *name, bool roots, char **ret_text,
-			size_t *ret_len, struct ab_error *err)
+int ab_settings_file_read_own(const char *path, const char *name, bool roots, char **ret_text,
+			      size_t *ret_len, struct ab_error *err)
 {
 	ab_autoclose int fd = ab_own_path_open(path, OPEN_FILE);
 	ab_autofree char *where = NULL;
@@ -90,18 +90,6 @@ static int read_checked(const char *path, const char *name, bool roots, char **r
 		       "if the settings are yours: chown it to you, and chmod go-w %s; otherwise "
 		       "remove the file",
 		       where);
-}
-
-int ab_settings_file_read_own(const char *path, const char *name, char **ret_text, size_t *ret_len,
-			      struct ab_error *err)
-{
-	return read_checked(path, name, false, ret_text, ret_len, err);
-}
-
-int ab_settings_file_read_roots(const char *path, const char *name, char **ret_text,
-				size_t *ret_len, struct ab_error *err)
-{
-	return read_checked(path, name, true, ret_text, ret_len, err);
 }
 
 void ab_problems_fini(struct ab_problems *p)

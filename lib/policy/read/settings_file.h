@@ -18,13 +18,10 @@ int ab_settings_file_read(const char *path, const char *name, bool nofollow, cha
 			  size_t *ret_len, struct ab_error *err);
 
 /* The same for a file that is obeyed as the user's own: links are followed, but the file, its folder
- * and the links must belong to the user or to root, and others must not be able to write them. */
-int ab_settings_file_read_own(const char *path, const char *name, char **ret_text, size_t *ret_len,
-			      struct ab_error *err);
-
-/* The same for the system's file: it and its folder must belong to root. */
-int ab_settings_file_read_roots(const char *path, const char *name, char **ret_text,
-				size_t *ret_len, struct ab_error *err);
+ * and the links must belong to the user or to root, and others must not be able to write them.
+ * `roots`: for the system's file; it and its folder must belong to root. */
+int ab_settings_file_read_own(const char *path, const char *name, bool roots, char **ret_text,
+			      size_t *ret_len, struct ab_error *err);
 
 /* The mistakes in a file: "file:line:column: key: what is wrong", and for each
  * what would be right, or "". */

@@ -19,16 +19,6 @@ static const struct {
 	{ AB_SOURCE_COMMAND, AB_FROM_COMMAND, "use \"from\": \"command\"", COMMAND_LIKE },
 };
 
-bool ab_source_fits(const char *text)
-{
-	const unsigned char *c = (const unsigned char *)text;
-
-	for (; *c; c++)
-		if (*c < ' ' || *c == 0x7f)
-			return false;
-	return strlen(text) <= AB_SECRET_TEXT;
-}
-
 static int take_argument(const struct ab_context *ctx, struct ab_strv *to, const char *text,
 			 struct ab_complaint *why)
 {

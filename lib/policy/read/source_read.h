@@ -18,9 +18,7 @@ enum ab_source_member {
 	[AB_SOURCE_FROM] = "from", [AB_SOURCE_ENV] = "env", [AB_SOURCE_FILE] = "file", \
 	[AB_SOURCE_KEY] = "key", [AB_SOURCE_COMMAND] = "command"
 
-/* Short, and without control characters: a file name may be in any language. For
- * ab_members_kind.fits. */
-bool ab_source_fits(const char *text);
+/* For struct ab_members_kind. */
 #define AB_SOURCE_FITTING "at most 1024 bytes"
 
 /* `file`: what is read if the object names no file, or NULL. `env_needed`: there is no variable

@@ -4,6 +4,7 @@
 #include "policy/model/commands.h"
 #include "policy/model/config.h"
 #include "policy/model/policy.h"
+#include "policy/show/summary.h"
 #include "shell/judge/ruling.h"
 
 enum { BRIEF_KEY = 20, BRIEF_VALUE = 33, BRIEF_ROOM = 57 };
@@ -22,13 +23,6 @@ static void put_row(struct ab_buf *b, const char *key, const char *value, const 
 		ab_buf_printf(b, "%-*s %-*s  %s\n", width, key, room, safe, from);
 	else
 		ab_buf_printf(b, "%-*s %s\n", width, key, safe);
-}
-
-static char *make_item_origin(const struct ab_item *item)
-{
-	ab_autofree char *from = ab_origin_text(item->from);
-
-	return item->via ? ab_printf("%s in %s", item->via, from) : ab_strdup(from);
 }
 
 /* The profile, and what every policy has. */
@@ -86,7 +80,7 @@ static void show_list(struct ab_buf *b, enum ab_key_id id, const struct ab_value
 		const struct ab_item *item = &v->items[i];
 		bool group = changed && is_of_group(item);
 		ab_autofree char *origin =
-			group ? ab_origin_text(item->from) : make_item_origin(item);
+			group ? ab_origin_text(item->from) : ab_item_origin(item);
 
 		if (changed && (is_from_profile(item->from) || is_same_group(v, i)))
 			continue;
@@ -180,7 +174,7 @@ static void put_json_value(struct ab_buf *b, struct ab_arena *a, enum ab_key_id 
 	}
 	ab_buf_puts(b, "[");
 	for (size_t i = 0; i < v->len; i++) {
-		ab_autofree char *origin = make_item_origin(&v->items[i]);
+		ab_autofree char *origin = ab_item_origin(&v->items[i]);
 
 		put_json_origin(b, id, v->items[i].text, origin);
 	}
