@@ -101,8 +101,7 @@ static void get_token(const struct ab_renewals *r, size_t i, struct ab_sourced *
 	if (ab_token_fetch(&setup, &token, &ret->expires, err) < 0)
 		return;
 	ab_sourced_hold(ret, token, strlen(token));
-	explicit_bzero(token, strlen(token));
-	free(token);
+	ab_free_wiped(token);
 }
 
 static void note_value(struct outcome *outcome, const struct ab_sourced *value)

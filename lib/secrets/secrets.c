@@ -305,11 +305,8 @@ fail:
 
 void ab_safe_forget_held(struct ab_safe *safe)
 {
-	for (size_t i = 0; i < AB_COUNT(safe->held); i++) {
-		if (safe->held[i])
-			explicit_bzero(safe->held[i], strlen(safe->held[i]));
-		free(ab_take(safe->held[i]));
-	}
+	for (size_t i = 0; i < AB_COUNT(safe->held); i++)
+		ab_free_wiped(ab_take(safe->held[i]));
 }
 
 void ab_safe_fini(struct ab_safe *safe)

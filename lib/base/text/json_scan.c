@@ -530,6 +530,13 @@ const struct ab_json_scan_node *ab_json_scan_find(const struct ab_json_scan_node
 	return NULL;
 }
 
+const char *ab_json_scan_text(const struct ab_json_scan_node *object, const char *key)
+{
+	const struct ab_json_scan_node *member = ab_json_scan_find(object, key);
+
+	return member ? member->text : NULL;
+}
+
 void ab_json_scan_fini(struct ab_json_scan *s)
 {
 	ab_free_all(s->nodes, s->strings);

@@ -52,6 +52,8 @@ struct ab_json_scan {
 /* The member of an object, or NULL. */
 const struct ab_json_scan_node *ab_json_scan_find(const struct ab_json_scan_node *object,
 						  const char *key);
+/* The text of a member; NULL: there is none, or it is not a text. */
+const char *ab_json_scan_text(const struct ab_json_scan_node *object, const char *key);
 /* 0, or -1 with the failure set. The text may be freed afterwards. */
 int ab_json_scan_parse(struct ab_json_scan *s, const char *text, size_t len);
 /* The same with comments: for settings files. */

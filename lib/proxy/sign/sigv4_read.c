@@ -1,6 +1,8 @@
 /* Reads what a request says about its AWS signature. */
 #include "proxy/sign/sigv4.h"
 
+#include "base/text/units.h"
+
 #define ALGORITHM "AWS4-HMAC-SHA256"
 
 static struct ab_http_text query_of(const struct ab_http_request *rq)
@@ -208,7 +210,7 @@ static const char *check_names(const char *names)
 
 static enum ab_sigv4_payload read_payload(const char *s)
 {
-	static const struct {
+	static const struct word {
 		const char *word;
 		enum ab_sigv4_payload payload;
 	} words[] = {
@@ -218,11 +220,11 @@ static enum ab_sigv4_payload read_payload(const char *s)
 		{ "STREAMING-AWS4-HMAC-SHA256-PAYLOAD", AB_SIGV4_CHUNKS },
 		{ "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER", AB_SIGV4_TRAILER },
 	};
+	const struct word *known = ab_find_row(words, AB_COUNT(words), word, s);
 	size_t n = strlen(s);
 
-	for (size_t i = 0; i < AB_COUNT(words); i++)
-		if (strcmp(words[i].word, s) == 0)
-			return words[i].payload;
+	if (known)
+		return known->payload;
 	for (size_t i = 0; i < n; i++)
 		if (ab_hex(s[i]) < 0)
 			return AB_SIGV4_UNKNOWN;
@@ -318,15 +320,10 @@ static const char *read_field(const struct ab_http_request *rq, struct ab_sigv4 
 
 static bool read_number(const char *s, uint32_t most, uint32_t *ret)
 {
-	uint64_t n = 0;
+	uint64_t n;
 
-	if (!*s || strlen(s) > 9)
+	if (strlen(s) > 9 || !ab_parse_digits(s, strlen(s), &n))
 		return false;
-	for (; *s; s++) {
-		if (!ab_is_digit(*s))
-			return false;
-		n = n * 10 + (unsigned)(*s - '0');
-	}
 	*ret = (uint32_t)n;
 	return n > 0 && n <= most;
 }

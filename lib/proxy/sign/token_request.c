@@ -13,7 +13,7 @@ enum {
 };
 
 /* The parameters that are read; others are ignored. */
-static const struct {
+static const struct parameter {
 	const char *name;
 	size_t at;
 } parameters[] = {
@@ -27,23 +27,15 @@ static const struct {
 
 static char **find_parameter(struct ab_token_request *rq, const char *name)
 {
-	for (size_t i = 0; i < AB_COUNT(parameters); i++)
-		if (strcmp(parameters[i].name, name) == 0)
-			return (char **)((char *)rq + parameters[i].at);
-	return NULL;
-}
+	const struct parameter *p = ab_find_row(parameters, AB_COUNT(parameters), name, name);
 
-static void free_text(char *text)
-{
-	if (text)
-		explicit_bzero(text, strlen(text));
-	free(text);
+	return p ? (char **)((char *)rq + p->at) : NULL;
 }
 
 void ab_token_request_fini(struct ab_token_request *rq)
 {
 	for (size_t i = 0; i < AB_COUNT(parameters); i++)
-		free_text(*(char **)((char *)rq + parameters[i].at));
+		ab_free_wiped(*(char **)((char *)rq + parameters[i].at));
 	*rq = (struct ab_token_request){ 0 };
 }
 
@@ -55,7 +47,7 @@ static const char *keep_parameter(struct ab_token_request *rq, const char *name,
 	char **at = find_parameter(rq, name);
 
 	if (!at || *at) {
-		free_text(text);
+		ab_free_wiped(text);
 		return at ? twice : NULL;
 	}
 	*at = text;
@@ -85,7 +77,7 @@ static char *decode_text(const char *s, size_t len)
 	}
 	if (!len)
 		return ret;
-	free_text(ret);
+	ab_free_wiped(ret);
 	return NULL;
 }
 
@@ -104,7 +96,7 @@ static const char *read_form(struct ab_http_text form, struct ab_token_request *
 		if (!any)
 			continue;
 		if (!name || !text) {
-			free_text(text);
+			ab_free_wiped(text);
 			return malformed;
 		}
 		why = keep_parameter(rq, name, text);
@@ -150,17 +142,17 @@ static const char *read_login(struct ab_http_text field, struct ab_token_request
 
 		why = NULL;
 		if (!id || !secret) {
-			free_text(id);
-			free_text(secret);
+			ab_free_wiped(id);
+			ab_free_wiped(secret);
 			return malformed;
 		}
 		/* Some clients repeat the id in the body. */
 		if (rq->client_id && strcmp(rq->client_id, id) != 0)
 			why = twice;
-		free_text(rq->client_id);
+		ab_free_wiped(rq->client_id);
 		rq->client_id = id;
 		if (why)
-			free_text(secret);
+			ab_free_wiped(secret);
 		else
 			why = keep_parameter(rq, "client_secret", secret);
 	}
@@ -276,18 +268,12 @@ static bool read_part(const char *part, size_t len, struct ab_json_scan *ret)
 	       ret->len && ret->nodes[0].kind == '{';
 }
 
-static const char *text_of(const struct ab_json_scan *json, const char *name)
-{
-	const struct ab_json_scan_node *claim = ab_json_scan_find(&json->nodes[0], name);
-
-	return claim ? claim->text : NULL;
-}
-
 static const char *check_claims(const struct ab_oauth *oauth, const struct ab_json_scan *claims,
 				int64_t now)
 {
-	const char *aud = text_of(claims, "aud"), *sub = text_of(claims, "sub");
-	const char *iss = text_of(claims, "iss");
+	const char *aud = ab_json_scan_text(claims->nodes, "aud"),
+		   *sub = ab_json_scan_text(claims->nodes, "sub");
+	const char *iss = ab_json_scan_text(claims->nodes, "iss");
 	const struct ab_json_scan_node *exp = ab_json_scan_find(&claims->nodes[0], "exp");
 
 	if (!aud || strcmp(aud, oauth->url) != 0)
@@ -298,9 +284,9 @@ static const char *check_claims(const struct ab_oauth *oauth, const struct ab_js
 		return "it asks for an ID token, which the host does not get";
 	if (!exp || exp->kind != '0' || exp->integer < now - SKEW_S)
 		return "its assertion has expired";
-	if (!text_of(claims, "scope"))
+	if (!ab_json_scan_text(claims->nodes, "scope"))
 		return "its assertion has no scope";
-	return has_scopes(oauth, text_of(claims, "scope")) ? NULL : other_scope;
+	return has_scopes(oauth, ab_json_scan_text(claims->nodes, "scope")) ? NULL : other_scope;
 }
 
 /* NULL; or why the assertion is not one of this key. */
@@ -320,7 +306,8 @@ static const char *check_assertion(const struct ab_vault_entry *e, const char *j
 	    !read_part(jwt, (size_t)(dot - jwt), &head) ||
 	    !read_part(dot + 1, (size_t)(last - dot - 1), &claims))
 		return malformed;
-	if (!text_of(&head, "alg") || strcmp(text_of(&head, "alg"), "RS256") != 0 ||
+	if (!ab_json_scan_text(head.nodes, "alg") ||
+	    strcmp(ab_json_scan_text(head.nodes, "alg"), "RS256") != 0 ||
 	    !ab_rsa_verify(e->key, jwt, (size_t)(last - jwt), signature, len))
 		return "its assertion is not signed with the key file in the box";
 	return check_claims(e->secret->oauth, &claims, now);
@@ -370,11 +357,9 @@ int ab_token_find(const struct ab_vault *vault, const struct ab_host *host, uint
 		  const char *path, const struct ab_token_request *rq, int64_t now,
 		  const char **ret_why)
 {
-	const struct grant *grant = NULL;
+	const struct grant *grant =
+		rq->grant_type ? ab_find_row(grants, AB_COUNT(grants), type, rq->grant_type) : NULL;
 
-	for (size_t i = 0; i < AB_COUNT(grants); i++)
-		if (rq->grant_type && strcmp(grants[i].type, rq->grant_type) == 0)
-			grant = &grants[i];
 	*ret_why = grant ? grant->none
 			 : "its grant_type is not one that the host exchanges; log in "
 			   "outside of the box";

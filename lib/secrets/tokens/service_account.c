@@ -18,13 +18,6 @@ static void wipe_scan(struct ab_json_scan *json)
 }
 #define auto_wiped __attribute__((cleanup(wipe_scan)))
 
-static const char *find_text(const struct ab_json_scan *json, const char *name)
-{
-	const struct ab_json_scan_node *member = ab_json_scan_find(&json->nodes[0], name);
-
-	return member ? member->text : NULL;
-}
-
 static bool read_object(const char *text, size_t len, struct ab_json_scan *ret)
 {
 	return ab_json_scan_parse(ret, text, len) == 0 && ret->len && ret->nodes[0].kind == '{';
@@ -32,7 +25,7 @@ static bool read_object(const char *text, size_t len, struct ab_json_scan *ret)
 
 static struct ab_rsa *read_key(const struct ab_json_scan *json)
 {
-	const char *pem = find_text(json, "private_key");
+	const char *pem = ab_json_scan_text(json->nodes, "private_key");
 
 	return pem ? ab_rsa_read(pem, strlen(pem)) : NULL;
 }
@@ -45,10 +38,10 @@ const char *ab_service_account_check(const char *text, size_t len)
 
 	if (!read_object(text, len, &json))
 		return "is not a JSON object";
-	type = find_text(&json, "type");
+	type = ab_json_scan_text(json.nodes, "type");
 	if (!type || strcmp(type, "service_account") != 0)
 		return "is not the key file of a service account";
-	if (!find_text(&json, "client_email"))
+	if (!ab_json_scan_text(json.nodes, "client_email"))
 		return "has no client_email";
 	key = read_key(&json);
 	ab_rsa_free(key);
@@ -67,7 +60,7 @@ void ab_service_account_cover(const char *text, size_t len, const struct ab_oaut
 	ab_buf_puts(ret, "{\n");
 	if (read_object(text, len, &json))
 		for (size_t i = 0; i < AB_COUNT(open); i++) {
-			const char *value = find_text(&json, open[i]);
+			const char *value = ab_json_scan_text(json.nodes, open[i]);
 
 			if (value)
 				ab_buf_jsonf(ret, "  %s: %s,\n", open[i], value);
@@ -107,12 +100,12 @@ const char *ab_service_account_assert(const char *text, size_t len, const struct
 	if (!read_object(text, len, &json))
 		return "is not a JSON object";
 	key = read_key(&json);
-	id = find_text(&json, "private_key_id");
+	id = ab_json_scan_text(json.nodes, "private_key_id");
 	ab_buf_jsonf(&head, "{'alg':'RS256','typ':'JWT'");
 	if (id)
 		ab_buf_jsonf(&head, ",'kid':%s", id);
 	ab_buf_puts(&head, "}");
-	put_claims(&claims, find_text(&json, "client_email"), oauth, now);
+	put_claims(&claims, ab_json_scan_text(json.nodes, "client_email"), oauth, now);
 	put_part(ret, head.data, head.len);
 	ab_buf_puts(ret, ".");
 	put_part(ret, claims.data, claims.len);

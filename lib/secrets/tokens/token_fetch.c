@@ -322,8 +322,7 @@ static int refresh_token(const struct ab_token_setup *setup, struct ab_token_rep
 		if (r < 0 && strcmp(ret->error, "invalid_grant") == 0) {
 			ab_token_store_forget(&store);
 			ab_token_reply_fini(ret);
-			explicit_bzero(kept, strlen(kept));
-			free(ab_take(kept));
+			ab_free_wiped(ab_take(kept));
 		}
 	}
 	if (!kept) {
@@ -334,9 +333,7 @@ static int refresh_token(const struct ab_token_setup *setup, struct ab_token_rep
 	    (strlen(ret->refresh) != source->len ||
 	     memcmp(ret->refresh, source->s, source->len) != 0))
 		r = ab_token_store_put(&store, ret->refresh, err);
-	if (kept)
-		explicit_bzero(kept, strlen(kept));
-	free(kept);
+	ab_free_wiped(kept);
 	ab_token_store_close(&store);
 	return r;
 }

@@ -4,18 +4,10 @@
 #include "policy/model/secrets.h"
 #include "secrets/fetch/http_reply.h"
 
-static void free_text(char **text)
-{
-	if (*text)
-		explicit_bzero(*text, strlen(*text));
-	free(*text);
-	*text = NULL;
-}
-
 void ab_token_reply_fini(struct ab_token_reply *reply)
 {
-	free_text(&reply->access);
-	free_text(&reply->refresh);
+	ab_free_wiped(ab_take(reply->access));
+	ab_free_wiped(ab_take(reply->refresh));
 }
 
 bool ab_token_is_word(const char *text)
