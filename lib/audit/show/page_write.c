@@ -19,6 +19,15 @@ static void add_field(struct ab_buf *b, const struct ab_detail *field)
 	add_text(b, text ? text : "");
 }
 
+/* Between these tags. */
+static void add_within(struct ab_buf *b, const char *before, const struct ab_detail *field,
+		       const char *after)
+{
+	ab_buf_puts(b, before);
+	add_field(b, field);
+	ab_buf_puts(b, after);
+}
+
 static void add_time(struct ab_buf *b, const char *stamp, bool date)
 {
 	char local[AB_LOCAL_ROOM];
@@ -95,23 +104,14 @@ static void add_holds(struct ab_buf *b, const char *assurance)
 	    ab_details_find(assurance, strlen(assurance), names, AB_COUNT(names), f) < 0)
 		return;
 	ab_buf_puts(b, "<ul class=\"holds\" aria-label=\"Guarantees in force\">");
-	while (ab_detail_next(&f[0], &at, &one)) {
-		ab_buf_puts(b, "<li>");
-		add_field(b, &one);
-		ab_buf_puts(b, "</li>");
-	}
+	while (ab_detail_next(&f[0], &at, &one))
+		add_within(b, "<li>", &one, "</li>");
 	/* Records of older releases have only a text. */
 	missing = f[1].kind == AB_DETAIL_TEXT ? &f[1] : &f[2];
-	if (missing->kind == AB_DETAIL_TEXT && missing->len) {
-		ab_buf_puts(b, "<li class=\"missing\">missing: ");
-		add_field(b, missing);
-		ab_buf_puts(b, "</li>");
-	}
-	if (f[3].kind == AB_DETAIL_TEXT && f[3].len) {
-		ab_buf_puts(b, "<li class=\"missing\">given up: ");
-		add_field(b, &f[3]);
-		ab_buf_puts(b, "</li>");
-	}
+	if (missing->kind == AB_DETAIL_TEXT && missing->len)
+		add_within(b, "<li class=\"missing\">missing: ", missing, "</li>");
+	if (f[3].kind == AB_DETAIL_TEXT && f[3].len)
+		add_within(b, "<li class=\"missing\">given up: ", &f[3], "</li>");
 	ab_buf_puts(b, "</ul>");
 }
 
@@ -139,9 +139,7 @@ static void add_header(const struct ab_page *page, struct ab_buf *b)
 	const char *start = page->start ? page->start : "{}";
 
 	ab_details_find(start, strlen(start), names, AB_COUNT(names), f);
-	ab_buf_puts(b, "<header><h1>agentbox run <b>");
-	add_field(b, &f[3]);
-	ab_buf_puts(b, "</b></h1>");
+	add_within(b, "<header><h1>agentbox run <b>", &f[3], "</b></h1>");
 	add_command(b, &f[0]);
 	ab_buf_puts(b, "<dl class=\"facts\">");
 	add_when(page, b);
@@ -267,15 +265,10 @@ static void add_timeline(const struct ab_page *page, struct ab_buf *b)
 	ab_buf_puts(b, "</div></section>");
 }
 
-/* `kind` is a CSS class. */
-static void open_table(struct ab_buf *b, const char *kind, const char *title, const char *caption,
-		       const char *const *columns)
+/* "#" marks a column of numbers, "=" one of bars. */
+static void add_columns(struct ab_buf *b, const char *const *columns)
 {
-	ab_buf_printf(b,
-		      "<section><h2>%s</h2><div class=\"scroll\"><table "
-		      "class=\"%s\"><caption>%s</caption><thead><tr>",
-		      title, kind, caption);
-	/* "#" marks a column of numbers, "=" one of bars. */
+	ab_buf_puts(b, "<thead><tr>");
 	for (; *columns; columns++)
 		ab_buf_printf(b, "<th scope=\"col\"%s>%s</th>",
 			      **columns == '#'	 ? " class=\"n\""
@@ -283,6 +276,17 @@ static void open_table(struct ab_buf *b, const char *kind, const char *title, co
 						 : "",
 			      *columns + (**columns == '#' || **columns == '='));
 	ab_buf_puts(b, "</tr></thead><tbody>\n");
+}
+
+/* `kind` is a CSS class. */
+static void open_table(struct ab_buf *b, const char *kind, const char *title, const char *caption,
+		       const char *const *columns)
+{
+	ab_buf_printf(b,
+		      "<section><h2>%s</h2><div class=\"scroll\"><table "
+		      "class=\"%s\"><caption>%s</caption>",
+		      title, kind, caption);
+	add_columns(b, columns);
 }
 
 static void close_table(struct ab_buf *b)
@@ -305,6 +309,15 @@ static void add_size(struct ab_buf *b, int64_t n)
 	else
 		ab_buf_puts(b, "<td class=\"n\"><span class=\"zero\">-</span>"
 			       "</td>");
+}
+
+static void add_more(struct ab_buf *b, int columns, uint64_t n)
+{
+	if (n)
+		ab_buf_printf(b,
+			      "<tr><td colspan=\"%d\">and %llu more</td>"
+			      "</tr>",
+			      columns, (unsigned long long)n);
 }
 
 static void add_host_bar(struct ab_buf *b, const char *kind, uint64_t n, uint64_t most)
@@ -345,8 +358,7 @@ static void add_hosts(struct ab_page *page, struct ab_buf *b)
 		add_host_bar(b, " no", rows[i].denied, most);
 		ab_buf_puts(b, "</td></tr>\n");
 	}
-	if (shown < n)
-		ab_buf_printf(b, "<tr><td colspan=\"6\">and %zu more</td></tr>", n - shown);
+	add_more(b, 6, n - shown);
 	close_table(b);
 }
 
@@ -406,11 +418,8 @@ static void add_remedy(struct ab_buf *b, const struct ab_detail *id, const struc
 {
 	bool moved = ab_detail_is(door, "quarantine");
 
-	if (moved) {
-		ab_buf_puts(b, "<div><code>agentbox quarantine restore ");
-		add_field(b, id);
-		ab_buf_puts(b, "</code></div>");
-	}
+	if (moved)
+		add_within(b, "<div><code>agentbox quarantine restore ", id, "</code></div>");
 	if (moved && !hint->len)
 		return;
 	if (hint->kind != AB_DETAIL_TEXT || !hint->len) {
@@ -418,13 +427,10 @@ static void add_remedy(struct ab_buf *b, const struct ab_detail *id, const struc
 		return;
 	}
 	if (option) {
-		ab_buf_puts(b, "<div><code>agentbox allow ");
-		add_field(b, id);
-		ab_buf_printf(b, "%s</code></div>", option);
+		add_within(b, "<div><code>agentbox allow ", id, option);
+		ab_buf_puts(b, "</code></div>");
 	}
-	ab_buf_puts(b, "<div><code>");
-	add_field(b, hint);
-	ab_buf_puts(b, "</code></div>");
+	add_within(b, "<div><code>", hint, "</code></div>");
 }
 
 static void add_denial(const struct ab_page *page, const struct ab_page_denial *d, struct ab_buf *b)
@@ -436,16 +442,14 @@ static void add_denial(const struct ab_page *page, const struct ab_page_denial *
 
 	if (ab_details_find(d->line, strlen(d->line), names, AB_COUNT(names), f) < 0)
 		return;
-	ab_buf_puts(b, "<tr><td data-name=\"Id\"><code class=\"id\">");
-	add_field(b, &f[0]);
-	ab_buf_puts(b, "</code></td><td class=\"w\" data-name=\"What\">");
+	add_within(b, "<tr><td data-name=\"Id\"><code class=\"id\">", &f[0],
+		   "</code></td><td class=\"w\" data-name=\"What\">");
 	add_target(b, d->line);
 	ab_buf_puts(b, "</td><td class=\"w\" data-name=\"Why\">");
 	add_sentence(b, AB_SAID, d->line);
-	ab_buf_puts(b, " <span class=\"chain\">");
-	add_field(b, &f[1]);
+	add_within(b, " <span class=\"chain\">", &f[1], "</span>");
 	ab_buf_printf(b,
-		      "</span></td><td class=\"n\" data-name=\"Times\"><span "
+		      "</td><td class=\"n\" data-name=\"Times\"><span "
 		      "class=\"no\">%llu</span></td><td data-name=\"First\">",
 		      (unsigned long long)d->count);
 	add_time(b, d->first, false);
@@ -490,15 +494,6 @@ static void add_event(const char *line, const unsigned int *parts, struct ab_buf
 		add_sentence(b, *parts, line);
 	}
 	ab_buf_puts(b, "</td></tr>\n");
-}
-
-static void add_more(struct ab_buf *b, int columns, uint64_t n)
-{
-	if (n)
-		ab_buf_printf(b,
-			      "<tr><td colspan=\"%d\">and %llu more</td>"
-			      "</tr>",
-			      columns, (unsigned long long)n);
 }
 
 static void add_questions(const struct ab_page *page, struct ab_buf *b)
@@ -546,11 +541,8 @@ static void add_request(const char *line, struct ab_buf *b)
 	ab_buf_printf(b, "</td><td><span class=\"%s\">%s</span></td><td class=\"w\">",
 		      strcmp(mark, "ok") == 0 ? "ok" : "no", mark);
 	add_text(b, about.len ? about.data : "");
-	if (allowed && f[5].kind == AB_DETAIL_TEXT) {
-		ab_buf_puts(b, " <span class=\"chain\">");
-		add_field(b, &f[5]);
-		ab_buf_puts(b, "</span>");
-	}
+	if (allowed && f[5].kind == AB_DETAIL_TEXT)
+		add_within(b, " <span class=\"chain\">", &f[5], "</span>");
 	ab_buf_puts(b, "</td><td class=\"n\">");
 	if (ab_detail_number(&f[1], 0) > 0)
 		ab_buf_printf(b, "%lld", (long long)ab_detail_number(&f[1], 0));
@@ -577,14 +569,9 @@ static void add_requests(const struct ab_page *page, struct ab_buf *b)
 			      (unsigned long long)all);
 	else
 		ab_buf_puts(b, "Requests and denials, oldest first");
-	ab_buf_puts(b, "</caption><thead><tr><th scope=\"col\">Time</th>"
-		       "<th scope=\"col\">Verdict</th>"
-		       "<th scope=\"col\">What</th>"
-		       "<th scope=\"col\" class=\"n\">Status</th>"
-		       "<th scope=\"col\" class=\"n\">Sent</th>"
-		       "<th scope=\"col\" class=\"n\">Received</th>"
-		       "<th scope=\"col\" class=\"n\">Took</th></tr></thead>"
-		       "<tbody>\n");
+	ab_buf_puts(b, "</caption>");
+	add_columns(b, (const char *const[]){ "Time", "Verdict", "What", "#Status", "#Sent",
+					      "#Received", "#Took", NULL });
 	for (uint64_t i = all - shown; i < all; i++)
 		add_request(page->requests[i % AB_PAGE_REQUESTS], b);
 	ab_buf_puts(b, "</tbody></table></div></details></section>\n");
