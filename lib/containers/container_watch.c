@@ -25,7 +25,7 @@ struct ab_container_watch {
 /* The command that would allow it, or NULL. */
 static char *find_hint(const struct ab_engine_note *note)
 {
-	static const struct {
+	static const struct setting {
 		const char *rule, *command;
 	} settings[] = {
 		{ "docker.pull", "agentbox config set docker.pull true" },
@@ -34,6 +34,7 @@ static char *find_hint(const struct ab_engine_note *note)
 	};
 	static const char image[] = "the image ";
 	const char *name = note->reason + strlen(image);
+	const struct setting *found;
 	size_t n;
 
 	if (strcmp(note->rule, "docker.images") == 0 &&
@@ -41,10 +42,8 @@ static char *find_hint(const struct ab_engine_note *note)
 		n = strcspn(name, " ");
 		return ab_printf("agentbox run --docker %.*s -- ...", (int)n, name);
 	}
-	for (size_t i = 0; i < AB_COUNT(settings); i++)
-		if (strcmp(note->rule, settings[i].rule) == 0)
-			return ab_strdup(settings[i].command);
-	return NULL;
+	found = ab_find_row(settings, AB_COUNT(settings), rule, note->rule);
+	return found ? ab_strdup(found->command) : NULL;
 }
 
 static void count_denial(struct ab_container_watch *w, const struct ab_engine_note *note)

@@ -1,5 +1,4 @@
-#include <dirent.h>
-
+#include "base/system/folder.h"
 #include "host/ca_store.h"
 #include "host/etc_files.h"
 #include "policy/values/paths.h"
@@ -278,7 +277,7 @@ static int cover_java_home(struct view *v, const char *home, struct ab_error *er
 static int cover_installed(struct view *v, struct ab_error *err)
 {
 	static const char top[] = "/usr/lib/jvm";
-	DIR *dir = opendir(top);
+	ab_autodir DIR *dir = opendir(top);
 	struct dirent *e;
 	int r = 0;
 
@@ -288,8 +287,6 @@ static int cover_installed(struct view *v, struct ab_error *err)
 		if (e->d_name[0] != '.')
 			r = cover_java_home(v, home, err);
 	}
-	if (dir)
-		closedir(dir);
 	return r;
 }
 

@@ -93,18 +93,14 @@ bool ab_tool_pattern_covers(const char *pattern, const char *const *words, size_
 	return at[n];
 }
 
-static const char *find_cover(const struct ab_strv *patterns, const char *const *words, size_t n)
-{
-	for (size_t i = 0; i < patterns->len; i++)
-		if (ab_tool_pattern_covers(patterns->v[i], words, n))
-			return patterns->v[i];
-	return NULL;
-}
+typedef bool fits_fn(const char *pattern, const char *const *words, size_t n);
 
-static const char *find_pattern(const struct ab_strv *patterns, const char *const *words, size_t n)
+/* The first that fits the words, or NULL. */
+static const char *find_pattern(const struct ab_strv *patterns, fits_fn *fits,
+				const char *const *words, size_t n)
 {
 	for (size_t i = 0; i < patterns->len; i++)
-		if (ab_tool_pattern_matches(patterns->v[i], words, n))
+		if (fits(patterns->v[i], words, n))
 			return patterns->v[i];
 	return NULL;
 }
@@ -125,10 +121,10 @@ void ab_tool_judge(const struct ab_host_tool *tool, const char *const *words, si
 		return;
 	}
 	ret->word = NULL;
-	asked = find_pattern(&tool->ask, words, n);
-	allowed = find_pattern(&tool->allow, words, n);
+	asked = find_pattern(&tool->ask, ab_tool_pattern_matches, words, n);
+	allowed = find_pattern(&tool->allow, ab_tool_pattern_matches, words, n);
 	if (!asked && allowed)
-		asked = find_cover(&tool->ask, words, n);
+		asked = find_pattern(&tool->ask, ab_tool_pattern_covers, words, n);
 	ret->pattern = asked ? asked : allowed;
 	ret->ruling = asked ? AB_TOOL_ASKED : allowed ? AB_TOOL_ALLOWED : AB_TOOL_DENIED;
 	ret->rule = asked ? "tools.ask" : "tools.allow";

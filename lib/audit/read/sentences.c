@@ -466,9 +466,7 @@ static const struct ab_remedy remedies[] = {
 const struct ab_remedy *ab_remedy_find(const char *rule)
 {
 	static const struct ab_remedy none = { .words = NOTHING };
+	const struct ab_remedy *found = ab_find_row(remedies, AB_COUNT(remedies), rule, rule);
 
-	for (size_t i = 0; i < AB_COUNT(remedies); i++)
-		if (strcmp(remedies[i].rule, rule) == 0)
-			return &remedies[i];
-	return &none;
+	return found ? found : &none;
 }

@@ -320,17 +320,15 @@ static void search_folder(struct search *s, int at, const char *name, const char
 static void note_foreign_files(const char *home, struct ab_strv *ret)
 {
 	struct search s = { .left = ENTRIES_MAX };
-	ab_autofree char *shown = NULL;
 
 	search_folder(&s, AT_FDCWD, home, home, 2);
 	if (!s.found)
 		return;
-	shown = ab_escape(s.first);
-	ab_strv_addf(
+	ab_strv_add_safe(
 		ret,
 		"%zu file%s in your home folder belong%s to another user or group, such as %s: "
 		"the command can read but not change %s (EOVERFLOW)",
-		s.found, s.found == 1 ? "" : "s", s.found == 1 ? "s" : "", shown,
+		s.found, s.found == 1 ? "" : "s", s.found == 1 ? "s" : "", s.first,
 		s.found == 1 ? "it" : "them");
 	free(s.first);
 }

@@ -1,8 +1,8 @@
 #include "policy/toolchains/host_groups.h"
 
-#include <dirent.h>
 #include <strings.h>
 
+#include "base/system/folder.h"
 #include "policy/toolchains/registries.h"
 #include "policy/values/host.h"
 #include "policy/views/value.h"
@@ -93,7 +93,7 @@ static bool scan_apt(const char *path, struct ab_strv *hosts)
 /* The sources of apt are complete, and the box sees them: if there are any, the table is not needed. */
 static bool find_apt_sources(struct ab_strv *hosts)
 {
-	DIR *dir = opendir("/etc/apt/sources.list.d");
+	ab_autodir DIR *dir = opendir("/etc/apt/sources.list.d");
 	bool any = scan_apt("/etc/apt/sources.list", hosts);
 	struct dirent *d;
 	int n = 0;
@@ -104,8 +104,6 @@ static bool find_apt_sources(struct ab_strv *hosts)
 		if (is_sources(d->d_name))
 			any |= scan_apt(path, hosts);
 	}
-	if (dir)
-		closedir(dir);
 	ab_strv_sort(hosts);
 	return any;
 }

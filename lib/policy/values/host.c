@@ -343,11 +343,9 @@ int ab_host_entry_may_allow(const struct ab_host_entry *e, struct ab_complaint *
 	char text[AB_HOST_ENTRY_TEXT];
 	ab_autofree char *wrong = NULL;
 
-	if (!e->below || strchr(e->host.text, '.'))
+	if (!e->below || strchr(e->host.text, '.') ||
+	    ab_has_word(private_labels, AB_COUNT(private_labels), e->host.text))
 		return 0;
-	for (size_t i = 0; i < AB_COUNT(private_labels); i++)
-		if (strcmp(e->host.text, private_labels[i]) == 0)
-			return 0;
 	if (!why)
 		return -1;
 	ab_host_entry_format(e, text);

@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include "agents/agents.h"
+#include "base/text/words.h"
 
 /* Services that only one agent uses are with their agents. No variable or base variable is in two
  * rows; a host is only if both services are the same vendor's. */
@@ -247,7 +248,7 @@ const char *ab_uncovered_why(const char *variable)
 
 const char *ab_uncovered_remedy(const char *variable)
 {
-	static const struct {
+	static const struct remedy {
 		const char *variable, *remedy;
 	} remedies[] = {
 		{ "AWS_SECRET_ACCESS_KEY",
@@ -258,10 +259,9 @@ const char *ab_uncovered_remedy(const char *variable)
 		  "secret of your settings" },
 	};
 
-	for (size_t i = 0; i < AB_COUNT(remedies); i++)
-		if (strcmp(remedies[i].variable, variable) == 0)
-			return remedies[i].remedy;
-	return NULL;
+	const struct remedy *found = ab_find_row(remedies, AB_COUNT(remedies), variable, variable);
+
+	return found ? found->remedy : NULL;
 }
 
 const struct ab_provider *ab_provider_of_host(const char *host)
@@ -284,13 +284,11 @@ static bool begins_with(const char *s, size_t len, const char *word, size_t n)
 
 static bool is_endpoint(const struct ab_provider *p, const char *s, size_t len)
 {
-	for (const char *word = p->endpoints; *word; word += strspn(word, " ")) {
-		size_t n = strcspn(word, " ");
+	const char *list = p->endpoints, *word;
 
+	for (size_t n; (word = ab_word_next(&list, &n));)
 		if (begins_with(s, len, word, n))
 			return true;
-		word += n;
-	}
 	return false;
 }
 
