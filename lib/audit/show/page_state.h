@@ -5,7 +5,6 @@
 #include "audit/read/stats.h"
 #include "audit/show/page.h"
 #include "audit/write/audit.h"
-#include "base/base.h"
 
 enum { AB_PAGE_BARS = 96, AB_PAGE_NUMBERS = 4096 };
 

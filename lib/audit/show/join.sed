@@ -1,0 +1,3 @@
+# Lines of text as one C string literal, without their ends.
+s/["\]/\\&/g
+s/.*/"&"/
