@@ -1,7 +1,6 @@
 #include "containers/container_filter.h"
 
 #include <jansson.h>
-#include <sys/socket.h>
 
 #include "base/process/helper.h"
 #include "containers/engine_client.h"

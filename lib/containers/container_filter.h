@@ -5,7 +5,6 @@
  * Unix stream sockets and nothing else. It tells the supervisor what it did; when the supervisor ends
  * or dies, it removes the run's containers and exits.
  */
-#include "base/base.h"
 #include "containers/exchange.h"
 
 struct ab_helper;

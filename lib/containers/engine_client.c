@@ -1,6 +1,5 @@
 #include "containers/engine_client.h"
 
-#include <sys/socket.h>
 #include <sys/un.h>
 
 #include "containers/docker/engine_reply.h"

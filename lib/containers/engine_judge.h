@@ -3,7 +3,6 @@
  * Decides about requests to the container engine, and remembers what that needs: the containers of
  * this run. No I/O; what it must know of the world it asks for through callbacks.
  */
-#include "base/base.h"
 #include "containers/docker/create_body.h"
 #include "containers/own_containers.h"
 

@@ -1,7 +1,5 @@
 #include "containers/engine_relay.h"
 
-#include <sys/socket.h>
-
 enum { END_MS = 15000 }; /* for answers of the engine that are due when the run ends */
 
 static void relay_end_timed_out(struct ab_timer *timer)

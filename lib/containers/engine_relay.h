@@ -4,7 +4,6 @@
  * exchange decide on each (exchange.h), and moves the bytes. One epoll loop, bounded in connections
  * and buffers.
  */
-#include "base/base.h"
 #include "base/system/loop.h"
 #include "containers/engine_judge.h"
 

@@ -18,7 +18,6 @@
  */
 #include "containers/exchange.h"
 
-#include "containers/docker/engine_reply.h"
 #include "containers/docker/refusal.h"
 
 enum {

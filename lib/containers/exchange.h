@@ -8,7 +8,6 @@
  * anew, and, only after an answer that opens the stream that this request asked for, what the box
  * sends after the request. Every request is told to `record` once, before the box gets its answer.
  */
-#include "base/base.h"
 #include "containers/docker/engine_api.h"
 #include "containers/engine_judge.h"
 #include "proxy/wire/http.h"

@@ -3,7 +3,6 @@
  * What the settings about containers mean on this host: which socket is the engine's, and which
  * folders a container may have. Looks only if they are in use.
  */
-#include "base/base.h"
 #include "containers/docker/create_body.h"
 
 struct ab_facts;

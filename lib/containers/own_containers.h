@@ -3,7 +3,6 @@
  * The containers that this run created, and the commands in them. A name that is not found here does
  * not exist for the box, whatever the engine has.
  */
-#include "base/base.h"
 #include "containers/docker/engine_reply.h"
 
 enum { AB_OWN_MAX = 256, AB_OWN_COMMANDS = 1024 };

@@ -19,7 +19,6 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <sys/socket.h>
 #include <sys/utsname.h>
 
 #include "audit/read/reader.h"

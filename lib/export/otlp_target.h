@@ -1,7 +1,6 @@
 #pragma once
 /* Where records are sent to: the URL of --audit otlp:URL, and the headers that OpenTelemetry's
  * variables ask for. Pure. */
-#include "base/base.h"
 #include "policy/values/host.h"
 
 #define AB_OTLP_PREFIX "otlp:"

@@ -1,7 +1,6 @@
 #pragma once
 /* What the policy means on this host now: real paths, existing files, sockets. All lookups happen
  * here; the resulting plan (sandbox/plan/plan.h) is pure. */
-#include "base/base.h"
 #include "sandbox/plan/plan.h"
 #include "workspace/survey/survey.h"
 

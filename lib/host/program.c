@@ -1,6 +1,5 @@
 #include "host/program.h"
 
-#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>

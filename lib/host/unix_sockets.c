@@ -1,6 +1,5 @@
 #include "host/unix_sockets.h"
 
-#include <sys/socket.h>
 #include <sys/un.h>
 
 #define TABLE "/proc/net/unix"

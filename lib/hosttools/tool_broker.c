@@ -1,7 +1,6 @@
 #include "hosttools/tool_broker.h"
 
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 
 #include "base/process/helper.h"
 #include "hosttools/tool_calls.h"

@@ -2,7 +2,6 @@
 
 #include <linux/openat2.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 

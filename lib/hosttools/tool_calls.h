@@ -4,7 +4,6 @@
  *
  *	connected -> (judged) -> [waits for an answer] -> runs -> over
  */
-#include "base/base.h"
 #include "base/system/loop.h"
 #include "hosttools/tool_broker.h"
 #include "hosttools/tool_streams.h"

@@ -1,7 +1,6 @@
 #include "hosttools/tool_streams.h"
 
 #include <linux/magic.h>
-#include <sys/socket.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 

@@ -6,7 +6,6 @@
  * reads it, one at a time for each secret and at a limited rate, so the broker
  * never waits for a command and never holds a value.
  */
-#include "base/base.h"
 #include "policy/model/secrets.h"
 
 struct ab_policy;

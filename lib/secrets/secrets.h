@@ -5,7 +5,6 @@
  * that the box will see. Without secrets and path rules in the policy nothing
  * is created, and the TLS library is not initialised.
  */
-#include "base/base.h"
 #include "proxy/io/tls.h"
 #include "proxy/secrets/vault.h"
 

@@ -5,7 +5,6 @@
  * nothing; `check` reads each one as a run would, and discards the value; `rotate`
  * gives new placeholders.
  */
-#include "base/base.h"
 #include "policy/model/secrets.h"
 
 struct ab_policy;

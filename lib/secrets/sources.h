@@ -5,7 +5,6 @@
  * (ab_secret.part), whatever form the source has. The supervisor does it before the start, later
  * the broker, which can still read and execute.
  */
-#include "base/base.h"
 #include "policy/model/secrets.h"
 
 /* A value in its own locked pages; fini wipes it. */

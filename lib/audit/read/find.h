@@ -5,7 +5,6 @@
  * runs. Nothing there is changed.
  */
 #include "audit/write/audit.h"
-#include "base/base.h"
 
 struct ab_detail; /* audit/read/details.h */
 

@@ -4,7 +4,6 @@
  * byte by byte.
  */
 #include "audit/write/audit.h"
-#include "base/base.h"
 
 enum ab_query_verdict { AB_QUERY_ANY, AB_QUERY_ALLOWED, AB_QUERY_DENIED };
 

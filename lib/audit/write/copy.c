@@ -1,7 +1,5 @@
 #include "audit/write/copy.h"
 
-#include <sys/socket.h>
-
 /* The kernel's limit for descriptor numbers. */
 enum { FD_MOST = 1 << 20 };
 

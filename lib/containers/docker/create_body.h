@@ -5,7 +5,6 @@
  * filter adds: the label of the run, no capabilities, no new privileges, namespaces of its own, no
  * network unless the settings say otherwise, limits. Pure.
  */
-#include "base/base.h"
 #include "policy/values/image.h"
 
 struct ab_refusal;

@@ -5,7 +5,6 @@
  * anew from the result: a spelling that another parser would read differently never gets there.
  * Pure.
  */
-#include "base/base.h"
 #include "policy/values/image.h"
 
 struct ab_http_request;

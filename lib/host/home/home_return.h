@@ -5,7 +5,6 @@
  * returns them when the box is gone, also if the supervisor was killed. A temporary layer, which a
  * second run of an agent has, is as good as a kept one.
  */
-#include "base/base.h"
 #include "layer/store/meta.h"
 
 struct ab_layer_set;

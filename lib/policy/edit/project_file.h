@@ -4,7 +4,6 @@
  * file must be trusted, or new: what is trusted afterwards is what was trusted before, and this one
  * change.
  */
-#include "base/base.h"
 #include "policy/edit/edit_file.h"
 #include "policy/layers/layers.h"
 

@@ -30,7 +30,6 @@
  * Relative paths start at cwd in flags and variables, at its folder in the
  * project file, elsewhere at the workspace; "~" is home.
  */
-#include "base/base.h"
 #include "policy/model/policy.h"
 
 #define AB_NEXT_RUN_ORIGIN "agentbox allow" /* of a setting that was granted for one run */

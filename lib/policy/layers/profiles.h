@@ -3,7 +3,6 @@
  * The built-in profiles as tables of settings, so that a start needs no file.
  * A profile builds on its parent as a file does.
  */
-#include "base/base.h"
 #include "policy/model/keys.h"
 
 struct ab_agent;

@@ -4,7 +4,6 @@
  * value per key, set or not. A file, a profile, the flags and the result of
  * merging them are all configs. The arena owns all memory.
  */
-#include "base/base.h"
 #include "policy/model/keys.h"
 
 struct ab_host_tool;

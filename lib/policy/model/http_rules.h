@@ -12,7 +12,6 @@
  *
  * Pure.
  */
-#include "base/base.h"
 #include "policy/values/host.h"
 
 struct ab_http_rule {

@@ -8,7 +8,6 @@
  * symbolic links are followed only when the plan is made. denyRead and denyWrite
  * entries keep their pattern characters (* ? [).
  */
-#include "base/base.h"
 #include "policy/model/host_tools.h"
 #include "policy/model/http_rules.h"
 #include "policy/model/secrets.h"

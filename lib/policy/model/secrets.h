@@ -33,7 +33,6 @@
  * Missing hosts and carriers come from the provider of the name, if it has one.
  * A value is injected as its first carrier.
  */
-#include "base/base.h"
 #include "policy/values/host.h"
 #include "policy/values/providers.h"
 

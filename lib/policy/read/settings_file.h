@@ -4,7 +4,6 @@
  * be hostile (a project's file): the size is bounded, no link is followed,
  * nothing blocks, and everything that a message quotes is escaped.
  */
-#include "base/base.h"
 #include "policy/model/config.h"
 
 #define AB_FILE_MAX (1024 * 1024)

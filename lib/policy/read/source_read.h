@@ -1,6 +1,5 @@
 #pragma once
 /* Where a value comes from: a secret's, or the client secret of its "oauth". */
-#include "base/base.h"
 #include "policy/read/members.h"
 
 struct ab_secret;

@@ -3,7 +3,6 @@
  * What a policy means, in a few lines for people. Rows are pairs of strings, a label and a text;
  * all of it is escaped. Pure.
  */
-#include "base/base.h"
 #include "policy/model/keys.h"
 
 struct ab_item;

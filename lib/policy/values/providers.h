@@ -5,7 +5,6 @@
  * With this table `--secret NAME` is enough.
  */
 #include "agents/provider.h"
-#include "base/base.h"
 
 /* "bearer", "token", "basic", "header:x-api-key", "query:key" */
 enum { AB_CARRIER_TEXT = 80 };

@@ -6,7 +6,6 @@
  *
  * Pure: no I/O; views point into the given text.
  */
-#include "base/base.h"
 #include "policy/values/host.h"
 
 struct ab_complaint;

@@ -12,7 +12,6 @@
  * its login signed here. So the same signature must also have passed the proxy, on a
  * connection to that host (ssh.route).
  */
-#include "base/base.h"
 #include "policy/values/host.h"
 #include "proxy/io/tls_ssh_key.h"
 #include "proxy/wire/ssh_agent.h"

@@ -8,7 +8,6 @@
  * ab_conn_close may be called anywhere; it stops all steps, and the object is
  * freed after the batch.
  */
-#include "base/base.h"
 #include "base/system/loop.h"
 #include "policy/values/host.h"
 #include "proxy/conn/inspected.h"

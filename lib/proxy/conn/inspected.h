@@ -4,7 +4,6 @@
  * secrets, and the run's certificate authority. All zero if there are none.
  * Private to lib/proxy.
  */
-#include "base/base.h"
 #include "policy/model/http_rules.h"
 #include "policy/values/host.h"
 

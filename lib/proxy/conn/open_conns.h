@@ -3,7 +3,6 @@
  * The open connections: lists them, limits what they send, and closes those that
  * must not continue. Private to lib/proxy.
  */
-#include "base/base.h"
 #include "base/system/loop.h"
 #include "proxy/filter/budgets.h"
 

@@ -17,8 +17,6 @@
  */
 #include "proxy/conn/waiting.h"
 
-#include <sys/socket.h>
-
 #include "base/data/list.h"
 #include "netns/packet_log.h"
 #include "proxy/conn/agent_terms.h"

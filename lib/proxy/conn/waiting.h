@@ -10,7 +10,6 @@
  * When the wait ends, `resume` is called once with the connection's record:
  * r->verdict, r->fault and r->reply are the result.
  */
-#include "base/base.h"
 #include "proxy/record/events.h"
 
 struct ab_conn;

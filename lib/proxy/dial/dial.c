@@ -15,10 +15,8 @@
 
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
 
 #include "base/data/list.h"
-#include "base/data/addr.h"
 #include "proxy/dial/resolver.h"
 #include "proxy/dial/upstream_tunnel.h"
 

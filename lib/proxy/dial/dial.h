@@ -10,7 +10,6 @@
  * checked even then; loopback, localhost and the hosts in NO_PROXY are dialled
  * directly.
  */
-#include "base/base.h"
 #include "base/system/loop.h"
 #include "policy/values/host.h"
 #include "proxy/dial/upstream.h"

@@ -3,7 +3,6 @@
  * Looks a name up in the text of a hosts file. Pure. It searches the text
  * itself, so a file of some megabytes (a block list) needs no table.
  */
-#include "base/base.h"
 #include "proxy/dial/answer.h"
 
 /* Call it once after reading, so that names match in any case. */

@@ -10,7 +10,6 @@
  *
  * localhost and names below it are always the loopback addresses (RFC 6761).
  */
-#include "base/base.h"
 #include "proxy/dial/answer.h"
 
 struct ab_host;

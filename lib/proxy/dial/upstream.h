@@ -3,7 +3,6 @@
  * An upstream proxy: its address, the hosts that bypass it, and the text of
  * CONNECT requests and replies. Pure.
  */
-#include "base/base.h"
 #include "policy/values/host.h"
 
 struct ab_upstream {

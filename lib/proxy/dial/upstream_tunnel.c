@@ -1,7 +1,5 @@
 #include "proxy/dial/upstream_tunnel.h"
 
-#include <sys/socket.h>
-
 #include "proxy/dial/upstream.h"
 
 struct ab_upstream_tunnel {

@@ -9,7 +9,6 @@
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 
 #include "netns/packet_log.h"
 #include "proxy/doors/doors.h"

@@ -3,7 +3,6 @@
  * Accepts connections on all listeners of the proxy, up to a limit. Each kind
  * of listener is called a door (doors.h). Private to lib/proxy.
  */
-#include "base/base.h"
 #include "base/system/loop.h"
 #include "netns/listeners.h"
 

@@ -3,7 +3,6 @@
  * The first steps of an accepted connection. A door is a kind of listener: it
  * decides how the client names its target. Private to lib/proxy.
  */
-#include "base/base.h"
 #include "netns/destination.h"
 #include "netns/listeners.h"
 #include "proxy/conn/conn.h"

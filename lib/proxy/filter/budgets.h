@@ -8,7 +8,6 @@
  * hosts after the first AB_BUDGET_HOSTS share one allowance, which raises an
  * alarm sooner, never later.
  */
-#include "base/base.h"
 #include "policy/model/policy.h"
 #include "proxy/io/allowance.h"
 

@@ -11,7 +11,6 @@
  * name before they are dialled. A look-up costs the same with ten entries as
  * with 100,000.
  */
-#include "base/base.h"
 #include "netns/own.h"
 #include "policy/model/policy.h"
 #include "policy/values/host.h"

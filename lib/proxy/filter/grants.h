@@ -10,7 +10,6 @@
  * oldest "no" answers are dropped, then the oldest grants that allow: those
  * hosts are asked about again. Grants that deny are never dropped.
  */
-#include "base/base.h"
 #include "policy/values/host.h"
 #include "proxy/filter/filter.h"
 

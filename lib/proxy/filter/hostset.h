@@ -6,7 +6,6 @@
  *
  * Immutable; owns its texts.
  */
-#include "base/base.h"
 #include "policy/values/host.h"
 
 struct ab_hostkey;

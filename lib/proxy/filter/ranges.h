@@ -4,7 +4,6 @@
  * cloud, and other forms of these addresses. They are denied unless the policy
  * lifts them (network.allowPrivate). Pure.
  */
-#include "base/base.h"
 #include "policy/values/cidr.h"
 #include "policy/values/host.h"
 

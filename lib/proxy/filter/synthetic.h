@@ -9,7 +9,6 @@
  *
  * 198.19.255.1 and fd61:...:ffff:0:0:1 belong to the box's lo.
  */
-#include "base/base.h"
 #include "policy/values/host.h"
 
 enum { AB_SYNTHETIC_MAX = 65535, AB_NAMES_GUESTS = AB_SYNTHETIC_MAX / 2 };

@@ -8,7 +8,6 @@
  * its target, or a field about the framing of HTTP/1.1 is malformed. A head that
  * is too long is kept just too long, so the parser refuses it with 431.
  */
-#include "base/base.h"
 #include "proxy/wire/http.h"
 
 struct ab_h2_head { /* zero it before the first field */

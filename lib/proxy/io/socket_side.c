@@ -1,7 +1,5 @@
 #include "proxy/io/socket_side.h"
 
-#include <sys/socket.h>
-
 #include "proxy/io/allowance.h"
 #include "proxy/io/tls.h"
 

@@ -10,7 +10,6 @@
 #include "proxy/io/tls.h"
 
 #include <openssl/err.h>
-#include <sys/socket.h>
 
 #include "proxy/io/tls_state.h"
 

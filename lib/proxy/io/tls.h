@@ -9,7 +9,6 @@
  * inspected names. A leaf is created once per name. TLS 1.2 and later, HTTP/1.1
  * and HTTP/2.
  */
-#include "base/base.h"
 #include "policy/values/host.h"
 
 struct ab_side;

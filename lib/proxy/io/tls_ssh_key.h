@@ -4,7 +4,6 @@
  * -nistp521, rsa-sha2-256 and rsa-sha2-512. Certificates, DSA and signatures with
  * SHA-1 are not accepted.
  */
-#include "base/base.h"
 #include "proxy/io/ssh_text.h"
 
 enum { AB_SSH_FINGERPRINT = 64 }; /* "SHA256:..." and its NUL */

@@ -3,7 +3,6 @@
  * The proxy's setup, and the types that it shares with the supervisor:
  * questions, answers, grants, and the callbacks that report them.
  */
-#include "base/base.h"
 #include "netns/listeners.h"
 
 struct ab_agent_terms;

@@ -7,7 +7,6 @@
  *
  * Used by one thread at a time.
  */
-#include "base/base.h"
 #include "proxy/filter/filter.h"
 
 struct ab_log; /* audit/write/log.h */

@@ -6,7 +6,6 @@
  * It keeps no bytes between calls, so one scrub serves all connections to a
  * host. Bytes without values cost one pass at about memchr speed.
  */
-#include "base/base.h"
 #include "policy/values/host.h"
 
 struct ab_vault;

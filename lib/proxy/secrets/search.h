@@ -24,7 +24,6 @@
  * on the length of the texts. The blocks grow, so many matches cost no more than
  * few.
  */
-#include "base/base.h"
 #include "base/text/base64.h"
 #include "proxy/secrets/escapes.h"
 

@@ -17,7 +17,6 @@
  * fields and bodies. A value with quotes or backslashes would break a JSON body;
  * its owner must avoid that.
  */
-#include "base/base.h"
 #include "proxy/secrets/vault.h"
 #include "proxy/wire/http.h"
 

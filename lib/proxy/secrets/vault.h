@@ -11,7 +11,6 @@
  * it, so programs that store a placeholder find it valid in the next run; or they
  * are random. Those that were replaced are tripwires, for every host.
  */
-#include "base/base.h"
 #include "policy/model/secrets.h"
 #include "policy/values/host.h"
 

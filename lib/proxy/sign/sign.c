@@ -1,6 +1,5 @@
 #include "proxy/sign/sign.h"
 
-#include <stdarg.h>
 #include <strings.h>
 
 #include "proxy/sign/sign_chunks.h"

@@ -11,7 +11,6 @@
  *
  * A signature stands before its chunk, so one chunk is held at a time. Pure.
  */
-#include "base/base.h"
 #include "proxy/sign/sigv4.h"
 
 struct ab_sign_chunks;

@@ -8,7 +8,6 @@
  * decoded, encoded and sorted, and the path is normalised and encoded once more.
  * S3 has its own rule: the path is neither normalised nor encoded twice.
  */
-#include "base/base.h"
 #include "base/text/sha256.h"
 #include "proxy/wire/http.h"
 

@@ -4,7 +4,6 @@
  * placeholders, and never sent: the host exchanges the real credential in requests of its own.
  * Pure.
  */
-#include "base/base.h"
 #include "policy/values/host.h"
 #include "proxy/wire/http.h"
 

@@ -8,7 +8,6 @@
  * has one. The thread inherits the restrictions of the thread that starts it.
  * If its loop fails the listeners are closed: no network, never an open one.
  */
-#include "base/base.h"
 #include "proxy/record/events.h"
 
 struct ab_filter;

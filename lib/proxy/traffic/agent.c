@@ -15,9 +15,6 @@
  */
 #include "proxy/traffic/agent.h"
 
-#include <sys/socket.h>
-
-#include "policy/model/policy.h"
 #include "proxy/conn/agent_terms.h"
 
 enum {

@@ -4,7 +4,6 @@
  * has data signed with them, as far as the terms allow (proxy/conn/agent_terms.h).
  * Private to lib/proxy.
  */
-#include "base/base.h"
 #include "proxy/conn/conn.h"
 
 /* A client has connected. Takes the descriptor. */

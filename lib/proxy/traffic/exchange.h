@@ -22,7 +22,6 @@
  * Each request is one record. Its byte counts are those of the bodies as sent,
  * with chunk framing; after an upgrade, of everything.
  */
-#include "base/base.h"
 #include "proxy/conn/conn.h"
 #include "proxy/wire/socks.h"
 

@@ -5,7 +5,6 @@
  * client: 200 or 403 (CONNECT), a SOCKS reply, nothing or a reset
  * (transparent). Private to lib/proxy.
  */
-#include "base/base.h"
 #include "proxy/conn/conn.h"
 
 struct ab_hello;

@@ -3,7 +3,6 @@
  * DNS messages of the box: parses a query, writes an answer. Pure. Queries are
  * never forwarded, so a query has one question and an answer at most one record.
  */
-#include "base/base.h"
 #include "policy/values/host.h"
 
 enum { AB_DNS_MAX = 4096 }; /* a longer message is not a query */

@@ -4,7 +4,6 @@
  * ClientHello. Pure. The hello may be split over any number of TLS records and
  * reads; pass all bytes received so far each time.
  */
-#include "base/base.h"
 #include "policy/values/host.h"
 
 enum { AB_HELLO_MAX = 32 * 1024 }; /* no client sends a longer hello */

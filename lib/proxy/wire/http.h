@@ -9,7 +9,6 @@
  * Every parser reads an accepted head the same way, so it may be forwarded
  * unchanged.
  */
-#include "base/base.h"
 #include "policy/values/host.h"
 
 enum {

@@ -4,7 +4,6 @@
  * patterns, "!" and ports, and hashed names; @revoked lines. The keys of
  * @cert-authority lines are not host keys, and only counted. Pure.
  */
-#include "base/base.h"
 #include "proxy/io/ssh_text.h"
 
 enum { AB_KNOWN_HOSTS_HASH = 20 };

@@ -3,7 +3,6 @@
  * SOCKS5 (RFC 1928) messages of the client. Pure: bytes in, consumed /
  * incomplete / malformed out.
  */
-#include "base/base.h"
 #include "policy/values/host.h"
 
 enum ab_socks_reply {

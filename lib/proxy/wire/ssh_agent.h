@@ -4,7 +4,6 @@
  * what the agent answers (draft-ietf-sshm-ssh-agent, and PROTOCOL.agent and
  * PROTOCOL.sshsig of OpenSSH). Pure: bytes in, views out.
  */
-#include "base/base.h"
 #include "proxy/io/ssh_text.h"
 
 enum {

@@ -8,7 +8,6 @@
  * Pure: feed it the stream in pieces of any size. It keeps one packet at most, and
  * gives up on anything unexpected, and after AB_SSH_KEX_MAX bytes.
  */
-#include "base/base.h"
 #include "proxy/io/ssh_text.h"
 
 enum { AB_SSH_KEX_MAX = 256 * 1024 };
