@@ -40,18 +40,6 @@ static int open_name(const struct ab_reader *r, const char *name)
 	return fd;
 }
 
-/* "audit.12.jsonl": 12; anything else: 0. */
-static unsigned int parse_number(const char *name)
-{
-	unsigned int number;
-	char again[32];
-
-	if (sscanf(name, "audit.%9u.jsonl", &number) != 1)
-		return 0;
-	snprintf(again, sizeof(again), "audit.%u.jsonl", number);
-	return strcmp(name, again) == 0 ? number : 0;
-}
-
 /* The smallest number of a full file above `number`; 0 if there is none. */
 static unsigned int find_next_full(const struct ab_reader *r)
 {
@@ -60,7 +48,7 @@ static unsigned int find_next_full(const struct ab_reader *r)
 	const char *name;
 
 	while ((name = ab_folder_next(dir)) != NULL) {
-		unsigned int n = parse_number(name);
+		unsigned int n = ab_log_full_number(name);
 
 		if (n > r->number && (!least || n < least))
 			least = n;
@@ -90,8 +78,7 @@ static int open_next(struct ab_reader *r)
 		int fd;
 
 		if (number) {
-			snprintf(name, sizeof(name), "audit.%u.jsonl", number);
-			fd = open_name(r, name);
+			fd = open_name(r, ab_log_full_name(number, name));
 			if (fd < 0 && errno == ENOENT)
 				continue; /* removed meanwhile */
 			if (fd >= 0)
@@ -143,8 +130,7 @@ static bool is_same(int dir, const char *name, const struct stat *st)
 {
 	struct stat named;
 
-	return fstatat(dir, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && named.st_dev == st->st_dev &&
-	       named.st_ino == st->st_ino;
+	return fstatat(dir, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && ab_stat_same(&named, st);
 }
 
 /* Find the number of the open file, which is a full one now. */
@@ -156,9 +142,8 @@ static void find_own_number(struct ab_reader *r)
 
 	if (!number)
 		return;
-	snprintf(name, sizeof(name), "audit.%u.jsonl", number);
 	/* If it is another file, ours was removed and this is the next one. */
-	if (fstat(r->fd, &st) == 0 && is_same(r->dir, name, &st))
+	if (fstat(r->fd, &st) == 0 && is_same(r->dir, ab_log_full_name(number, name), &st))
 		r->number = number;
 }
 
@@ -293,7 +278,7 @@ uint64_t ab_reader_place(const struct ab_reader *reader, char ret_file[AB_READER
 	else if (reader->last)
 		snprintf(ret_file, AB_READER_NAME, AB_LOG_NAME);
 	else
-		snprintf(ret_file, AB_READER_NAME, "audit.%u.jsonl", reader->number);
+		ab_log_full_name(reader->number, ret_file);
 	return reader->lines;
 }
 

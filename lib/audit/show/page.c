@@ -84,6 +84,12 @@ static struct ab_page_denial *find_denial(struct ab_page *page, const struct ab_
 	return &page->denials[*row - 1];
 }
 
+static void replace_line(char **place, const char *line, size_t len)
+{
+	free(*place);
+	*place = ab_strndup(line, len);
+}
+
 static void add_denial(struct ab_page *page, const char *line, size_t len,
 		       const struct ab_detail m[], const char *stamp, uint64_t count)
 {
@@ -99,18 +105,14 @@ static void add_denial(struct ab_page *page, const char *line, size_t len,
 	memcpy(d->last, stamp, sizeof(d->last));
 	d->count += count;
 	if (!d->line || (process && !d->process)) {
-		free(d->line);
-		d->line = ab_strndup(line, len);
+		replace_line(&d->line, line, len);
 		d->process = process;
 	}
 }
 
 static void add_request(struct ab_page *page, const char *line, size_t len)
 {
-	char **place = &page->requests[page->nrequests++ % AB_PAGE_REQUESTS];
-
-	free(*place);
-	*place = ab_strndup(line, len);
+	replace_line(&page->requests[page->nrequests++ % AB_PAGE_REQUESTS], line, len);
 }
 
 static void add_row(struct ab_strv *rows, uint64_t *more, const char *line, size_t len)
@@ -119,12 +121,6 @@ static void add_row(struct ab_strv *rows, uint64_t *more, const char *line, size
 		ab_strv_give(rows, ab_strndup(line, len));
 	else
 		++*more;
-}
-
-static void replace_line(char **place, const char *line, size_t len)
-{
-	free(*place);
-	*place = ab_strndup(line, len);
 }
 
 static void add_record(struct ab_page *page, const char *line, size_t len,

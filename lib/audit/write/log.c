@@ -14,10 +14,21 @@ enum { CHAIN_ROOM = 80 };
 
 #define OPEN_FLAGS (O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC)
 
-static const char *name_full_file(unsigned int number, char buf[32])
+const char *ab_log_full_name(unsigned int number, char ret[AB_LOG_NAME_ROOM])
 {
-	snprintf(buf, 32, "audit.%u.jsonl", number);
-	return buf;
+	snprintf(ret, AB_LOG_NAME_ROOM, "audit.%u.jsonl", number);
+	return ret;
+}
+
+unsigned int ab_log_full_number(const char *name)
+{
+	char again[AB_LOG_NAME_ROOM];
+	unsigned int number;
+
+	return sscanf(name, "audit.%9u.jsonl", &number) == 1 &&
+			       strcmp(ab_log_full_name(number, again), name) == 0
+		       ? number
+		       : 0;
 }
 
 static int open_file(const struct ab_log_setup *setup, int flags, struct ab_log *ret,
@@ -76,17 +87,15 @@ static bool find_last(const char *text, size_t len, const char **ret, size_t *re
 static void find_newest_full(int dir, char ret[32])
 {
 	ab_autodir DIR *list = ab_folder_list(dir, ".");
-	unsigned int newest = 0, number;
+	unsigned int newest = 0;
 	const char *name;
-	char again[32];
 
 	while ((name = ab_folder_next(list)) != NULL)
-		if (sscanf(name, "audit.%9u.jsonl", &number) == 1 && number > newest &&
-		    strcmp(name_full_file(number, again), name) == 0)
-			newest = number;
+		if (ab_log_full_number(name) > newest)
+			newest = ab_log_full_number(name);
 	ret[0] = '\0';
 	if (newest)
-		name_full_file(newest, ret);
+		ab_log_full_name(newest, ret);
 }
 
 /* Continue the chain. If the writer was killed in the middle of a line, end that line. */
@@ -208,7 +217,7 @@ static const char *remove_oldest(struct ab_log *log, char buf[32])
 	buf[0] = '\0';
 	if (log->full <= AB_LOG_FULL)
 		return buf;
-	name_full_file(log->full - AB_LOG_FULL + 1, buf);
+	ab_log_full_name(log->full - AB_LOG_FULL + 1, buf);
 	if (unlinkat(log->setup.dir, buf, 0) < 0)
 		buf[0] = '\0';
 	return buf;
@@ -227,7 +236,7 @@ static void rotate_file(struct ab_log *log)
 	struct ab_error ignored;
 	int dir = log->setup.dir, fd = -1;
 
-	name_full_file(log->full + 1, full);
+	ab_log_full_name(log->full + 1, full);
 	log->limit = log->len + size / 16;
 	if (renameat(dir, AB_LOG_NAME, dir, full) < 0)
 		return;
@@ -291,7 +300,7 @@ int ab_log_end(struct ab_log *log, struct ab_buf *line, struct ab_error *err)
 static int open_first(int dir)
 {
 	char name[32];
-	int fd = openat(dir, name_full_file(1, name), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = openat(dir, ab_log_full_name(1, name), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 
 	return fd >= 0 ? fd : openat(dir, AB_LOG_NAME, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 }

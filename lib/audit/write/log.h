@@ -25,6 +25,10 @@ struct ab_copy;
 struct ab_seal;
 
 #define AB_LOG_NAME "audit.jsonl"
+/* The name of a full file, "audit.12.jsonl"; returns ret. And back; 0: it is not one. */
+#define AB_LOG_NAME_ROOM 32
+const char *ab_log_full_name(unsigned int number, char ret[AB_LOG_NAME_ROOM]);
+unsigned int ab_log_full_number(const char *name);
 #define AB_LOG_SIZE (64ull << 20)
 enum { AB_LOG_FULL = 4 };
 
