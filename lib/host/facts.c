@@ -139,20 +139,6 @@ static bool are_same(const char *a, const char *b)
 	return lstat(a, &x) == 0 && lstat(b, &y) == 0 && ab_stat_same(&x, &y);
 }
 
-/* Does an exception in filesystem.denyRead (--read) name just this file? */
-static bool is_opened(const struct ab_policy *policy, const char *path)
-{
-	for (size_t i = 0; i < policy->fs.deny_read.len; i++) {
-		const char *entry = policy->fs.deny_read.v[i];
-		ab_autofree char *named =
-			entry[0] == '!' ? ab_path_resolve(entry + 1, "/", policy->home) : NULL;
-
-		if (named && strcmp(path, named) == 0)
-			return true;
-	}
-	return false;
-}
-
 /* To open both, the file must be named by the name that the policy knows. */
 static void note_other_name(const struct ab_guard *files, size_t n, const char *path,
 			    struct ab_strv *notes)
@@ -186,7 +172,7 @@ static void hide_other_names(const struct ab_host_look *look, const struct ab_hi
 	ab_hidden_links_find(look->policy->home, &host->survey, files, n, AB_HIDDEN_LINKS_ENTRIES,
 			     &links);
 	for (size_t i = 0; i < links.n; i++) {
-		if (is_opened(look->policy, links.v[i].path))
+		if (ab_policy_reads(look->policy, links.v[i].path, false))
 			continue;
 		note_other_name(files, n, links.v[i].path, &host->survey.notes);
 		if (!has_view(look, links.v[i].path))

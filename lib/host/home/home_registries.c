@@ -30,20 +30,6 @@ static void show_file(struct ab_spec *spec, struct ab_registry_view *view,
 			true;
 }
 
-/* Does an exception in filesystem.denyRead (--read) name it, or a folder above it? */
-static bool is_opened(const struct ab_policy *policy, const char *path)
-{
-	for (size_t i = 0; i < policy->fs.deny_read.len; i++) {
-		const char *entry = policy->fs.deny_read.v[i];
-		ab_autofree char *named =
-			entry[0] == '!' ? ab_path_resolve(entry + 1, "/", policy->home) : NULL;
-
-		if (named && ab_path_within(path, named))
-			return true;
-	}
-	return false;
-}
-
 static void tell_view(const struct ab_registry_view *view, struct ab_strv *notes,
 		      struct ab_strv *details)
 {
@@ -67,7 +53,8 @@ void ab_home_registries_find(const struct ab_policy *policy, char *const *env,
 	ab_registries_visible(policy->home, env,
 			      store->registries_protected ? &store->registries : NULL, ret);
 	for (size_t i = ret->len; i-- > 0;)
-		if (is_opened(policy, ret->v[i].path) || is_opened(policy, ret->v[i].real))
+		if (ab_policy_reads(policy, ret->v[i].path, true) ||
+		    ab_policy_reads(policy, ret->v[i].real, true))
 			ab_registry_views_drop(ret, i);
 }
 

@@ -273,6 +273,19 @@ static bool writes_to_layers(const struct ab_policy *p)
 	       strcmp(p->fs.write.v[0], p->workspace) == 0;
 }
 
+bool ab_policy_reads(const struct ab_policy *p, const char *path, bool above)
+{
+	for (size_t i = 0; i < p->fs.deny_read.len; i++) {
+		const char *entry = p->fs.deny_read.v[i];
+		ab_autofree char *named =
+			entry[0] == '!' ? ab_path_resolve(entry + 1, "/", p->home) : NULL;
+
+		if (named && (above ? ab_path_within(path, named) : strcmp(path, named) == 0))
+			return true;
+	}
+	return false;
+}
+
 bool ab_policy_held_back(const struct ab_policy *p, const char *key, const char *element)
 {
 	/* As policy/layers/managed.c writes them. */

@@ -268,6 +268,8 @@ static inline void ab_policy_freep(struct ab_policy **policy)
 bool ab_policy_lends_keys(const struct ab_policy *policy);
 /* "user-ns (--allow-userns), ...": the guarantees that a setting gives up, and which. */
 char *ab_policy_given_up(const struct ab_policy *policy);
+/* Does an exception in filesystem.denyRead (--read) name this path, or, if `above`, a folder above it? */
+bool ab_policy_reads(const struct ab_policy *policy, const char *path, bool above);
 /* Did the managed settings leave this element of a list out, or override it? */
 bool ab_policy_held_back(const struct ab_policy *policy, const char *key, const char *element);
 /* For a run: if it writes to the reviewed workspace only, rules that guard the host's files have
