@@ -511,6 +511,19 @@ static struct ab_strv large(size_t n)
 	return sv;
 }
 
+/* The most slots read for one key. */
+static size_t count_longest(const struct ab_hostset *set)
+{
+	size_t longest = 0, run = 0;
+
+	/* Twice around, because a run of slots may wrap. */
+	for (size_t i = 0; i < 2 * (set->mask + 1); i++) {
+		run = set->slots[i & set->mask] ? run + 1 : 0;
+		longest = run > longest ? run : longest;
+	}
+	return longest + 1;
+}
+
 static void test_large(void)
 {
 	static const size_t sizes[] = { 10, 1000, 100000 };
@@ -536,8 +549,7 @@ static void test_large(void)
 		ok(found == n, "each of %zu entries is found", n);
 		/* With half of the slots free, runs are short whatever the
 		 * size: a bad hash would show as one of thousands. */
-		ok(ab_hostset_longest(&set) < 64, "a key takes at most %zu slots",
-		   ab_hostset_longest(&set));
+		ok(count_longest(&set) < 64, "a key takes at most %zu slots", count_longest(&set));
 		ab_hostset_fini(&set);
 		ab_strv_fini(&sv);
 	}
@@ -559,8 +571,8 @@ static void test_ports(void)
 	ab_hostset_init(&set, &sv);
 	for (uint32_t port = 1; port < 65536; port++)
 		found += ab_hostset_find(&set, &h, (uint16_t)port) != NULL;
-	ok(found == 65535 && !ab_hostset_find(&set, &h, 0) && ab_hostset_longest(&set) < 64,
-	   "65,535 ports of one host take at most %zu slots each", ab_hostset_longest(&set));
+	ok(found == 65535 && !ab_hostset_find(&set, &h, 0) && count_longest(&set) < 64,
+	   "65,535 ports of one host take at most %zu slots each", count_longest(&set));
 	ab_hostset_fini(&set);
 	ab_strv_fini(&sv);
 }

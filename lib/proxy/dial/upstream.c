@@ -85,9 +85,8 @@ void ab_upstream_free(struct ab_upstream *u)
 {
 	if (!u)
 		return;
-	if (u->credentials)
-		explicit_bzero(u->credentials, strlen(u->credentials));
-	ab_free_all(u->credentials, u->bypass, u);
+	ab_free_wiped(u->credentials);
+	ab_free_all(u->bypass, u);
 }
 
 /* The first of these variables that is set and not empty. */

@@ -64,12 +64,10 @@ static void read_socks_request(struct ab_conn *conn)
 	do {
 		n = ab_socks_request(ab_buf_bytes(in), in->len, &request);
 	} while (n == 0 && read_more(conn));
-	if (n == 0)
-		return;
-	if (n < 0) {
+	if (n < 0)
 		ab_conn_close(conn, true);
+	if (n <= 0)
 		return;
-	}
 	if (vault && request.reply != AB_SOCKS_OK)
 		secret = ab_vault_find(vault, ab_buf_bytes(in), (size_t)n);
 	ab_buf_skip(in, (size_t)n);
@@ -88,12 +86,10 @@ static void read_socks_greeting(struct ab_conn *conn)
 	do {
 		n = ab_socks_greeting(ab_buf_bytes(in), in->len, &answer[1]);
 	} while (n == 0 && read_more(conn));
-	if (n == 0)
-		return;
-	if (n < 0) {
+	if (n < 0)
 		ab_conn_close(conn, true);
+	if (n <= 0)
 		return;
-	}
 	ab_buf_skip(in, (size_t)n);
 	ab_buf_add(&conn->client.out, answer, sizeof(answer));
 	conn->step = answer[1] ? flush_and_close : read_socks_request;

@@ -214,15 +214,3 @@ const char *ab_hostset_any(const struct ab_hostset *set, const struct ab_host *h
 {
 	return find_host(set, host, ANY_PORT);
 }
-
-size_t ab_hostset_longest(const struct ab_hostset *set)
-{
-	size_t longest = 0, run = 0;
-
-	/* Twice around, because a run of slots may wrap. */
-	for (size_t i = 0; i < 2 * (set->mask + 1); i++) {
-		run = set->slots[i & set->mask] ? run + 1 : 0;
-		longest = run > longest ? run : longest;
-	}
-	return longest + 1;
-}

@@ -31,6 +31,3 @@ const char *ab_hostset_find(const struct ab_hostset *set, const struct ab_host *
 			    uint16_t port);
 /* The same for any port. */
 const char *ab_hostset_any(const struct ab_hostset *set, const struct ab_host *host);
-
-/* For tests: the most slots read for one key. */
-size_t ab_hostset_longest(const struct ab_hostset *set);

@@ -133,6 +133,11 @@ void ab_h2_head_add(struct ab_h2_head *h, struct ab_http_text name, struct ab_ht
 	add_line(&h->fields, name, value);
 }
 
+static struct ab_http_text text_of(const struct ab_buf *b)
+{
+	return (struct ab_http_text){ b->data, b->len };
+}
+
 static void put_buf(struct ab_buf *out, const struct ab_buf *b)
 {
 	if (b->len)
@@ -142,16 +147,13 @@ static void put_buf(struct ab_buf *out, const struct ab_buf *b)
 static void put_fields(const struct ab_h2_head *h, struct ab_buf *out)
 {
 	put_buf(out, &h->fields);
-	if (h->cookie.len) {
-		ab_buf_puts(out, "cookie: ");
-		put_buf(out, &h->cookie);
-		ab_buf_puts(out, "\r\n");
-	}
+	if (h->cookie.len)
+		add_line(out, ab_http_text("cookie"), text_of(&h->cookie));
 }
 
 static bool is_method(const struct ab_h2_head *h, const char *method)
 {
-	return ab_http_is_exactly((struct ab_http_text){ h->method.data, h->method.len }, method);
+	return ab_http_is_exactly(text_of(&h->method), method);
 }
 
 /* CONNECT has only an authority; the path of OPTIONS may be "*". */
@@ -172,11 +174,8 @@ bool ab_h2_head_request(const struct ab_h2_head *h, bool ended, struct ab_buf *o
 	ab_buf_puts(out, " ");
 	put_buf(out, is_method(h, "CONNECT") ? &h->authority : &h->path);
 	ab_buf_puts(out, " HTTP/1.1\r\n");
-	if (h->authority.len) {
-		ab_buf_puts(out, "host: ");
-		put_buf(out, &h->authority);
-		ab_buf_puts(out, "\r\n");
-	}
+	if (h->authority.len)
+		add_line(out, ab_http_text("host"), text_of(&h->authority));
 	put_fields(h, out);
 	*ret_body = h->has_length ? AB_HTTP_LENGTH : ended ? AB_HTTP_NONE : AB_HTTP_CHUNKED;
 	if (*ret_body == AB_HTTP_CHUNKED)

@@ -84,17 +84,21 @@ static inline bool ab_ssh_is(struct ab_ssh_text text, const char *word)
 	return text.len == strlen(word) && memcmp(text.at, word, text.len) == 0;
 }
 
-static inline void ab_ssh_put_number(struct ab_buf *b, uint32_t n)
-{
-	const uint8_t bytes[] = { (uint8_t)(n >> 24), (uint8_t)(n >> 16), (uint8_t)(n >> 8),
-				  (uint8_t)n };
-
-	ab_buf_add(b, bytes, sizeof(bytes));
-}
-
 static inline void ab_ssh_put_byte(struct ab_buf *b, uint8_t byte)
 {
 	ab_buf_add(b, &byte, 1);
+}
+
+/* A number of `bytes` bytes, the highest first. */
+static inline void ab_ssh_put_number_of(struct ab_buf *b, uint64_t n, size_t bytes)
+{
+	while (bytes-- > 0)
+		ab_ssh_put_byte(b, (uint8_t)(n >> (8 * bytes)));
+}
+
+static inline void ab_ssh_put_number(struct ab_buf *b, uint32_t n)
+{
+	ab_ssh_put_number_of(b, n, 4);
 }
 
 static inline void ab_ssh_put_string(struct ab_buf *b, struct ab_ssh_text text)

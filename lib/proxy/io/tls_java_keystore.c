@@ -74,36 +74,27 @@ static bool is_keystore(const uint8_t *data, size_t len, uint32_t *ret_count)
 	return !r.bad && r.left == DIGEST;
 }
 
-static void put_number(struct ab_buf *b, uint64_t n, size_t bytes)
-{
-	for (size_t i = bytes; i-- > 0;) {
-		uint8_t byte = (uint8_t)(n >> (8 * i));
-
-		ab_buf_add(b, &byte, 1);
-	}
-}
-
 static void put_string(struct ab_buf *b, const char *s)
 {
-	put_number(b, strlen(s), 2);
+	ab_ssh_put_number_of(b, strlen(s), 2);
 	ab_buf_puts(b, s);
 }
 
 static void put_head(struct ab_buf *b, uint32_t count)
 {
-	put_number(b, MAGIC, 4);
-	put_number(b, VERSION, 4);
-	put_number(b, count, 4);
+	ab_ssh_put_number_of(b, MAGIC, 4);
+	ab_ssh_put_number_of(b, VERSION, 4);
+	ab_ssh_put_number_of(b, count, 4);
 }
 
 /* The time of addition has no effect; write the epoch. */
 static void put_entry(struct ab_buf *b, const char *alias, const uint8_t *der, size_t len)
 {
-	put_number(b, TAG_TRUSTED, 4);
+	ab_ssh_put_number_of(b, TAG_TRUSTED, 4);
 	put_string(b, alias);
-	put_number(b, 0, 8);
+	ab_ssh_put_number_of(b, 0, 8);
 	put_string(b, CERTIFICATE_TYPE);
-	put_number(b, len, 4);
+	ab_ssh_put_number_of(b, len, 4);
 	ab_buf_add(b, der, len);
 }
 

@@ -234,13 +234,6 @@ static bool has_server(const struct ab_conn *conn)
 	       x->peer_port == rq->port && x->peer_tls == rq->gateway;
 }
 
-/* The server may close a kept connection before the request arrives, so use one
- * only for requests that can be sent again. */
-static bool can_reuse(const struct ab_conn *conn)
-{
-	return has_server(conn) && conn->http->request->repeatable;
-}
-
 /* A length that is declared; chunks are counted as they pass. */
 static bool deny_declared_length(struct ab_conn *conn, const struct ab_http_request *head)
 {
@@ -262,7 +255,9 @@ static void send_or_dial(struct ab_conn *conn, const struct ab_http_request *hea
 	if (!ab_exchange_inspect(conn, head, NULL, &swapped))
 		return;
 	ab_swapped_fini(&swapped);
-	if (can_reuse(conn)) {
+	/* The server may close a kept connection before the request arrives, so use one
+	 * only for requests that can be sent again. */
+	if (has_server(conn) && conn->http->request->repeatable) {
 		conn->http->request->reused = true;
 		ab_exchange_send(conn, head, len);
 		return;
