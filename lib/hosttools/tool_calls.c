@@ -183,11 +183,6 @@ static int fork_tool(struct ab_tool_call *c, int settings)
 	return 0;
 }
 
-static int open_settings(const struct ab_tool_call *c)
-{
-	return ab_memfd_sealed("agentbox-tool", c->tool->box, strlen(c->tool->box));
-}
-
 /* "agentbox-tool", the settings, the workspace, our run, the program; and its words. */
 static void wrap_words(struct ab_tool_call *c, int settings)
 {
@@ -214,7 +209,7 @@ static void start_tool(struct ab_tool_call *c)
 		return;
 	}
 	if (!c->tool->unconfined) {
-		settings = open_settings(c);
+		settings = ab_memfd_sealed("agentbox-tool", c->tool->box, strlen(c->tool->box));
 		if (settings < 0) {
 			refuse_call(c, "its settings cannot be handed over");
 			return;

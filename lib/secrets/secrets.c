@@ -195,18 +195,16 @@ static void cover_environ(struct ab_safe *safe, const struct ab_policy *policy, 
 		size_t len;
 		char *covered = ab_vault_cover(safe->vault, entry, strlen(entry), &len);
 
-		if (value && has_held(safe, value + 1)) {
-			free(covered);
-			if (!is_upstream_proxy(policy, entry))
-				explicit_bzero(value + 1, strlen(value + 1));
-		} else if (covered && value) {
+		bool held = value && has_held(safe, value + 1), kept = value && covered && !held;
+
+		if (kept)
 			ab_strv_give(&safe->environ, covered);
-			if (!is_upstream_proxy(policy, entry))
-				explicit_bzero(value + 1, strlen(value + 1));
-		} else {
+		else
 			free(covered);
+		if (!held && !kept)
 			ab_strv_add(&safe->environ, entry);
-		}
+		else if (!is_upstream_proxy(policy, entry))
+			explicit_bzero(value + 1, strlen(value + 1));
 	}
 }
 

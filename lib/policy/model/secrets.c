@@ -43,11 +43,6 @@ static const char *const never[] = {
 	"via",
 };
 
-static bool is_connection_header(const char *name)
-{
-	return ab_has_word(never, AB_COUNT(never), name);
-}
-
 static int take_name(const char *text, struct ab_carrier *c, struct ab_complaint *why)
 {
 	const char *name = strchr(text, ':') + 1;
@@ -59,7 +54,7 @@ static int take_name(const char *text, struct ab_carrier *c, struct ab_complaint
 					  carriers[c->kind].right);
 	for (size_t i = 0; i < len; i++)
 		c->name[i] = header ? (char)ab_lower(name[i]) : name[i];
-	if (header && is_connection_header(c->name))
+	if (header && ab_has_word(never, AB_COUNT(never), c->name))
 		return ab_complaint_value(why, text, "is a connection header",
 					  "a secret cannot be sent in it");
 	return 0;
