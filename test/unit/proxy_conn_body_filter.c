@@ -352,7 +352,7 @@ static void test_broken_fragments(void)
 		open_sides();
 		io = pass(filter, texts[i], 9, 1, true, &heard);
 		ok(io == (i ? AB_IO_FAILED : AB_IO_DONE), "broken fragments: case %zu", i);
-		ok(ab_body_filter_malformed(filter) == (i == 1), "and which of them");
+		ok(ab_body_filter_fault(filter)->malformed == (i == 1), "and which of them");
 		ab_body_filter_free(filter);
 		close_sides();
 	}
@@ -373,7 +373,7 @@ static enum ab_io fail(enum ab_http_body framing, uint64_t length, const char *t
 
 	open_sides();
 	io = pass(filter, text, strlen(text), 4000, true, &heard);
-	*ret_malformed = ab_body_filter_malformed(filter);
+	*ret_malformed = ab_body_filter_fault(filter)->malformed;
 	ab_body_filter_free(filter);
 	ab_scrub_free(scrub);
 	close_sides();
@@ -415,7 +415,7 @@ static void swap_once(enum ab_http_body framing, size_t step, const char *asked,
 	open_sides();
 	io = pass(filter, text, strlen(text), step, false, &heard);
 	ok(io == wanted_io, "a request's body, by %zu", step);
-	ok(ab_body_filter_tripped(filter) == (wanted_io == AB_IO_FAILED),
+	ok(ab_body_filter_fault(filter)->tripped == (wanted_io == AB_IO_FAILED),
 	   "and whether it is a tripwire");
 	if (io == AB_IO_DONE) {
 		got = unchunked(heard.data ? heard.data : "");
@@ -443,7 +443,7 @@ static void test_gather(void)
 	ab_buf_add(&from.in, bad, strlen(bad));
 	ab_body_filter_gather(filter, &flow, &from, &to);
 	ok(pass(filter, "x", 1, 1, false, &heard) == AB_IO_FAILED &&
-		   ab_body_filter_tripped(filter) && heard.len == 0,
+		   ab_body_filter_fault(filter)->tripped && heard.len == 0,
 	   "a tripwire in the first bytes is not forgotten");
 	ab_body_filter_free(filter);
 	ab_swap_body_free(swap);

@@ -145,11 +145,6 @@ static const struct ab_agent_seen *find_seen(const struct ab_agent_terms *terms,
 	return NULL;
 }
 
-static struct ab_ssh_text text_of(const struct ab_buf *b)
-{
-	return (struct ab_ssh_text){ ab_buf_bytes(b), b->len };
-}
-
 static bool is_host(const struct ab_agent_host *h, const struct ab_agent_seen *seen)
 {
 	return h->port == seen->port && strcmp(h->host.text, seen->host) == 0;
@@ -167,7 +162,7 @@ static const struct ab_agent_host *find_host(const struct ab_agent_terms *terms,
 		const struct ab_agent_known *k = &terms->known[i];
 		const struct ab_agent_host *h = &terms->hosts[k->host];
 
-		if (!ab_ssh_same(text_of(&k->key), key) || (seen && !is_host(h, seen)))
+		if (!ab_ssh_same(ab_ssh_view(&k->key), key) || (seen && !is_host(h, seen)))
 			continue;
 		*ret_revoked |= k->revoked;
 		if (!found && !k->revoked)
@@ -270,8 +265,8 @@ static const struct ab_refusal *judge_login(const struct ab_agent_terms *terms,
 		return &unbound;
 	if (b->bad)
 		return b->bad;
-	if (!ab_ssh_same(what->session, text_of(&b->session)) ||
-	    (what->bound && !ab_ssh_same(what->host_key, text_of(&b->host_key))))
+	if (!ab_ssh_same(what->session, ab_ssh_view(&b->session)) ||
+	    (what->bound && !ab_ssh_same(what->host_key, ab_ssh_view(&b->host_key))))
 		return &other_session;
 	if (!ab_ssh_same(what->key, sign->key))
 		return &other_key;

@@ -44,8 +44,7 @@ struct ab_body_filter {
 	uint8_t first;		/* flags and opcode for our next frame of the message */
 	bool last;		/* the fragment ends the message */
 	uint64_t taken;		/* bytes of chunks */
-	bool malformed, tripped, too_long;
-	const char *refused; /* why, or NULL */
+	struct ab_body_fault fault;
 };
 
 struct ab_body_filter *ab_body_filter_new(const struct ab_body_filter_setup *setup)
@@ -68,24 +67,9 @@ void ab_body_filter_free(struct ab_body_filter *s)
 	free(s);
 }
 
-bool ab_body_filter_malformed(const struct ab_body_filter *s)
+const struct ab_body_fault *ab_body_filter_fault(const struct ab_body_filter *s)
 {
-	return s->malformed;
-}
-
-bool ab_body_filter_tripped(const struct ab_body_filter *s)
-{
-	return s->tripped;
-}
-
-bool ab_body_filter_too_long(const struct ab_body_filter *s)
-{
-	return s->too_long;
-}
-
-const char *ab_body_filter_refused(const struct ab_body_filter *s)
-{
-	return s->refused;
+	return &s->fault;
 }
 
 /* Is the end of the unit that is searched known? */
@@ -152,7 +136,7 @@ static void begin_frame(struct ab_body_filter *s, struct ab_buf *in)
 		return;
 	/* A server never masks; a payload with a mask could not be searched. */
 	if (s->left == UINT64_MAX || (data[1] & FRAME_MASK)) {
-		s->malformed = true;
+		s->fault.malformed = true;
 		return;
 	}
 	s->last = data[0] & FRAME_FIN;
@@ -165,7 +149,7 @@ static void begin_frame(struct ab_body_filter *s, struct ab_buf *in)
 /* How many of these bytes are searched as one unit. */
 static size_t measure_unit(struct ab_body_filter *s, struct ab_buf *in)
 {
-	if (s->setup.frames && !s->left && !s->fragment && !s->ended && !s->malformed)
+	if (s->setup.frames && !s->left && !s->fragment && !s->ended && !s->fault.malformed)
 		begin_frame(s, in);
 	return limit_to_body(s, in->len);
 }
@@ -183,8 +167,8 @@ static bool decode_chunks(struct ab_body_filter *s, struct ab_buf *in)
 		if (n < 0)
 			return false;
 		s->taken += payload;
-		s->too_long = s->setup.most && s->taken > s->setup.most;
-		if (s->too_long)
+		s->fault.too_long = s->setup.most && s->taken > s->setup.most;
+		if (s->fault.too_long)
 			return false;
 		ab_buf_add(to, data + n - payload, payload);
 		trailers = ab_http_chunks_trailers(&s->chunks) - before;
@@ -312,8 +296,8 @@ static void sign_decoded(struct ab_body_filter *s, const struct ab_buf *plain, s
 {
 	ab_autobuf struct ab_buf result = { 0 };
 
-	s->refused = ab_sign_chunks_take(s->setup.chunks, ab_buf_bytes(plain), plain->len, s->ended,
-					 &result);
+	s->fault.refused = ab_sign_chunks_take(s->setup.chunks, ab_buf_bytes(plain), plain->len,
+					       s->ended, &result);
 	emit_framed(s, ab_buf_bytes(&result), result.len, flow, out);
 }
 
@@ -325,15 +309,15 @@ static bool swap_decoded(struct ab_body_filter *s, bool end, struct ab_flow *flo
 						       s->plain.len, end, &swapped);
 
 	ab_buf_fini(&s->plain);
-	s->tripped = result == AB_SWAP_TRIPWIRE;
-	if (!s->tripped) {
+	s->fault.tripped = result == AB_SWAP_TRIPWIRE;
+	if (!s->fault.tripped) {
 		out->wipe |= result == AB_SWAP_DONE;
 		if (s->setup.chunks)
 			sign_decoded(s, &swapped, flow, out);
 		else
 			emit_framed(s, ab_buf_bytes(&swapped), swapped.len, flow, out);
 	}
-	return !s->tripped && !s->refused;
+	return !s->fault.tripped && !s->fault.refused;
 }
 
 /* The last chunk. Trailers of a response are searched as one text. */
@@ -354,7 +338,7 @@ static bool filter_arrived(struct ab_body_filter *s, struct ab_flow *flow, struc
 			   struct ab_buf *out)
 {
 	if (!decode_body(s, &from->in)) {
-		s->malformed = !s->too_long;
+		s->fault.malformed = !s->fault.too_long;
 		return false;
 	}
 	do {
@@ -411,7 +395,7 @@ static void scrub_in_place(struct ab_body_filter *s, struct ab_buf *in)
 /* Nothing is missing of it. */
 static bool is_empty_fragment(const struct ab_body_filter *s)
 {
-	return s->fragment && !s->left && !s->malformed;
+	return s->fragment && !s->left && !s->fault.malformed;
 }
 
 static enum ab_io move_in_place(struct ab_body_filter *s, struct ab_flow *flow,
@@ -432,7 +416,7 @@ static enum ab_io move_in_place(struct ab_body_filter *s, struct ab_flow *flow,
 			return io;
 		measure_unit(s, &from->in);
 	}
-	if (s->malformed)
+	if (s->fault.malformed)
 		return AB_IO_FAILED;
 	if (s->fragment && !s->ended)
 		scrub_fragment(s, flow, &from->in, &to->out);
@@ -464,7 +448,7 @@ enum ab_io ab_body_filter_move(struct ab_body_filter *s, struct ab_flow *flow, s
 	for (int i = 0; i < SHARE; i++) {
 		enum ab_io io = ab_side_flush(to);
 
-		if (s->malformed || s->tripped || s->too_long || s->refused)
+		if (s->fault.malformed || s->fault.tripped || s->fault.too_long || s->fault.refused)
 			return AB_IO_FAILED;
 		if (io != AB_IO_DONE)
 			return io;

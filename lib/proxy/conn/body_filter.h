@@ -38,11 +38,11 @@ void ab_body_filter_gather(struct ab_body_filter *filter, struct ab_flow *flow,
  * counts delivered bytes without framing. */
 enum ab_io ab_body_filter_move(struct ab_body_filter *filter, struct ab_flow *flow,
 			       struct ab_side *from, struct ab_side *to);
-/* After FAILED: the framing is malformed. */
-bool ab_body_filter_malformed(const struct ab_body_filter *filter);
-/* After FAILED: the body contains another host's placeholder. */
-bool ab_body_filter_tripped(const struct ab_body_filter *filter);
-/* After FAILED: it is longer than `most`. */
-bool ab_body_filter_too_long(const struct ab_body_filter *filter);
-/* After FAILED: why its chunks cannot be signed, or NULL. */
-const char *ab_body_filter_refused(const struct ab_body_filter *filter);
+/* What is wrong, after FAILED. */
+struct ab_body_fault {
+	bool malformed;	     /* the framing */
+	bool tripped;	     /* the body contains another host's placeholder */
+	bool too_long;	     /* longer than `most` */
+	const char *refused; /* why its chunks cannot be signed, or NULL */
+};
+const struct ab_body_fault *ab_body_filter_fault(const struct ab_body_filter *filter);

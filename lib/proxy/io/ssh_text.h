@@ -74,6 +74,11 @@ static inline struct ab_ssh_reader ab_ssh_read(struct ab_ssh_text text)
 	return (struct ab_ssh_reader){ .at = text.at, .left = text.len };
 }
 
+static inline struct ab_ssh_text ab_ssh_view(const struct ab_buf *b)
+{
+	return (struct ab_ssh_text){ ab_buf_bytes(b), b->len };
+}
+
 static inline bool ab_ssh_same(struct ab_ssh_text a, struct ab_ssh_text b)
 {
 	return a.len == b.len && (a.len == 0 || memcmp(a.at, b.at, a.len) == 0);

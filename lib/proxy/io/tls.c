@@ -288,9 +288,7 @@ ssize_t ab_tls_write(struct ab_tls *tls, const void *data, size_t len)
 		if (done)
 			break; /* the next call gets the error again */
 		error = SSL_get_error(tls->ssl, 0);
-		errno = error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE
-				? EAGAIN
-				: errno_of_failure(tls, error);
+		errno = wants_socket(error) ? EAGAIN : errno_of_failure(tls, error);
 		return -1;
 	}
 	return (ssize_t)done;

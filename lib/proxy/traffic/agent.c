@@ -264,20 +264,15 @@ static void wait_for_agent(struct ab_conn *conn)
 	}
 }
 
-static struct ab_ssh_text text_of(const struct ab_buf *b)
-{
-	return (struct ab_ssh_text){ ab_buf_bytes(b), b->len };
-}
-
 /* Keys can be bound to hosts (ssh-add -h): for these the agent must know the server, too. One that
  * does not know this message refuses it, and nobody minds. */
 static void announce_binding(struct ab_conn *conn)
 {
 	struct ab_agent_client *c = client_of(conn);
 	struct ab_agent_request bind = { .kind = AB_AGENT_BIND,
-					 .host_key = text_of(&c->binding.host_key),
-					 .session = text_of(&c->binding.session),
-					 .signature = text_of(&c->binding.signature) };
+					 .host_key = ab_ssh_view(&c->binding.host_key),
+					 .session = ab_ssh_view(&c->binding.session),
+					 .signature = ab_ssh_view(&c->binding.signature) };
 
 	if (c->announced || !c->binding.bound || c->binding.bad)
 		return;

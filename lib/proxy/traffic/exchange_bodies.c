@@ -100,8 +100,8 @@ static enum ab_io move_body(struct ab_pass *p, struct ab_flow *flow, struct ab_p
 	if (p->filter) {
 		enum ab_io io = ab_body_filter_move(p->filter, flow, from, to);
 
-		p->malformed = ab_body_filter_malformed(p->filter);
-		p->too_long = ab_body_filter_too_long(p->filter);
+		p->malformed = ab_body_filter_fault(p->filter)->malformed;
+		p->too_long = ab_body_filter_fault(p->filter)->too_long;
 		return io;
 	}
 	if (p->body == AB_HTTP_CHUNKED)
@@ -173,12 +173,13 @@ static bool pass_up(struct ab_conn *conn)
 				ab_exchange_deny_length(conn);
 				return false;
 			}
-			if (p->filter && ab_body_filter_tripped(p->filter)) {
+			if (p->filter && ab_body_filter_fault(p->filter)->tripped) {
 				ab_exchange_trip(conn);
 				return false;
 			}
-			if (p->filter && ab_body_filter_refused(p->filter)) {
-				ab_exchange_unsigned(conn, ab_body_filter_refused(p->filter));
+			if (p->filter && ab_body_filter_fault(p->filter)->refused) {
+				ab_exchange_unsigned(conn,
+						     ab_body_filter_fault(p->filter)->refused);
 				return false;
 			}
 			if (rq->raw || (p->malformed && rq->down.state != AB_PASS_HEAD)) {
