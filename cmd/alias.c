@@ -39,13 +39,8 @@ static void print_alias(const char *name, const struct ab_strv *profiles, bool f
 static const struct startup *find_startup(const struct args *args)
 {
 	const char *shell = given(args, ID_FISH) ? "fish" : getenv("SHELL");
-	const char *slash = shell ? strrchr(shell, '/') : NULL;
 
-	shell = slash ? slash + 1 : shell ? shell : "";
-	for (size_t i = 0; i < sizeof(startups) / sizeof(startups[0]); i++)
-		if (strcmp(startups[i].shell, shell) == 0)
-			return &startups[i];
-	return NULL;
+	return ab_find_row(startups, AB_COUNT(startups), shell, ab_path_name(shell ? shell : ""));
 }
 
 /* Does a line of the file, which may be missing, define a function for this name? */

@@ -1,7 +1,5 @@
 #include "cmd.h"
 
-#include <poll.h>
-
 /*
  * Reads commands and writes verdicts in big blocks. Before it waits for input it
  * flushes its output, so that another process can ask about one command at a
@@ -66,19 +64,12 @@ static int judge_complete(struct batch *b, size_t seen)
 	return 0;
 }
 
-static bool would_wait(void)
-{
-	struct pollfd p = { .fd = STDIN_FILENO, .events = POLLIN };
-
-	return poll(&p, 1, 0) == 0;
-}
-
 /* 0 at the end of input, -1 on failure. */
 static ssize_t read_more(struct batch *b)
 {
 	ssize_t n;
 
-	if (b->out.len && would_wait() && flush_output(b) < 0)
+	if (b->out.len && ab_poll(STDIN_FILENO, POLLIN, 0) == 0 && flush_output(b) < 0)
 		return -1;
 	do
 		n = read(STDIN_FILENO, b->in + b->len, BLOCK);

@@ -228,8 +228,8 @@ int choose_box(struct args *args, struct ab_strv *names, const char **ret, struc
 size_t output_columns(void);
 /* Print the text that a command made, and free it; then tell the notes, if not NULL. Returns 0. */
 int print_made(char *text, const struct ab_strv *notes);
-/* Each line, escaped, with `before` in front. */
-void print_each(const char *before, const struct ab_strv *lines);
+/* Each line, escaped, between the two texts. */
+void print_each(const char *before, const struct ab_strv *lines, const char *after);
 
 /* hook.c: the policy options as given, for another command line, with absolute paths, also in
  * args->input. After ab_caller_init(). */

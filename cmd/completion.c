@@ -2,10 +2,9 @@
 
 static int completion_main(struct args *args, struct ab_error *err)
 {
-	const char *text;
+	const char *text = find_text(texts_completions, args->rest[0]);
 
 	(void)err;
-	text = find_text(texts_completions, args->rest[0]);
 	if (!text)
 		return misuse(args->command,
 			      "there is no completion for '%s'; use bash, zsh or fish",

@@ -92,13 +92,6 @@ static int schema_main(struct args *args, struct ab_error *err)
 	return 0;
 }
 
-static void print_problem(const char *text, const char *hint)
-{
-	ab_autofree char *safe = ab_escape(text);
-
-	printf("%s%s%s\n", safe, hint[0] ? "; " : "", hint);
-}
-
 static void add_problem(struct ab_strv *problems, const char *text, const char *hint)
 {
 	ab_strv_addf(problems, "%s%s%s", text, hint[0] ? "; " : "", hint);
@@ -206,11 +199,10 @@ static int list_files(const struct ab_policy_input *in, bool full, struct ab_str
 /* A project file that can only tighten. */
 static bool lacks_trust(const struct ab_policy_input *in, const char *file)
 {
-	const char *name = strrchr(file, '/');
 	enum ab_trust_state state;
 	struct ab_error none = { 0 };
 
-	return strcmp(name ? name + 1 : file, ".agentbox.json") == 0 &&
+	return strcmp(ab_path_name(file), ".agentbox.json") == 0 &&
 	       ab_trust_status(in, file, &state, &none) == 0 && state != AB_TRUST_HOLDS;
 }
 
@@ -257,7 +249,7 @@ static int check_main(struct args *args, struct ab_error *err)
 	if (given(args, ID_JSON))
 		print_check_json(in, &files, &problems);
 	else if (problems.len)
-		print_each("", &problems);
+		print_each("", &problems, "");
 	else
 		print_valid(in, &files);
 	return problems.len ? 1 : 0;
@@ -305,8 +297,10 @@ static const struct option options_reload[] = {
 static void print_reloaded(const struct ab_reloaded *r)
 {
 	if (r->error.code != AB_ENONE) {
-		print_problem(r->error.text, r->error.hint);
-		printf("%s: the previous lists stay in force\n", r->run);
+		ab_autofree char *safe = ab_escape(r->error.text);
+
+		printf("%s%s%s\n%s: the previous lists stay in force\n", safe,
+		       r->error.hint[0] ? "; " : "", r->error.hint, r->run);
 		return;
 	}
 	if (r->changes.len == 0)

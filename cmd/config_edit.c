@@ -37,9 +37,8 @@ static void note_active_runs(const struct args *args, const char *key)
 	ab_auto(ab_run_list_fini) struct ab_run_list list = { 0 };
 	struct ab_error ignored = { 0 };
 
-	for (size_t i = 0; i < AB_COUNT(reloaded); i++)
-		if (strcmp(key, reloaded[i]) == 0)
-			return;
+	if (ab_has_word(reloaded, AB_COUNT(reloaded), key))
+		return;
 	if (ab_runs_list(&args->input, &list, &notes, &ignored) == 0 && list.len)
 		tell("%s applies from the next run on: active runs keep what they started with",
 		     key);

@@ -86,12 +86,6 @@ static void exit_on_deadline(int sig)
 	_exit(EXIT_USAGE);
 }
 
-static void begin_deadline(void)
-{
-	signal(SIGALRM, exit_on_deadline);
-	alarm(AB_HOOK_DEADLINE_S);
-}
-
 static int block_command(const struct args *args, const struct ab_error *err)
 {
 	complain(args, err);
@@ -128,7 +122,8 @@ static int hook_main(struct args *args, struct ab_error *err)
 	ab_auto(ab_hook_reply_fini) struct ab_hook_reply reply = { 0 };
 	ab_autofree char *event = NULL;
 
-	begin_deadline();
+	signal(SIGALRM, exit_on_deadline);
+	alarm(AB_HOOK_DEADLINE_S);
 	if (ab_caller_init(&args->input, err) < 0)
 		return block_command(args, err);
 	fill_request(args, strchr(args->command->name, ' ') + 1, &options, &request);

@@ -73,9 +73,8 @@ static int import_main(struct args *args, struct ab_error *err)
 {
 	ab_autobuf struct ab_buf text = { 0 };
 	ab_auto(ab_import_fini) struct ab_import import = { 0 };
-	int status;
+	int status = read_text(args->rest[1], &text);
 
-	status = read_text(args->rest[1], &text);
 	if (status >= 0)
 		return status;
 	if (ab_import_read(args->rest[0], args->rest[1], text.data ? text.data : "", text.len,

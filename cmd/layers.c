@@ -12,7 +12,7 @@ static int list_main(struct args *args, struct ab_error *err)
 	if (ab_layer_infos_get(&args->input, true, &list, err) < 0)
 		return -1;
 	return print_made(given(args, ID_JSON)
-				  ? ab_layer_infos_json(&list)
+				  ? ab_layer_infos_json(&list, false)
 				  : ab_layer_infos_text(&list, (int64_t)time(NULL) * 1000,
 							ab_tty_columns(STDOUT_FILENO, 0)),
 			  NULL);
@@ -87,7 +87,7 @@ static void print_refreshed_json(const struct ab_layers_refreshed *done)
 
 static void print_refreshed(const struct ab_layers_refreshed *done)
 {
-	print_each("~/", &done->paths);
+	print_each("~/", &done->paths, "");
 	printf("%zu file%s refreshed from the host\n", done->paths.len,
 	       done->paths.len == 1 ? "" : "s");
 	for (size_t i = 0; i + 1 < done->left.len; i += 2)

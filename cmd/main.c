@@ -7,17 +7,11 @@
 #define ADDRESS(name) &command_##name,
 const struct command *const commands[] = { COMMANDS(ADDRESS) NULL };
 
-/* A terminal that a run has set to raw mode needs "\r" before "\n". */
-static bool is_raw(void)
-{
-	struct termios now;
-
-	return tcgetattr(STDERR_FILENO, &now) == 0 && !(now.c_oflag & OPOST);
-}
-
 static void print_stderr(const char *before, const char *text)
 {
-	const char *end = is_raw() ? "\r\n" : "\n";
+	struct termios now;
+	/* A terminal that a run has set to raw mode needs "\r" before "\n". */
+	bool raw = tcgetattr(STDERR_FILENO, &now) == 0 && !(now.c_oflag & OPOST);
 	ab_autobuf struct ab_buf b = { 0 };
 
 	ab_buf_puts(&b, before);
@@ -25,7 +19,7 @@ static void print_stderr(const char *before, const char *text)
 		size_t len = strcspn(text, "\n");
 
 		ab_buf_add(&b, text, len);
-		ab_buf_puts(&b, end);
+		ab_buf_puts(&b, raw ? "\r\n" : "\n");
 		if (!text[len])
 			break;
 		text += len + 1;
@@ -110,12 +104,12 @@ int print_made(char *text, const struct ab_strv *notes)
 	return 0;
 }
 
-void print_each(const char *before, const struct ab_strv *lines)
+void print_each(const char *before, const struct ab_strv *lines, const char *after)
 {
 	for (size_t i = 0; i < lines->len; i++) {
 		ab_autofree char *safe = ab_escape(lines->v[i]);
 
-		printf("%s%s\n", before, safe);
+		printf("%s%s%s\n", before, safe, after);
 	}
 }
 
@@ -181,16 +175,13 @@ static void tell_hint(const char *hint)
 	}
 }
 
-/* The step says which part of a start failed; a mistake of the user's has no such part. */
-static bool shows_step(const struct args *args, const struct ab_error *err)
-{
-	return err->step[0] &&
-	       (given(args, ID_VERBOSE) || err->code == AB_ESYSTEM || err->code == AB_EPROPERTY);
-}
-
 int complain(const struct args *args, const struct ab_error *err)
 {
-	if (shows_step(args, err))
+	/* The step says which part of a start failed; a mistake of the user's has no such part. */
+	bool start =
+		given(args, ID_VERBOSE) || err->code == AB_ESYSTEM || err->code == AB_EPROPERTY;
+
+	if (start && err->step[0])
 		tell_in(COLOUR_RED, "%s    (step: %s)", err->text, err->step);
 	else
 		tell_in(COLOUR_RED, "%s", err->text);

@@ -12,41 +12,25 @@ static void print_active(const struct args *args, const struct ab_run_list *list
 		   NULL);
 }
 
-static void print_waiting(const struct args *args, const struct ab_layer_infos *waiting)
-{
-	int64_t now = (int64_t)time(NULL) * 1000;
-	ab_autofree char *text =
-		given(args, ID_JSON)
-			? ab_layers_waiting_json(waiting)
-			: ab_layers_waiting_text(waiting, now, ab_tty_columns(STDOUT_FILENO, 0));
-
-	if (*text && !given(args, ID_JSON))
-		puts("");
-	fputs(text, stdout);
-}
-
-static bool has_waiting(const struct ab_layer_infos *waiting)
-{
-	ab_autofree char *text = ab_layers_waiting_text(waiting, 0, 0);
-
-	return *text != '\0';
-}
-
 static int print_all(const struct args *args, const struct ab_run_list *list, struct ab_error *err)
 {
+	int64_t now = (int64_t)time(NULL) * 1000;
 	bool json = given(args, ID_JSON);
-	ab_auto(ab_layer_infos_fini) struct ab_layer_infos waiting = { 0 };
+	ab_auto(ab_layer_infos_fini) struct ab_layer_infos infos = { 0 };
+	ab_autofree char *waiting = NULL;
 
-	if (ab_layer_infos_get(&args->input, false, &waiting, err) < 0)
+	if (ab_layer_infos_get(&args->input, false, &infos, err) < 0)
 		return -1;
-	if (!json && !list->len && !has_waiting(&waiting)) {
+	waiting = json ? ab_layer_infos_json(&infos, true)
+		       : ab_layers_waiting_text(&infos, now, ab_tty_columns(STDOUT_FILENO, 0));
+	if (!list->len && !*waiting) {
 		puts("no active runs, no changes waiting; runs that have ended: agentbox log --list");
 		return 0;
 	}
 	fputs(json ? "{\"runs\":" : "", stdout);
 	print_active(args, list);
-	fputs(json ? ",\"waiting\":" : "", stdout);
-	print_waiting(args, &waiting);
+	fputs(json ? ",\"waiting\":" : *waiting ? "\n" : "", stdout);
+	fputs(waiting, stdout);
 	fputs(json ? "}\n" : "", stdout);
 	return 0;
 }

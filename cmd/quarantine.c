@@ -46,12 +46,6 @@ static int ask_to_restore(const struct args *args, const struct ab_restored *wha
 	return get_consent(args, "Put it back?", without, "not restored");
 }
 
-static void add_json(struct ab_buf *b, const struct ab_restored *r)
-{
-	ab_buf_jsonf(b, ",{'id':%s,'path':%s,'executable':%hhd,'replaced':%s,'notes':%p}", r->id,
-		     r->path, r->executable, ab_text_or_null(r->replaced), ab_list(&r->notes));
-}
-
 static void print_restored(const struct ab_restored *r)
 {
 	ab_autofree char *path = ab_escape(r->path);
@@ -81,7 +75,10 @@ static int restore_one(const struct args *args, const char *id, struct ab_buf *j
 	if (ab_restore_do(&args->input, &ask, &r, &err) < 0)
 		return complain(args, &err);
 	if (given(args, ID_JSON))
-		add_json(json, &r);
+		ab_buf_jsonf(json,
+			     ",{'id':%s,'path':%s,'executable':%hhd,'replaced':%s,'notes':%p}",
+			     r.id, r.path, r.executable, ab_text_or_null(r.replaced),
+			     ab_list(&r.notes));
 	else
 		print_restored(&r);
 	return 0;
@@ -106,12 +103,9 @@ static int restore_main(struct args *args, struct ab_error *err)
 
 static void print_scanned(const struct args *args, const struct ab_scanned *s)
 {
-	ab_autobuf struct ab_buf json = { 0 };
-
 	if (given(args, ID_JSON)) {
-		ab_buf_jsonf(&json, "{'run_id':%s,'findings':%p,'complete':%hhd}", s->run,
-			     ab_list(&s->findings), s->complete);
-		printf("%s\n", json.data);
+		put_json("{'run_id':%s,'findings':%p,'complete':%hhd}\n", s->run,
+			 ab_list(&s->findings), s->complete);
 		return;
 	}
 	for (size_t i = 0; i < s->findings.len; i++)

@@ -57,9 +57,7 @@ static int rotate_main(struct args *args, struct ab_error *err)
 		put_json("{'rotated':%p,'active':%p}\n", ab_list(&names), ab_list(&active));
 		return 0;
 	}
-	for (size_t i = 0; i < names.len; i++)
-		printf("%s has a new placeholder in every run that starts from now on\n",
-		       names.v[i]);
+	print_each("", &names, " has a new placeholder in every run that starts from now on");
 	for (size_t i = 0; i < active.len; i++)
 		printf("%s%s%s",
 		       i ? " " : "active runs keep the old one until they end: agentbox stop ",

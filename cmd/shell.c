@@ -17,13 +17,6 @@ static const char fish_prompt[] =
 	"function fish_prompt; printf '(box %s) ' $AGENTBOX; functions -q __agentbox_prompt; "
 	"and __agentbox_prompt; or printf '> '; end";
 
-static bool is_fish(const char *shell)
-{
-	const char *slash = strrchr(shell, '/');
-
-	return strcmp(slash ? slash + 1 : shell, "fish") == 0;
-}
-
 /* Terminals that keep a stack of titles, or ignore what they do not know. */
 static bool has_title(void)
 {
@@ -44,12 +37,6 @@ static void push_title(const struct args *args, const char *box)
 	ab_autofree char *name = ab_escape(box ? box : folder);
 
 	printf("\033[22;0t\033]0;agentbox: %s\007", name);
-	fflush(stdout);
-}
-
-static void pop_title(void)
-{
-	fputs("\033[23;0t", stdout);
 	fflush(stdout);
 }
 
@@ -90,7 +77,7 @@ static int shell_main(struct args *args, struct ab_error *err)
 		return status;
 	with = *args;
 	with.rest = argv;
-	with.nrest = is_fish(argv[0]) ? 3 : 1;
+	with.nrest = strcmp(ab_path_name(argv[0]), "fish") == 0 ? 3 : 1;
 	status = run_request(&with, &request);
 	if (status >= 0)
 		return status;
@@ -102,8 +89,10 @@ static int shell_main(struct args *args, struct ab_error *err)
 	if (titled)
 		push_title(args, box);
 	status = run_in_box(&with, &request, box, err);
-	if (titled)
-		pop_title();
+	if (titled) {
+		fputs("\033[23;0t", stdout);
+		fflush(stdout);
+	}
 	return status;
 }
 

@@ -40,11 +40,7 @@ static int stop_main(struct args *args, struct ab_error *err)
 		return 0;
 	}
 	tell_notes(&notes);
-	for (size_t i = 0; i < ended.len; i++) {
-		ab_autofree char *safe = ab_escape(ended.v[i]);
-
-		printf("%s ended\n", safe);
-	}
+	print_each("", &ended, " ended");
 	if (all && ended.len == 0)
 		puts("no active runs");
 	return 0;

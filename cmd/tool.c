@@ -67,8 +67,7 @@ static int run_tool(int argc, char **argv)
 
 bool tool_main(int argc, char **argv, int *ret_status)
 {
-	const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
-	const char *name = argc > 0 ? (slash ? slash + 1 : argv[0]) : "";
+	const char *name = argc > 0 ? ab_path_name(argv[0]) : "";
 
 	if (argc >= 5 && strcmp(argv[0], AB_TOOL_RUN_NAME) == 0)
 		*ret_status = run_tool(argc, argv);

@@ -10,7 +10,7 @@ static void print_paths(const char *title, const struct ab_strv *paths)
 {
 	if (paths->len)
 		printf("%s\n", title);
-	print_each("  ", paths);
+	print_each("  ", paths, "");
 }
 
 static void print_json(const struct ab_layer_command *command, const struct ab_undone *undone,

@@ -18,7 +18,7 @@ static int explain(const struct args *args, char **ret, struct ab_error *err)
 	if (args->dashes && args->nrest)
 		return ab_why_command(in, args->rest, args->nrest, NULL, json, ret, err);
 	if (read || write)
-		return ab_why_path(in, what, read, write, json, ret, err);
+		return ab_why_path(in, what, read, write, NULL, json, ret, err);
 	return ab_why(in, what, json, ret, err);
 }
 

@@ -234,12 +234,6 @@ static int parse_settings(const char *path, const char *text, json_t **ret, stru
 	return 0;
 }
 
-/* Nothing but what `hook install` puts into a file of its own. */
-static bool is_leftover(const json_t *settings)
-{
-	return json_object_size(settings) == (json_object_get(settings, "version") ? 1u : 0u);
-}
-
 static int change_settings(const struct ab_hook_dialect *d, const struct ab_hook_request *r,
 			   bool remove, struct ab_hook_plan *plan, struct ab_error *err)
 {
@@ -255,9 +249,11 @@ static int change_settings(const struct ab_hook_dialect *d, const struct ab_hook
 		add_hooks(d, settings, command);
 	if (!json_equal(old, settings)) {
 		ab_autofree char *body = json_dumps(settings, JSON_INDENT(2));
+		/* Nothing but what `hook install` puts into a file of its own. */
+		bool left = json_object_size(settings) ==
+			    (json_object_get(settings, "version") ? 1u : 0u);
 
-		plan->after =
-			remove && is_leftover(settings) ? ab_strdup("") : ab_printf("%s\n", body);
+		plan->after = remove && left ? ab_strdup("") : ab_printf("%s\n", body);
 		ab_text_diff(plan->before, strlen(plan->before), plan->after, strlen(plan->after),
 			     &plan->diff);
 	}

@@ -283,11 +283,6 @@ static int find_request(const json_t *line, enum ab_serve_do *ret, struct ab_err
 		       what ? what : "");
 }
 
-static bool is_id(const json_t *id)
-{
-	return json_is_integer(id) || (json_is_string(id) && json_string_length(id) <= ID_MAX);
-}
-
 static int read_known(struct reading *r, const struct member *m)
 {
 	void *to = (char *)r->to + m->at;
@@ -439,7 +434,8 @@ static int read_line(struct ab_serve_request *to, struct ab_error *err)
 	if (read_fds(&r) < 0)
 		return -1;
 	to->id = json_object_get(to->line, "id");
-	if (!is_id(to->id)) {
+	if (!json_is_integer(to->id) &&
+	    !(json_is_string(to->id) && json_string_length(to->id) <= ID_MAX)) {
 		to->id = NULL;
 		return ab_fail(err, AB_EUSAGE, 0,
 			       "\"id\" must be an integer, or a string of at most %d bytes",

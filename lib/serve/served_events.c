@@ -309,22 +309,16 @@ static void answer_command(struct ab_served_run *run, json_t *id, const char *an
 	ab_served_settle_command(run, id ? "answered" : "gone");
 }
 
-static bool is_command_answer(const char *answer)
-{
-	static const char *const answers[] = { "once", "session", "run", "always", "no" };
-
-	return ab_has_word(answers, AB_COUNT(answers), answer);
-}
-
 void ab_served_answer(struct ab_served_run *run, struct ab_serve_request *r)
 {
+	static const char *const answers[] = { "once", "session", "run", "always", "no" };
 	bool command = strcmp(r->question, command_id) == 0;
 	struct ab_steered *s;
 	struct ab_error err = { 0 };
 
 	if (command && !run->asked)
 		ab_fail(&err, AB_EUSAGE, 0, "this run has no question with that id");
-	else if (command && !is_command_answer(r->answer))
+	else if (command && !ab_has_word(answers, AB_COUNT(answers), r->answer))
 		ab_fail(&err, AB_EUSAGE, 0, "invalid answer; use once, session, always or no");
 	if (err.code != AB_ENONE) {
 		ab_serve_refuse(run->channel, r->id, &err);

@@ -189,11 +189,6 @@ static int prepare_box(const struct ab_policy_input *input, struct ab_warm **ret
 	return -1;
 }
 
-static bool has_packet(int steer)
-{
-	return recv(steer, &(char){ 0 }, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
-}
-
 /* A signal to a process that waits is for that process, not for the run that comes. Is it to end? */
 static bool is_told_to_end(int signals)
 {
@@ -234,7 +229,7 @@ static void await_hand(int steer, struct ab_warm *warm)
 		p[1].fd = -1;
 		(void)!send(steer, ended, sizeof(ended) - 1, MSG_NOSIGNAL);
 	}
-	if (has_packet(steer)) {
+	if (recv(steer, &(char){ 0 }, 1, MSG_PEEK | MSG_DONTWAIT) > 0) {
 		if (warm)
 			ab_warm_wake(warm);
 		return;

@@ -94,18 +94,14 @@ static int save_rules(int state, const struct rules *rules, struct ab_error *err
 	return ab_json_store_replace(&store, state, &b, err);
 }
 
-static bool is_rule(const struct rule *rule, const char *workspace, const char *path)
-{
-	return strcmp(rule->workspace, workspace) == 0 && strcmp(rule->write, path) == 0;
-}
-
 /* True: the rule existed. */
 static bool forget_rule(struct rules *rules, const char *workspace, const char *path)
 {
 	bool had = false;
 
 	for (size_t i = rules->len; i-- > 0;)
-		if (is_rule(&rules->v[i], workspace, path)) {
+		if (strcmp(rules->v[i].workspace, workspace) == 0 &&
+		    strcmp(rules->v[i].write, path) == 0) {
 			drop_rule(rules, i);
 			had = true;
 		}
@@ -175,11 +171,6 @@ static int claim_rules(int state, struct ab_error *err)
 	return ab_fail(err, AB_ESYSTEM, errno, "lock %s", CLAIM_NAME);
 }
 
-static bool has_any(const struct rules *rules, const char *workspace)
-{
-	return ab_find_row(rules->v, rules->len, workspace, workspace) != NULL;
-}
-
 /* The rule named the object itself. Another box that can write there may have turned it into a link
  * since. */
 static bool leads_elsewhere(const char *path)
@@ -208,7 +199,7 @@ static int take_rules(int state, int64_t now, struct ab_next_run *next, struct a
 
 	if (load_rules(state, now, &all, err) < 0)
 		return -1;
-	if (!has_any(&all, next->workspace))
+	if (!ab_find_row(all.v, all.len, workspace, next->workspace))
 		return 0;
 	next->claim = claim_rules(state, err);
 	/* Read again under the lock: its last holder may have used them. */

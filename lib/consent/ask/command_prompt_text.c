@@ -28,11 +28,6 @@ void ab_command_prompt_show(struct ab_buf *b, struct ab_text text)
 	}
 }
 
-static void show_string(struct ab_buf *b, const char *s)
-{
-	ab_command_prompt_show(b, (struct ab_text){ s, (uint32_t)strlen(s) });
-}
-
 /*
  * Adds the text in lines behind a margin, at most `rows` of them (0: all), and
  * returns the number of bytes shown. Terminals disagree on the width of a
@@ -241,7 +236,8 @@ char *ab_command_prompt_rule(const struct ab_judgement *judgement)
 		return ab_buf_take(&b);
 	}
 	ab_buf_puts(&b, "\"");
-	show_string(&b, judgement->user_rule);
+	ab_command_prompt_show(&b, (struct ab_text){ judgement->user_rule,
+						     (uint32_t)strlen(judgement->user_rule) });
 	ab_buf_puts(&b, "\"");
 	return ab_buf_take(&b);
 }

@@ -87,11 +87,6 @@ static char *name_host(const struct ab_host_prompt_question *q)
 	return ab_buf_take(&b);
 }
 
-static bool is_punycode(const char *host)
-{
-	return strncmp(host, "xn--", 4) == 0 || strstr(host, ".xn--");
-}
-
 static void put_box(struct ab_buf *line, size_t used, size_t cols, const char *run_id)
 {
 	ab_autofree char *box = ab_printf("box %s", run_id);
@@ -128,7 +123,7 @@ static void put_head(struct ab_strv *lines, const struct ab_host_prompt_question
 		     const json_t *who, size_t cols)
 {
 	put_sentence(lines, q, who, cols);
-	if (is_punycode(q->host))
+	if (strncmp(q->host, "xn--", 4) == 0 || strstr(q->host, ".xn--"))
 		ab_columns_words(lines, margin, margin,
 				 "this name contains non-ASCII letters (shown as punycode)", " ",
 				 cols);

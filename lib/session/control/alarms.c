@@ -61,13 +61,6 @@ void ab_steering_crossed(struct ab_steering *s, const struct ab_threshold_alarm 
 	say_alarm(s, alarm, text);
 }
 
-/* Caches, histories and locks that programs try to write on their own raise no alarm. A text of the
- * box cannot contain this: its quotes are escaped. */
-static bool is_incidental(const char *line)
-{
-	return strstr(line, ",\"incidental\":true,") != NULL;
-}
-
 uint64_t ab_steering_denials(struct ab_steering *s)
 {
 	ab_steering_violated(&s->violated, 0);
@@ -82,7 +75,9 @@ void ab_steering_violated(struct ab_source *source, uint32_t events)
 
 	(void)events;
 	while ((line = ab_violations_take(s->setup.violations)) != NULL) {
-		bool counts = !is_incidental(line);
+		/* Caches, histories and locks that programs try to write on their own raise no alarm. A
+		 * text of the box cannot contain this: its quotes are escaped. */
+		bool counts = !strstr(line, ",\"incidental\":true,");
 
 		/* If the broker has no room, it is still in the record. */
 		if (s->setup.hook)

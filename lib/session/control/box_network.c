@@ -498,20 +498,17 @@ static int take_late_alarms(struct ab_box_network *bn, struct ab_strv *ret, stru
 	return r;
 }
 
-static bool has_budgets(const struct ab_policy *policy)
-{
-	return policy->monitor.upload_host || policy->monitor.upload_run || policy->monitor.hosts;
-}
-
 int ab_box_network_close(struct ab_box_network *bn, struct ab_proxy_report *ret,
 			 struct ab_strv *ret_alarms, struct ab_error *err)
 {
+	bool budgets = bn->policy->monitor.upload_host || bn->policy->monitor.upload_run ||
+		       bn->policy->monitor.hosts;
 	struct ab_error late = { 0 };
 	int r = 0;
 
 	*ret = (struct ab_proxy_report){ 0 };
 	bn->closing = true;
-	if (has_budgets(bn->policy) && bn->proxy && bn->notices.fd < 0)
+	if (budgets && bn->proxy && bn->notices.fd < 0)
 		r = open_mailbox(bn, err);
 	if (bn->proxy && ab_proxy_stop(bn->proxy, ret, r < 0 ? &late : err) < 0)
 		r = -1;

@@ -66,11 +66,6 @@ void ab_steering_record(struct ab_steering *s, struct ab_buf *line)
 		s->hands.fail(s->hands.arg, &s->failure);
 }
 
-static void format_id(const struct ab_steering *s, uint32_t number, char ret[32])
-{
-	ab_question_id(s->setup.run_id, number, ret);
-}
-
 /* Is it about something that a sentence describes, not about a host? */
 static bool has_sentence(const struct ab_open_question *q)
 {
@@ -83,7 +78,7 @@ void ab_steering_question(const struct ab_steering *s, const struct ab_open_ques
 	uint64_t now = ab_now_ms();
 	char id[32];
 
-	format_id(s, q->wanted.number, id);
+	ab_question_id(s->setup.run_id, q->wanted.number, id);
 	ab_buf_jsonf(b,
 		     "'id':%s,'domain':%s,'port':%u,'door':%s,'why':%s?,'about':%s,'age_ms':%ju,"
 		     "'left_ms':%ju,'process':%-s",
@@ -152,7 +147,7 @@ static void hint_at_question(struct ab_steering *s, struct ab_open_question *q)
 				s->setup.run_id);
 	if (s->nhints++ >= HINTS_MAX)
 		return;
-	format_id(s, q->wanted.number, id);
+	ab_question_id(s->setup.run_id, q->wanted.number, id);
 	if (q->wanted.why == AB_QUESTION_HELD)
 		ab_steering_say(s, true,
 				"the network is paused; answer within %u s: agentbox watch %s",
@@ -171,7 +166,7 @@ static void ask_approver(struct ab_steering *s, const struct ab_open_question *q
 	ab_autobuf struct ab_buf b = { 0 };
 	char id[32];
 
-	format_id(s, q->wanted.number, id);
+	ab_question_id(s->setup.run_id, q->wanted.number, id);
 	ab_buf_jsonf(&b, "{'version':1,'kind':%s,'run':%s,'id':%s,'host':%s",
 		     q->wanted.why == AB_QUESTION_AGENT	 ? "ssh"
 		     : q->wanted.why == AB_QUESTION_TOOL ? "tool"
@@ -316,7 +311,7 @@ void ab_steering_settled(struct ab_steering *s, uint32_t number, enum ab_settled
 
 	ab_open_questions_remove(&s->questions, number);
 	ab_steering_released(s, number, how, released);
-	format_id(s, number, id);
+	ab_question_id(s->setup.run_id, number, id);
 	ab_control_tell(s->setup.control, "{'event':'settled','id':%s,'how':%s,'released':%u}", id,
 			hows[how], released);
 	show_oldest(s);
@@ -393,13 +388,6 @@ static void take_lists(struct ab_steering *s, const struct ab_broker_news *news)
 				i ? "          " : "the settings have changed: ", changes.v[i]);
 }
 
-static void take_hook_failure(struct ab_steering *s, const struct ab_broker_news *news)
-{
-	if (!s->hook_failed)
-		ab_steering_say(s, false, "--on-violation: %s", news->error.text);
-	s->hook_failed = true;
-}
-
 void ab_steering_news(struct ab_steering *s, const struct ab_broker_news *news)
 {
 	switch (news->kind) {
@@ -419,7 +407,9 @@ void ab_steering_news(struct ab_steering *s, const struct ab_broker_news *news)
 			take_lists(s, news);
 		break;
 	case AB_NEWS_HOOK:
-		take_hook_failure(s, news);
+		if (!s->hook_failed)
+			ab_steering_say(s, false, "--on-violation: %s", news->error.text);
+		s->hook_failed = true;
 		break;
 	case AB_NEWS_AGENT:
 		ab_box_network_agent_dialled(s->hands.box_network, news);

@@ -6,7 +6,6 @@
  */
 #include "session/run/run_state.h"
 
-#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 
@@ -38,33 +37,28 @@ static bool keeps_layers(const struct run *r)
 	return r->prepared->review || locks[0] >= 0 || locks[1] >= 0;
 }
 
-/*
- * The guard ends with the broker, and the hook gets the last violations: then it must wait. So it must
- * where the reader of the output may keep us: if we are killed then, the broker finishes the run.
- */
-static bool may_sweep_early(const struct run *r)
-{
-	return !r->children->begun && !r->request->on_violation && !r->terminal &&
-	       r->streams.nrelays == 0;
-}
-
 bool ab_run_ask_for_sweep(void *arg, bool alone)
 {
 	struct run *r = arg;
 	/* A cgroup can be removed, and a layer is free, only when init is gone too. */
 	bool empty = alone && !r->cgroup.path && !keeps_layers(r);
-	struct pollfd answer = { .events = POLLIN };
+	/*
+	 * The guard ends with the broker, and the hook gets the last violations: then it must wait. So
+	 * it must where the reader of the output may keep us: if we are killed then, the broker finishes
+	 * the run.
+	 */
+	bool early = !r->children->begun && !r->request->on_violation && !r->terminal &&
+		     r->streams.nrelays == 0;
 
 	ab_cgroup_look(&r->cgroup);
-	if (!may_sweep_early(r) || ab_broker_sweep(r->broker, empty, &(struct ab_error){ 0 }) < 0)
+	if (!early || ab_broker_sweep(r->broker, empty, &(struct ab_error){ 0 }) < 0)
 		return false;
 	r->asked = true;
 	/*
 	 * The broker has more to do than we have. Woken together with it by init's end, on one
 	 * processor, we would go first; woken by its answer, we get another processor.
 	 */
-	answer.fd = ab_broker_fd(r->broker);
-	(void)poll(&answer, 1, FIRST_MS);
+	(void)ab_poll(ab_broker_fd(r->broker), POLLIN, FIRST_MS);
 	return empty;
 }
 

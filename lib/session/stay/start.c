@@ -363,11 +363,6 @@ static int set_nonblocking(int fd, struct ab_error *err)
 	return 0;
 }
 
-static bool has_terminal(const struct ab_control_request *rq)
-{
-	return ab_has_word(rq->start.streams, 3, AB_STREAM_TERMINAL);
-}
-
 static void refuse_start(struct ab_control_client *client, struct ab_error *err)
 {
 	if (err->errnum == EMFILE || err->errnum == ENFILE)
@@ -432,7 +427,7 @@ static int begin_command(struct ab_stay *stay, struct ab_control_client *client,
 	order->nfds = 0;
 	c->approved = more;
 	ab_stay_answer_later(c, client);
-	if (!has_terminal(rq))
+	if (!ab_has_word(rq->start.streams, 3, AB_STREAM_TERMINAL))
 		ab_stay_go(c);
 	return 0;
 }

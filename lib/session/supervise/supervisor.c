@@ -64,17 +64,12 @@ static void fail_run(void *arg, const struct ab_error *err)
 	ab_failure_set(&s->failure, err);
 }
 
-/* The supervisor of a box that stays always runs in the background. */
-static void take_signal_apart(struct supervisor *s, int sig)
-{
-	if (sig == SIGTERM || sig == SIGINT || sig == SIGHUP)
-		stop_command(s, GRACE_MS);
-}
-
 static void take_signal(struct supervisor *s, int sig)
 {
+	/* The supervisor of a box that stays always runs in the background. */
 	if (s->stay) {
-		take_signal_apart(s, sig);
+		if (sig == SIGTERM || sig == SIGINT || sig == SIGHUP)
+			stop_command(s, GRACE_MS);
 		return;
 	}
 	switch (sig) {
@@ -460,13 +455,6 @@ static void tell_finding(struct supervisor *s, const struct ab_broker_news *news
 	s->what->found(s->what->arg, news->text);
 }
 
-/* As the kernel would, if a cgroup held the limit. The end of the box is noticed as usual. */
-static void end_for_memory(struct supervisor *s, const struct ab_broker_news *news)
-{
-	s->out.memory_used = (uint64_t)news->number << 20;
-	ab_box_kill(s->what->box);
-}
-
 static void broker_ready(struct ab_source *source, uint32_t events)
 {
 	struct supervisor *s = source->owner;
@@ -477,14 +465,17 @@ static void broker_ready(struct ab_source *source, uint32_t events)
 		ab_failure_end(&s->failure);
 		return;
 	}
-	if (news.kind == AB_NEWS_SECRET)
+	if (news.kind == AB_NEWS_SECRET) {
 		ab_network_link_secret(&s->network, &news);
-	else if (news.kind == AB_NEWS_MEMORY)
-		end_for_memory(s, &news);
-	else if (news.kind == AB_NEWS_FINDING)
+	} else if (news.kind == AB_NEWS_MEMORY) {
+		/* As the kernel would, if a cgroup held the limit. The end is noticed as usual. */
+		s->out.memory_used = (uint64_t)news.number << 20;
+		ab_box_kill(s->what->box);
+	} else if (news.kind == AB_NEWS_FINDING) {
 		tell_finding(s, &news);
-	else
+	} else {
 		ab_steering_news(s->steering, &news);
+	}
 	ab_broker_forget(&news);
 }
 

@@ -381,11 +381,6 @@ static int adopt(struct ab_warm *w, const struct ab_request *rq, struct ab_prepa
 	return renew_agent(p, rq, err);
 }
 
-static bool has_ended(const struct run *r)
-{
-	return ab_poll(r->box.sock, POLLIN, 0) != 0;
-}
-
 /* The record is not final before the broker is heard: a copy could not be taken back. */
 static int write_record(struct ab_warm *w, bool early, struct ab_error *err)
 {
@@ -429,7 +424,7 @@ static char *take(struct ab_warm *w, const struct ab_request *rq, struct ab_prep
 	theirs = hear_broker(w);
 	if (theirs)
 		return theirs;
-	if (has_ended(&w->run))
+	if (ab_poll(w->run.box.sock, POLLIN, 0) != 0)
 		return ab_strdup("it has ended");
 	return write_record(w, false, &err) < 0 ? ab_strdup(err.text) : NULL;
 }

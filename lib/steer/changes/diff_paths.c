@@ -2,15 +2,6 @@
 #include "policy/layers/layers.h"
 #include "steer/changes/diff_state.h"
 
-/* Like other tools: relative to the current folder if that is in the root, else to the
- * root. */
-static char *resolve_path(const struct ab_policy_input *input, const char *root, const char *path)
-{
-	const char *base = ab_path_within(input->cwd, root) ? input->cwd : root;
-
-	return ab_path_resolve(path, base, input->home);
-}
-
 /* `diff --home` prints paths relative to the home folder, and the current folder is usually a
  * project in it: such a path may be meant. */
 static bool may_be_shown(const char *path)
@@ -24,10 +15,12 @@ static bool may_be_shown(const char *path)
 int ab_diff_paths(const struct ab_policy_input *input, const struct ab_diff_request *request,
 		  const char *root, struct ab_strv *ret, struct ab_error *err)
 {
+	/* Like other tools: relative to the current folder if that is in the root, else to the root. */
+	const char *base = ab_path_within(input->cwd, root) ? input->cwd : root;
 	size_t n = strlen(root);
 
 	for (size_t i = 0; i < request->npaths; i++) {
-		ab_autofree char *path = resolve_path(input, root, request->paths[i]);
+		ab_autofree char *path = ab_path_resolve(request->paths[i], base, input->home);
 		ab_autofree char *shown = request->home && may_be_shown(request->paths[i])
 						  ? ab_path_resolve(request->paths[i], root, NULL)
 						  : NULL;

@@ -82,12 +82,6 @@ static bool visit_folder(void *arg, int fd, const char *path, unsigned depth,
 	return true;
 }
 
-static void walk_root(struct look *l, struct ab_walk *walk, const char *root)
-{
-	if (ab_walk(walk, root, visit_folder, l) < 0)
-		ab_strv_add(&l->changes->gone, root);
-}
-
 /* A root in another one is walked with it. */
 static bool is_covered(const struct ab_strv *roots, size_t index)
 {
@@ -192,8 +186,9 @@ int ab_run_changes_collect(const struct ab_found_run *run, const char *skip,
 	}
 	set_until(&l);
 	for (size_t i = 0; i < ret->roots.len; i++)
-		if (!is_covered(&ret->roots, i))
-			walk_root(&l, &walk, ret->roots.v[i]);
+		if (!is_covered(&ret->roots, i) &&
+		    ab_walk(&walk, ret->roots.v[i], visit_folder, &l) < 0)
+			ab_strv_add(&ret->gone, ret->roots.v[i]);
 	ret->cut |= walk.cut || walk.foreign;
 	if (ret->len)
 		qsort(ret->v, ret->len, sizeof(ret->v[0]), compare_files);

@@ -20,6 +20,16 @@ static inline bool ab_json_is(const json_t *object, const char *key, const char 
 	return strcmp(ab_json_text(object, key), value) == 0;
 }
 
+/* The texts of a list. */
+static inline void ab_json_words(const json_t *list, struct ab_strv *ret)
+{
+	const json_t *word;
+	size_t i;
+
+	json_array_foreach(list, i, word) if (json_is_string(word))
+		ab_strv_add(ret, json_string_value(word));
+}
+
 /* 0 if it is not a number, or negative. */
 static inline uint64_t ab_json_count(const json_t *object, const char *key)
 {

@@ -36,11 +36,10 @@ void ab_layer_infos_fini(struct ab_layer_infos *list);
 
 /* Pure: a table, safe to print, for a terminal of that many columns (0: no limit); or JSON. */
 char *ab_layer_infos_text(const struct ab_layer_infos *list, int64_t now_ms, size_t columns);
-char *ab_layer_infos_json(const struct ab_layer_infos *list);
-/* For `ps --all`: only those that no run uses and that have changes to apply. The text is "" if there
- * are none. */
+/* `waiting`, for `ps --all`: only those that no run uses and that have changes to apply. The text is
+ * "" if there are none. */
+char *ab_layer_infos_json(const struct ab_layer_infos *list, bool waiting);
 char *ab_layers_waiting_text(const struct ab_layer_infos *list, int64_t now_ms, size_t columns);
-char *ab_layers_waiting_json(const struct ab_layer_infos *list);
 
 /*
  * Remove the layers. 1: they have changes to apply, and `force` is not set; nothing was removed, and

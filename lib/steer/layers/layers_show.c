@@ -93,7 +93,7 @@ char *ab_layers_waiting_text(const struct ab_layer_infos *list, int64_t now_ms, 
 
 static void add_info(struct ab_buf *b, const struct ab_layer_info *info)
 {
-	ab_buf_jsonf(b, "{'key':%s,'name':%s,'profile':%s,'workspace':%s", info->key,
+	ab_buf_jsonf(b, ",{'key':%s,'name':%s,'profile':%s,'workspace':%s", info->key,
 		     ab_text_or_null(info->name), ab_text_or_null(info->profile),
 		     ab_text_or_null(info->workspace));
 	ab_buf_json_number(b, "bytes", !info->damaged, (int64_t)info->bytes);
@@ -108,28 +108,14 @@ static void add_info(struct ab_buf *b, const struct ab_layer_info *info)
 	ab_buf_jsonf(b, ",'damaged':%s}", ab_text_or_null(info->damaged));
 }
 
-static char *list_json(const struct ab_layer_infos *list, bool waiting)
+char *ab_layer_infos_json(const struct ab_layer_infos *list, bool waiting)
 {
 	struct ab_buf b = { 0 };
-	size_t n = 0;
 
 	ab_buf_puts(&b, "[");
-	for (size_t i = 0; i < list->len; i++) {
-		if (waiting && !is_waiting(&list->v[i]))
-			continue;
-		ab_buf_puts(&b, n++ ? "," : "");
-		add_info(&b, &list->v[i]);
-	}
+	for (size_t i = 0; i < list->len; i++)
+		if (!waiting || is_waiting(&list->v[i]))
+			add_info(&b, &list->v[i]);
 	ab_buf_puts(&b, "]\n");
 	return ab_buf_take(&b);
-}
-
-char *ab_layer_infos_json(const struct ab_layer_infos *list)
-{
-	return list_json(list, false);
-}
-
-char *ab_layers_waiting_json(const struct ab_layer_infos *list)
-{
-	return list_json(list, true);
 }

@@ -45,21 +45,16 @@ static bool is_named(const char *path, const struct ab_strv *named)
 	return false;
 }
 
-/* A folder in the layer and on the host is one folder; only its mode may differ. */
-static bool is_copy(const struct ab_change *change)
-{
-	return change->kind != AB_CHANGE_ADDED &&
-	       !(change->was == AB_TYPE_DIR && change->is == AB_TYPE_DIR);
-}
-
 static void refresh_changes(int upper, const struct ab_changes *changes,
 			    const struct ab_strv *named, struct ab_layers_refreshed *ret)
 {
 	for (size_t i = 0; i < changes->len; i++) {
 		const struct ab_change *change = &changes->v[i];
 		bool wanted = named->len ? is_named(change->path, named) : change->conflict;
+		/* A folder in the layer and on the host is one folder; only its mode may differ. */
+		bool folder = change->was == AB_TYPE_DIR && change->is == AB_TYPE_DIR;
 
-		if (!wanted || !is_copy(change))
+		if (!wanted || folder || change->kind == AB_CHANGE_ADDED)
 			continue;
 		if (change->full)
 			leave_path(ret, change->path, "the box replaced its folder");

@@ -359,11 +359,6 @@ static void put_network(struct ab_buf *b, const struct ab_learned *l, const stru
 	ab_buf_puts(b, "\n  }");
 }
 
-static bool is_outside(const char *path, const struct ab_learned_from *from)
-{
-	return !from->workspace[0] || !ab_path_within(path, from->workspace);
-}
-
 static void put_files(struct ab_buf *b, const struct ab_learned *l,
 		      const struct ab_learned_from *from)
 {
@@ -380,7 +375,7 @@ static void put_files(struct ab_buf *b, const struct ab_learned *l,
 		ab_autofree char *text = ab_learned_short(folders.v[i], from);
 
 		put_element(&block, text, NULL);
-		if (!is_outside(folders.v[i], from))
+		if (from->workspace[0] && ab_path_within(folders.v[i], from->workspace))
 			continue;
 		ab_strv_add(&entries, text);
 		ab_strv_add(&reasons, "outside the workspace");

@@ -154,13 +154,6 @@ int ab_permit_find(struct ab_permit_job *job, const char *run, struct ab_error *
 	return 0;
 }
 
-static bool is_in(const struct ab_found_run *run, const char *workspace)
-{
-	json_auto_t *start = json_loads(run->first, 0, NULL);
-
-	return ab_json_is(json_object_get(start, "policy"), "workspace", workspace);
-}
-
 void ab_permit_find_here(struct ab_permit_job *job, const char *workspace)
 {
 	ab_autostrv struct ab_strv ids = { 0 };
@@ -169,11 +162,13 @@ void ab_permit_find_here(struct ab_permit_job *job, const char *workspace)
 	if (ab_find_all(job->state.live, job->state.runs, &ids, &err) < 0)
 		return;
 	for (size_t i = ids.len, n = 0; i-- > 0 && n < LOOKED_AT; n++) {
+		json_auto_t *start = NULL;
 		struct ab_found_run run;
 
 		if (ab_find_run(job->state.live, job->state.runs, ids.v[i], &run, &err) < 0)
 			continue;
-		if (is_in(&run, workspace)) {
+		start = json_loads(run.first, 0, NULL);
+		if (ab_json_is(json_object_get(start, "policy"), "workspace", workspace)) {
 			keep_run(job, &run);
 			return;
 		}
@@ -333,13 +328,6 @@ static int read_group(const char *what, struct ab_meant *ret, struct ab_error *e
 	return ab_hint(err, "groups: %s", all);
 }
 
-/* A name without a dot that is a file here may mean a host, too. */
-static int refuse_ambiguous(const char *what, struct ab_error *err)
-{
-	ab_fail(err, AB_EUSAGE, 0, "%s could be a host or a file", what);
-	return ab_hint(err, "use ./%s for the file, %s. for the host", what, what);
-}
-
 /* "7kq-1" is a valid host name, but more likely a mistyped id. If it counted as
  * a host, the denial would silently stay. */
 static bool is_nearly_id(const char *what)
@@ -372,9 +360,12 @@ static int read_host(const struct ab_policy_input *in, const char *what, struct 
 	struct ab_host_entry entry;
 
 	if (ab_host_entry_parse(what, strlen(what), &entry, &why) == 0) {
-		/* With "*", ":" or "/" it cannot mean the file. */
-		if (exists && !strpbrk(what, "*:/") && what[strlen(what) - 1] != '.')
-			return refuse_ambiguous(what, err);
+		/* A name without a dot that is a file here may mean a host, too; with "*", ":" or "/" it
+		 * cannot mean the file. */
+		if (exists && !strpbrk(what, "*:/") && what[strlen(what) - 1] != '.') {
+			ab_fail(err, AB_EUSAGE, 0, "%s could be a host or a file", what);
+			return ab_hint(err, "use ./%s for the file, %s. for the host", what, what);
+		}
 		if (is_nearly_id(what))
 			return refuse_mistyped_id(what, err);
 		ret->kind = AB_MEANT_HOST;

@@ -155,12 +155,6 @@ static void say_always(struct ab_permit_job *job, const struct ab_permit_file *f
 			     job->ask->deny ? "denied" : "allowed", where);
 }
 
-/* "your settings", or the project's file */
-static const char *name_file(const struct ab_permit_file *f)
-{
-	return f->workspace ? f->file.path : "your settings";
-}
-
 /* 1: it was in that list, and is removed; 0: it was not. */
 static int remove_from(struct ab_permit_job *job, struct ab_permit_file *f, const char *key,
 		       const char *element, struct ab_error *err)
@@ -175,7 +169,7 @@ static int remove_from(struct ab_permit_job *job, struct ab_permit_file *f, cons
 	r = ab_permit_file_change(job, f, names.keys, spelled, true, err);
 	if (r > 0)
 		ab_strv_addf(&job->ret->said, "%s is no longer in %s of %s", element, key,
-			     name_file(f));
+			     f->workspace ? f->file.path : "your settings");
 	return r;
 }
 

@@ -243,21 +243,16 @@ static int try_question(struct ab_permit_job *job, uint32_t number, struct ab_er
 	return result;
 }
 
-/* The run of a denial has ended. */
-static int refuse_ended(struct ab_permit_job *job, struct ab_error *err)
-{
-	ab_fail(err, AB_EREFUSED, 0, "run %s has ended; nothing was changed", job->run.id);
-	return hint_new_run(job, err);
-}
-
 static int lift_host(struct ab_permit_job *job, const char *entry, struct ab_error *err)
 {
 	const struct ab_permit *ask = job->ask;
 	const char *run = ask->run ? ask->run : job->run.live ? job->run.id : NULL;
 
 	ab_strv_add(&job->ret->entries, entry);
-	if (!run && !ask->always)
-		return refuse_ended(job, err);
+	if (!run && !ask->always) {
+		ab_fail(err, AB_EREFUSED, 0, "run %s has ended; nothing was changed", job->run.id);
+		return hint_new_run(job, err);
+	}
 	if (run && send_grants(job, run, err) < 0)
 		return -1;
 	return ask->always ? ab_permit_always(job, list_key(job), entry, err) : 0;
@@ -284,11 +279,6 @@ static int take_record(struct ab_permit_job *job, const char *line, struct ab_er
 			 : lift_host(job, lift.entry, err);
 }
 
-static int hint_host(const struct ab_permit_job *job, struct ab_error *err)
-{
-	return ab_hint(err, "if it is a host, add a dot: %s.", job->ask->what);
-}
-
 int ab_permit_hold(struct ab_permit_job *job, struct ab_error *err)
 {
 	int result = job->run.live ? try_question(job, 0, err) : 0;
@@ -309,7 +299,7 @@ int ab_permit_denial(struct ab_permit_job *job, const struct ab_meant *meant, st
 	int result;
 
 	if (ab_permit_find(job, meant->denial.run, err) < 0)
-		return hint_host(job, err);
+		return ab_hint(err, "if it is a host, add a dot: %s.", id);
 	if (job->run.live &&
 	    (meant->denial.kind == AB_DENIAL_NETWORK || meant->denial.kind == AB_DENIAL_TOOL)) {
 		result = try_question(job,
@@ -417,26 +407,17 @@ static int judge_host(const char *id, const json_t *record, bool deny, struct ab
 	return 0;
 }
 
-/* Is it about a host? */
-static bool is_host(const json_t *record)
-{
-	return *ab_json_text(record, "domain") && !*ab_json_text(record, "call") &&
-	       !ab_json_is(record, "door", "ssh-agent");
-}
-
-/* Rules that a grant for the run overrides. */
-static bool is_liftable(const char *rule)
-{
-	return !*rule || strcmp(rule, "network.allow") == 0 || strcmp(rule, "grant") == 0;
-}
-
 int ab_permit_judge(const char *id, const json_t *record, bool deny, const struct ab_again *again,
 		    struct ab_lift *ret, struct ab_error *err)
 {
 	const char *rule = ab_json_text(record, "rule");
+	bool host = *ab_json_text(record, "domain") && !*ab_json_text(record, "call") &&
+		    !ab_json_is(record, "door", "ssh-agent");
+	/* Rules that a grant for the run overrides. */
+	bool liftable = !*rule || strcmp(rule, "network.allow") == 0 || strcmp(rule, "grant") == 0;
 
 	*ret = (struct ab_lift){ 0 };
-	if (is_host(record) && (deny || is_liftable(rule)))
+	if (host && (deny || liftable))
 		return judge_host(id, record, deny, ret, err);
 	if (deny)
 		return ab_fail(err, AB_EREFUSED, 0, "%s was denied already, and stays denied", id);

@@ -132,11 +132,6 @@ static bool describe_file(int dir, const char *run, bool live, const char *name,
 	return true;
 }
 
-static void add_file(struct ab_quarantined_list *list, struct ab_quarantined q)
-{
-	*ab_append(list->v, list->len) = q;
-}
-
 /* `number` 0: all files of the run. */
 static void list_run(int dir, const char *run, unsigned number, struct ab_quarantined_list *list)
 {
@@ -160,7 +155,7 @@ static void list_run(int dir, const char *run, unsigned number, struct ab_quaran
 		if (list->len == LISTED)
 			list->more++;
 		else if (describe_file(dir, run, live, name, &notes, &q))
-			add_file(list, q);
+			*ab_append(list->v, list->len) = q;
 	}
 	free_notes(&notes);
 }

@@ -122,12 +122,6 @@ static void make_view(const struct ab_quarantined_one *one, struct view *v)
 		ab_text_diff(v->now.data, v->now.len, v->then.data, v->then.len, &v->diff);
 }
 
-static void free_view(struct view *v)
-{
-	ab_free_all(v->then.data, v->now.data);
-	ab_strv_fini_all(&v->tree.lines, &v->diff);
-}
-
 static void add_content(const struct view *v, struct ab_buf *b)
 {
 	const struct content *c = &v->then;
@@ -238,7 +232,8 @@ int ab_quarantined_show(const struct ab_policy_input *input, const char *id, boo
 		return -1;
 	make_view(&one, v);
 	*ret = json ? make_json(v) : make_text(v);
-	free_view(v);
+	ab_free_all(v->then.data, v->now.data);
+	ab_strv_fini_all(&v->tree.lines, &v->diff);
 	ab_quarantined_close(&one);
 	return 0;
 }

@@ -1,21 +1,8 @@
 #include "steer/runs/reload.h"
 
 #include "base/system/folder.h"
+#include "steer/client/json.h"
 #include "steer/client/steer.h"
-
-static void take_lines(const json_t *answer, const char *key, struct ab_strv *ret)
-{
-	json_t *line;
-	size_t i;
-
-	json_array_foreach(json_object_get(answer, key), i, line)
-	{
-		const char *text = json_string_value(line);
-
-		if (text)
-			ab_strv_add(ret, text);
-	}
-}
 
 static void reload_one(struct ab_steer *steer, bool cut, struct ab_reloaded *ret)
 {
@@ -25,8 +12,8 @@ static void reload_one(struct ab_steer *steer, bool cut, struct ab_reloaded *ret
 	memcpy(ret->run, steer->id, sizeof(ret->run));
 	if (ab_steer_ask(steer, &answer, &ret->error, "'do':'reload','cut':%hhd", cut) < 0)
 		return;
-	take_lines(answer, "changes", &ret->changes);
-	take_lines(answer, "notes", &ret->notes);
+	ab_json_words(json_object_get(answer, "changes"), &ret->changes);
+	ab_json_words(json_object_get(answer, "notes"), &ret->notes);
 }
 
 static int reload_run(const struct ab_state *state, const char *run, bool cut,

@@ -14,37 +14,13 @@ enum { ANSWER_MS = 1000, RUNS_MAX = 1024 };
 
 static char *copy_text(const json_t *object, const char *key)
 {
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? ab_strdup(text) : NULL;
-}
-
-/* Milliseconds since the time of a record. */
-static int64_t compute_age(const char *stamp)
-{
-	int64_t at = ab_time_ms(stamp);
-
-	return at < 0 ? 0 : ab_clock_ms(CLOCK_REALTIME) - at;
-}
-
-static void fill_ports(struct ab_run_info *info, const json_t *start)
-{
-	struct ab_error err;
-
-	info->heard = ab_run_ports_list(start, info->id, &info->ports, &info->nports, &err) == 0;
-}
-
-static void fill_words(struct ab_strv *words, const json_t *list)
-{
-	const json_t *word;
-	size_t i;
-
-	json_array_foreach(list, i, word) if (json_is_string(word))
-		ab_strv_add(words, json_string_value(word));
+	return ab_strdup(json_string_value(json_object_get(object, key)));
 }
 
 static void fill_start(struct ab_run_info *info, json_t *start)
 {
+	int64_t began = ab_time_ms(ab_json_text(start, "timestamp"));
+	struct ab_error err;
 	const char *name;
 	json_t *hosts;
 
@@ -53,12 +29,12 @@ static void fill_start(struct ab_run_info *info, json_t *start)
 	info->profile = copy_text(json_object_get(start, "policy"), "profile");
 	info->review = copy_text(start, "review");
 	info->pid = json_integer_value(json_object_get(start, "pid"));
-	info->age_ms = compute_age(ab_json_text(start, "timestamp"));
+	info->age_ms = began < 0 ? 0 : ab_clock_ms(CLOCK_REALTIME) - began;
 	info->stays = json_is_true(json_object_get(start, "stays"));
-	fill_words(&info->command, json_object_get(start, "command"));
+	ab_json_words(json_object_get(start, "command"), &info->command);
 	json_object_foreach(json_object_get(start, "secrets"), name, hosts)
 		ab_strv_add(&info->secrets, name);
-	fill_ports(info, start);
+	info->heard = ab_run_ports_list(start, info->id, &info->ports, &info->nports, &err) == 0;
 }
 
 static void fill_commands(struct ab_run_info *info, const json_t *list)
@@ -75,7 +51,7 @@ static void fill_commands(struct ab_run_info *info, const json_t *list)
 		c->age_ms = (int64_t)ab_json_count(one, "age_ms");
 		c->detached = json_is_true(json_object_get(one, "detached"));
 		c->attached = json_is_true(json_object_get(one, "attached"));
-		fill_words(&c->command, json_object_get(one, "command"));
+		ab_json_words(json_object_get(one, "command"), &c->command);
 	}
 }
 

@@ -112,22 +112,17 @@ static void kill_process(int pidfd)
 		syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
 }
 
-/* Open the pidfds only when needed: the run may end by itself. */
-static int open_ends(struct target *t)
-{
-	json_auto_t *start = ab_run_start(&t->run);
-
-	return ab_ends_open(start, &t->ends);
-}
-
 static void check_target(struct target *t, int64_t now)
 {
 	if (t->over || is_over(&t->run)) {
 		t->over = true;
 	} else if (t->kill_at && now >= t->kill_at) {
+		json_auto_t *start = ab_run_start(&t->run);
+
 		t->kill_at = 0;
 		t->end_at = now + INIT_MS;
-		if (open_ends(t) < 0)
+		/* The pidfds only now: most runs end by themselves. */
+		if (ab_ends_open(start, &t->ends) < 0)
 			t->until = now + HOPELESS_MS;
 		kill_process(t->ends.init);
 	} else if (t->end_at && now >= t->end_at) {

@@ -30,7 +30,7 @@ struct follower {
 	const struct ab_follow *what;
 	struct ab_loop loop;
 	struct ab_source signals, sock, bytes;
-	bool ended, detached, timed_out;
+	bool detached, timed_out;
 	bool asked_to_stop;	 /* SIGTSTP was forwarded */
 	struct ab_strv deferred; /* lines that wait for the end of a question; first letter: note */
 	int status;
@@ -169,12 +169,6 @@ static void signals_ready(struct ab_source *source, uint32_t events)
 		take_own_signal(f, (int)info.ssi_signo);
 }
 
-static void end_follow(struct follower *f, int status)
-{
-	f->status = status;
-	f->ended = f->loop.stop = true;
-}
-
 static void lose_supervisor(struct follower *f)
 {
 	ab_fail(f->err, AB_ESYSTEM, 0, "box %s has ended: its supervisor died", f->what->box);
@@ -237,7 +231,8 @@ static void take_message(struct follower *f, struct ab_stay_msg *msg, size_t len
 		f->timed_out = true;
 		break;
 	case AB_STAY_ENDED:
-		end_follow(f, msg->value);
+		f->status = msg->value;
+		f->loop.stop = true;
 		break;
 	case AB_STAY_DETACHED:
 		f->detached = f->loop.stop = true;

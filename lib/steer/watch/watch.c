@@ -88,13 +88,6 @@ static void ask_pending(struct watch *w, json_int_t from)
 	send_request(w, ASKED_PENDING, "'do':'pending','from':%jd", (intmax_t)from);
 }
 
-static void take_refusal(struct watch *w, const json_t *packet)
-{
-	const char *why = ab_json_text(packet, "error");
-
-	ab_watch_say(w->model, ab_strdup(*why ? why : "the run refused the request"), ab_now_ms());
-}
-
 static void take_answer(struct watch *w, const json_t *packet)
 {
 	json_int_t n;
@@ -106,7 +99,10 @@ static void take_answer(struct watch *w, const json_t *packet)
 	w->nasked--;
 	memmove(w->asked, w->asked + 1, w->nasked * sizeof(w->asked[0]));
 	if (!json_is_true(json_object_get(packet, "ok"))) {
-		take_refusal(w, packet);
+		const char *why = ab_json_text(packet, "error");
+
+		ab_watch_say(w->model, ab_strdup(*why ? why : "the run refused the request"),
+			     ab_now_ms());
 		return;
 	}
 	switch (kind) {

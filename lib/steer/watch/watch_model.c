@@ -272,12 +272,6 @@ static void move_selection(struct ab_watch_model *m, int by, uint64_t now)
 	m->readable = now + READ_MS;
 }
 
-static void toggle_pause(struct ab_watch_model *m)
-{
-	m->paused = !m->paused;
-	m->paused_at = m->nrows;
-}
-
 static enum ab_watch_do choose_answer(const struct ab_watch_model *m, int key, uint64_t now,
 				      const char **ret)
 {
@@ -328,7 +322,8 @@ enum ab_watch_do ab_watch_key(struct ab_watch_model *m, int key, uint64_t now,
 		m->denied_only = !m->denied_only;
 		break;
 	case 'p':
-		toggle_pause(m);
+		m->paused = !m->paused;
+		m->paused_at = m->nrows;
 		break;
 	case '?':
 	case 'h':
@@ -383,11 +378,6 @@ static char *cut_text(struct ab_buf *b)
 	if (b->len > AB_WATCH_TEXT)
 		b->data[AB_WATCH_TEXT] = '\0';
 	return ab_buf_take(b);
-}
-
-static bool is_denial(const struct record *r)
-{
-	return ab_detail_is(&r->f[M_KIND], "violation") || ab_detail_is(&r->f[M_KIND], "exec");
 }
 
 /* --- hosts --- */
@@ -447,7 +437,8 @@ static void add_row(struct ab_watch_model *m, const struct record *r)
 	ab_sentence(&more, AB_MORE, r->line, r->len);
 	row->text = cut_text(&text);
 	row->more = cut_text(&more);
-	row->denied = is_denial(r);
+	row->denied =
+		ab_detail_is(&r->f[M_KIND], "violation") || ab_detail_is(&r->f[M_KIND], "exec");
 	read_time(r, row->time);
 }
 

@@ -380,32 +380,21 @@ static bool looks_like_host(const char *what)
 	return strpbrk(what, ".:") && ab_host_entry_parse(what, strlen(what), &entry, NULL) == 0;
 }
 
-/* A file of this folder, whose name may be that of a host. */
-static int explain_file(const struct ab_policy_input *input, const char *what, bool json,
-			char **ret, struct ab_error *err)
-{
-	ab_autofree char *note =
-		looks_like_host(what)
-			? ab_printf("about the host of that name: agentbox why %s.", what)
-			: NULL;
-
-	return ab_why_file(input, what, note, json, ret, err);
-}
-
 /* Something that no record is about: 1 if the policy answers. `err` has what the records say. */
 static int explain_policy(const struct ab_policy_input *input, const char *what, bool json,
 			  char **ret, struct ab_error *err)
 {
-	ab_autofree char *file = ab_path_join(input->cwd, what);
+	ab_autofree char *file = ab_path_join(input->cwd, what), *note = NULL;
 	bool exists =
 		!strpbrk(what, ":*") && what[strlen(what) - 1] != '.' && access(file, F_OK) == 0;
 
 	if (looks_like_command(what))
 		return ab_why_command(input, NULL, 0, what, json, ret, err);
-	if (looks_like_path(what))
-		return ab_why_path(input, what, false, false, json, ret, err);
-	if (exists)
-		return explain_file(input, what, json, ret, err);
+	/* A file of this folder, whose name may be that of a host. */
+	if (!looks_like_path(what) && exists && looks_like_host(what))
+		note = ab_printf("about the host of that name: agentbox why %s.", what);
+	if (looks_like_path(what) || exists)
+		return ab_why_path(input, what, false, false, note, json, ret, err);
 	if (looks_like_host(what))
 		return ab_why_host(input, what, json, ret, err);
 	return ab_hint(err, "if it is a command: agentbox why -- %s", what);

@@ -18,14 +18,12 @@ int ab_why(const struct ab_policy_input *input, const char *what, bool json, cha
 	   struct ab_error *err);
 
 /* From the policy of this folder, without a run (why_policy.h). A host may have a port; of a command
- * either argv or a text for a shell. `read`, `write`: what is asked about; neither: both. */
+ * either argv or a text for a shell. `read`, `write`: what is asked about; neither: both. `note`: what
+ * the name of the file may also mean, or NULL. */
 int ab_why_host(const struct ab_policy_input *input, const char *host, bool json, char **ret,
 		struct ab_error *err);
 int ab_why_path(const struct ab_policy_input *input, const char *path, bool read, bool write,
-		bool json, char **ret, struct ab_error *err);
-/* The same for a file whose name may also mean something else, which `note` says. */
-int ab_why_file(const struct ab_policy_input *input, const char *name, const char *note, bool json,
-		char **ret, struct ab_error *err);
+		const char *note, bool json, char **ret, struct ab_error *err);
 int ab_why_command(const struct ab_policy_input *input, const char *const *argv, size_t argc,
 		   const char *script, bool json, char **ret, struct ab_error *err);
 

@@ -282,9 +282,8 @@ int ab_why_host(const struct ab_policy_input *input, const char *text, bool json
 	return result;
 }
 
-/* `note` belongs to the answer; NULL: none. */
-static int explain_path(const struct ab_policy_input *input, const char *path, bool read,
-			bool write, const char *note, bool json, char **ret, struct ab_error *err)
+int ab_why_path(const struct ab_policy_input *input, const char *path, bool read, bool write,
+		const char *note, bool json, char **ret, struct ab_error *err)
 {
 	struct ab_request request = { .policy = *input };
 	struct ab_why_answers answers = { .kind = "path" };
@@ -302,18 +301,6 @@ static int explain_path(const struct ab_policy_input *input, const char *path, b
 	*ret = show_answers(&p, &answers, json);
 	ab_preview_fini(&p);
 	return 0;
-}
-
-int ab_why_path(const struct ab_policy_input *input, const char *path, bool read, bool write,
-		bool json, char **ret, struct ab_error *err)
-{
-	return explain_path(input, path, read, write, NULL, json, ret, err);
-}
-
-int ab_why_file(const struct ab_policy_input *input, const char *name, const char *note, bool json,
-		char **ret, struct ab_error *err)
-{
-	return explain_path(input, name, false, false, note, json, ret, err);
 }
 
 /* Where the rule that decided was written. */

@@ -12,11 +12,6 @@
 
 enum { VALUES = 8, CHAIN = 8, ARGV_MAX = 120 };
 
-static bool is_file(const struct ab_why_case *c)
-{
-	return ab_json_is(c->denied, "door", "file") || ab_json_is(c->denied, "door", "call");
-}
-
 static bool add_command(const struct ab_why_case *c, struct ab_buf *b)
 {
 	ab_autofree char *safe = NULL;
@@ -157,6 +152,8 @@ static void remedy_protected(const struct ab_why_case *c, struct ab_strv *ret)
 
 void ab_why_remedies(const struct ab_why_case *c, struct ab_strv *ret)
 {
+	bool file = ab_json_is(c->denied, "door", "file") || ab_json_is(c->denied, "door", "call");
+
 	if (ab_json_is(c->start, "kind", "refused")) {
 		remedy_command(c, c->start, ret);
 		return;
@@ -170,7 +167,7 @@ void ab_why_remedies(const struct ab_why_case *c, struct ab_strv *ret)
 	if (ab_json_is(c->denied, "rule", "network.deny"))
 		remedy_denied(c, ret);
 	/* Only writes can be allowed by id. */
-	if (is_file(c) && ab_json_is(c->denied, "rule", "filesystem.write"))
+	if (file && ab_json_is(c->denied, "rule", "filesystem.write"))
 		remedy_file(c, ret);
 	if (ab_json_is(c->denied, "rule", "filesystem.denyWrite"))
 		remedy_protected(c, ret);
