@@ -31,8 +31,7 @@ static void print_change(const struct ab_permitted *p)
 	if (!p->diff.len)
 		return;
 	printf("%s:\n", file);
-	for (size_t i = 0; i < p->diff.len; i++)
-		printf("  %s\n", p->diff.v[i]);
+	print_each("  ", &p->diff, "");
 }
 
 static void print_rerun(const struct ab_permitted *p)

@@ -67,25 +67,11 @@ static int print_judgement(const struct args *args, const struct ab_judgement *j
 	return decision_status(j->decision);
 }
 
-/* Read everything, up to what the judge accepts. */
-static int read_script(struct ab_buf *b)
-{
-	char block[65536];
-	ssize_t n;
-
-	do {
-		n = read(STDIN_FILENO, block, sizeof(block));
-		if (n > 0)
-			ab_buf_add(b, block, (size_t)n);
-	} while ((n > 0 && b->len <= AB_SHELL_TEXT_MAX) || (n < 0 && errno == EINTR));
-	return n < 0 ? -1 : 0;
-}
-
 static int judge_stdin(const struct args *args, struct ab_check *check)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 
-	if (read_script(&b) < 0) {
+	if (read_input(stdin, AB_SHELL_TEXT_MAX, &b) < 0) {
 		tell("cannot read standard input: %m");
 		return 1;
 	}

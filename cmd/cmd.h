@@ -228,6 +228,8 @@ int choose_box(struct args *args, struct ab_strv *names, const char **ret, struc
 size_t output_columns(void);
 /* Print the text that a command made, and free it; then tell the notes, if not NULL. Returns 0. */
 int print_made(char *text, const struct ab_strv *notes);
+/* All of it, or what shows that it is longer than `most`. -1 with errno. */
+int read_input(FILE *file, size_t most, struct ab_buf *b);
 /* Each line, escaped, between the two texts. */
 void print_each(const char *before, const struct ab_strv *lines, const char *after);
 
@@ -283,8 +285,6 @@ void print_overview(void);
 bool tool_main(int argc, char **argv, int *ret_status);
 /* End as a command did that this signal ended, as far as possible; 0: none. Else returns the status. */
 int end_like(int status, int sig);
-/* Lines for --help, or NULL. */
-const char *get_examples(const char *command);
 /* Our own text, fitted to the terminal on standard output, if it is one. */
 void fit_text(struct ab_buf *to, const char *text);
 /* A message of one line, behind `margin` columns, for the terminal `fd` if it is one. */
@@ -307,7 +307,7 @@ void print_rows(const char *text);
 
 extern const char build_id[]; /* of the source; "release" if it is not known */
 /* Texts that the program carries; see scripts/embed for the form. */
-extern const char texts_manual[], texts_completions[];
+extern const char texts_manual[], texts_completions[], texts_examples[];
 const char *find_text(const char *texts, const char *name);
 /* Through the pager on a terminal, with the caller in args->input; returns the exit status. */
 int print_paged(const struct args *args, const char *text);

@@ -22,8 +22,7 @@ static void print_changed(const struct ab_settings_changed *changed)
 		printf("%s: no changes\n", safe);
 	else
 		printf("%s:\n", safe);
-	for (size_t i = 0; i < changed->diff.len; i++)
-		printf("%s\n", changed->diff.v[i]);
+	print_each("", &changed->diff, "");
 	fflush(stdout);
 	tell_notes(&changed->notes);
 }

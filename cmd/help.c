@@ -165,7 +165,7 @@ static void add_common_options(struct ab_buf *b, const struct command *command, 
 
 static void add_examples(struct ab_buf *b, const char *name)
 {
-	const char *lines = get_examples(name);
+	const char *lines = find_text(texts_examples, name);
 
 	if (!lines)
 		return;

@@ -62,18 +62,6 @@ void collect_policy_options(struct args *args, struct ab_strv *options)
 		add_option(args, args->settings[i].origin, args->settings[i].value, options);
 }
 
-static char *read_event(size_t *ret_len)
-{
-	struct ab_buf b = { 0 };
-	char block[16384];
-	size_t n;
-
-	while (b.len <= EVENT_MAX && (n = fread(block, 1, sizeof(block), stdin)) > 0)
-		ab_buf_add(&b, block, n);
-	*ret_len = b.len;
-	return ab_buf_take(&b);
-}
-
 /* Agents ignore a hook that takes too long or fails with any other status: the
  * command would then run. */
 static void exit_on_deadline(int sig)
@@ -120,15 +108,17 @@ static int hook_main(struct args *args, struct ab_error *err)
 	ab_autostrv struct ab_strv options = { 0 };
 	struct ab_hook_request request = { .no_box = given(args, ID_NO_BOX) };
 	ab_auto(ab_hook_reply_fini) struct ab_hook_reply reply = { 0 };
-	ab_autofree char *event = NULL;
+	ab_autobuf struct ab_buf event = { 0 };
 
 	signal(SIGALRM, exit_on_deadline);
 	alarm(AB_HOOK_DEADLINE_S);
 	if (ab_caller_init(&args->input, err) < 0)
 		return block_command(args, err);
 	fill_request(args, strchr(args->command->name, ' ') + 1, &options, &request);
-	event = read_event(&request.event_len);
-	request.event = event;
+	/* Of an event that cannot be read, what came is judged: it is not JSON. */
+	(void)read_input(stdin, EVENT_MAX, &event);
+	request.event = event.data ? event.data : "";
+	request.event_len = event.len;
 	if (request.event_len > EVENT_MAX) {
 		tell("the event is longer than %d MiB", EVENT_MAX >> 20);
 		return EXIT_USAGE;
@@ -162,8 +152,7 @@ int apply_plan(const struct args *args, const struct ab_hook_plan *plan, const c
 		printf("%s %s\n", path, nothing);
 	} else {
 		printf("%s\n", path);
-		for (size_t i = 0; i < plan->diff.len; i++)
-			printf("  %s\n", plan->diff.v[i]);
+		print_each("  ", &plan->diff, "");
 		if (get_consent(args, "Write this?",
 				"nothing was written: there is no terminal to ask on; to write "
 				"this change, add --yes",

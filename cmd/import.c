@@ -12,19 +12,16 @@ static int read_text(const char *path, struct ab_buf *b)
 {
 	bool given_file = strcmp(path, "-") != 0;
 	FILE *f = given_file ? fopen(path, "re") : stdin;
-	char block[16384];
-	size_t n;
+	int result;
 
 	if (!f) {
 		tell("%s: %s", path, strerror(errno));
 		return 1;
 	}
-	while (b->len <= AB_IMPORT_MAX && (n = fread(block, 1, sizeof(block), f)) > 0)
-		ab_buf_add(b, block, n);
-	n = (size_t)ferror(f);
+	result = read_input(f, AB_IMPORT_MAX, b);
 	if (given_file)
 		fclose(f);
-	if (n)
+	if (result < 0)
 		tell("%s cannot be read", path);
 	else if (b->len > AB_IMPORT_MAX)
 		tell("%s is larger than 1 MiB", path);

@@ -29,8 +29,7 @@ static void print_plan(const struct ab_init_plan *plan)
 	if (!plan->after)
 		return;
 	printf("\n%s\n", path);
-	for (size_t i = 0; i < plan->diff.len; i++)
-		printf("  %s\n", plan->diff.v[i]);
+	print_each("  ", &plan->diff, "");
 	printf("\n");
 }
 
@@ -68,8 +67,7 @@ static void offer_hook(struct args *args, const char *agent, const char *hook)
 		ab_autofree char *path = ab_escape(plan.path);
 
 		printf("\n%s\n", path);
-		for (size_t i = 0; i < plan.diff.len; i++)
-			printf("  %s\n", plan.diff.v[i]);
+		print_each("  ", &plan.diff, "");
 		if (!confirm("Install this hook, which runs each command of the agent in the box?"))
 			printf("not installed\n");
 		else if (ab_hook_apply(&args->input, &plan, &err) < 0)

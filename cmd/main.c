@@ -104,6 +104,16 @@ int print_made(char *text, const struct ab_strv *notes)
 	return 0;
 }
 
+int read_input(FILE *file, size_t most, struct ab_buf *b)
+{
+	char block[16384];
+	size_t n;
+
+	while (b->len <= most && (n = fread(block, 1, sizeof(block), file)) > 0)
+		ab_buf_add(b, block, n);
+	return ferror(file) ? -1 : 0;
+}
+
 void print_each(const char *before, const struct ab_strv *lines, const char *after)
 {
 	for (size_t i = 0; i < lines->len; i++) {

@@ -108,8 +108,7 @@ static void print_scanned(const struct args *args, const struct ab_scanned *s)
 			 ab_list(&s->findings), s->complete);
 		return;
 	}
-	for (size_t i = 0; i < s->findings.len; i++)
-		printf("%s\n", s->findings.v[i]);
+	print_each("", &s->findings, "");
 	if (!s->findings.len)
 		printf("nothing was found\n");
 }

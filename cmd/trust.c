@@ -12,8 +12,7 @@ static void print_lines(const char *title, const struct ab_strv *lines)
 	if (!lines->len)
 		return;
 	printf("%s\n", title);
-	for (size_t i = 0; i < lines->len; i++)
-		printf("  %s\n", lines->v[i]);
+	print_each("  ", lines, "");
 }
 
 /* The lines of a review are safe to print as they are. */

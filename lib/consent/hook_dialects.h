@@ -49,6 +49,3 @@ int ab_hook_read(const struct ab_hook_dialect *dialect, const char *text, size_t
 void ab_hook_write(const struct ab_hook_dialect *dialect, const struct ab_hook_event *event,
 		   const struct ab_hook_answer *answer, json_t *out);
 void ab_hook_event_fini(struct ab_hook_event *event);
-
-/* The files that a patch adds, changes, removes or moves; -1: too many, or none. */
-int ab_hook_patch_paths(const char *patch, struct ab_strv *ret);

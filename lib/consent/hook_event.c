@@ -126,7 +126,8 @@ static int read_paths(json_t *value, struct ab_strv *ret)
 	return 0;
 }
 
-int ab_hook_patch_paths(const char *patch, struct ab_strv *ret)
+/* The files that a patch adds, changes, removes or moves; -1: too many, or none. */
+static int find_patch_paths(const char *patch, struct ab_strv *ret)
 {
 	static const char *const marks[] = {
 		"*** Add File: ",
@@ -207,7 +208,7 @@ static int read_argument(const struct ab_hook_moment *m, const struct ab_hook_to
 		bad = read_paths(value, &ret->paths) < 0;
 		break;
 	case AB_HOOK_PATCH:
-		if (text && ab_hook_patch_paths(text, &ret->paths) < 0)
+		if (text && find_patch_paths(text, &ret->paths) < 0)
 			return ab_fail(err, AB_EUSAGE, 0,
 				       "cannot tell which files the patch changes");
 		break;

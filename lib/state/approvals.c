@@ -5,7 +5,6 @@
 #include "base/text/sha256.h"
 #include "policy/layers/layers.h"
 #include "policy/values/paths.h"
-#include "state/approvals_store.h"
 #include "state/json_store.h"
 #include "state/run_process.h"
 #include "state/state.h"
@@ -44,7 +43,7 @@ void ab_approval_list_fini(struct ab_approval_list *list)
 	*list = (struct ab_approval_list){ 0 };
 }
 
-void ab_approval_list_give(struct ab_approval_list *list, struct ab_approval *a)
+static void give_approval(struct ab_approval_list *list, struct ab_approval *a)
 {
 	*ab_append(list->v, list->len) = *a;
 	*a = (struct ab_approval){ 0 };
@@ -71,7 +70,7 @@ static void make_id(struct ab_approval *a)
 	snprintf(a->id, sizeof(a->id), "%c%.6s", a->session ? 's' : 'a', a->key);
 }
 
-void ab_approval_write(struct ab_buf *b, const struct ab_approval *a)
+static void write_approval(struct ab_buf *b, const struct ab_approval *a)
 {
 	ab_buf_jsonf(b,
 		     "{'key':%s,'answer':%s,'command':%s,'cwd':%s,'rule':%s,'created':%jd,"
@@ -85,7 +84,8 @@ static bool is_key(const char *s)
 	return strlen(s) == 64 && strspn(s, "0123456789abcdef") == 64;
 }
 
-int ab_approval_read(json_t *json, struct ab_approval *ret, char *ret_why, size_t room)
+/* -1: it is not valid, see `ret_why`. */
+static int read_approval(json_t *json, struct ab_approval *ret, char *ret_why, size_t room)
 {
 	const char *key, *answer, *command, *cwd, *rule;
 	json_int_t created, expires;
@@ -116,132 +116,168 @@ int ab_approval_read(json_t *json, struct ab_approval *ret, char *ret_why, size_
 	return 0;
 }
 
-static bool is_private(int fd, mode_t type, mode_t others)
+#define FILE_NAME "approvals.json"
+
+enum { ENTRIES_MAX = 1000 };
+
+static const struct ab_json_store store = {
+	.file = FILE_NAME,
+	.list = "approvals",
+	.max = 8 << 20,
+	.hint = "it is ignored and left unchanged; to start over: agentbox approvals revoke --all",
+};
+
+static int open_kept_answers(const struct ab_policy_input *in, bool make, int *ret_dir,
+			     struct ab_error *err)
 {
-	struct stat st;
+	ab_autofree char *path = ab_state_dir(in->environ, in->home, in->cwd);
+	struct ab_state state;
 
-	if (fstat(fd, &st) < 0)
-		return false;
-	errno = EPERM;
-	return (st.st_mode & S_IFMT) == type && st.st_uid == geteuid() && !(st.st_mode & others);
-}
-
-int ab_approval_open(int dir, const char *name)
-{
-	ab_autoclose int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-
-	return fd >= 0 && is_private(fd, S_IFREG, 022) ? ab_take_fd(&fd) : -1;
-}
-
-int ab_approval_folder(int dir, const char *name, bool make)
-{
-	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-	ab_autoclose int fd = openat(dir, name, flags);
-
-	if (fd < 0 && errno == ENOENT && make && (mkdirat(dir, name, 0700) == 0 || errno == EEXIST))
-		fd = openat(dir, name, flags);
-	return fd >= 0 && is_private(fd, S_IFDIR, 077) ? ab_take_fd(&fd) : -1;
-}
-
-static int find_kept(const struct ab_policy_input *in, const char *key, char ret_id[8],
-		     struct ab_error *err)
-{
-	struct ab_approval_list list = { 0 };
-	ab_autoclose int state = -1;
-	int found = 0;
-
-	if (ab_kept_open(in, false, &state, err) < 0 ||
-	    (state >= 0 && ab_kept_read(state, time(NULL), &list, err) < 0))
+	if (!path) {
+		ab_fail(err, AB_EUSAGE, 0, "no folder for agentbox's state");
+		return ab_hint(err, "set HOME or AGENTBOX_STATE");
+	}
+	*ret_dir = -1;
+	if (!make && access(path, F_OK) < 0 && errno == ENOENT)
+		return 0;
+	if (ab_state_open(path, &state, err) < 0)
 		return -1;
-	for (size_t i = 0; i < list.len && !found; i++)
-		if (strcmp(list.v[i].key, key) == 0) {
-			memcpy(ret_id, list.v[i].id, sizeof(list.v[i].id));
-			found = 1;
-		}
-	ab_approval_list_fini(&list);
-	return found;
+	*ret_dir = ab_take_fd(&state.root);
+	ab_state_fini(&state);
+	return 0;
 }
 
-static int find_session(const struct ab_policy_input *in, const struct ab_session_key *session,
-			const char *key, enum ab_memory *ret, char ret_id[8], struct ab_error *err)
+static int read_entries(const json_t *entries, int64_t now, struct ab_approval_list *list,
+			struct ab_error *err)
 {
-	ab_autoclose int dir = -1;
-	struct ab_approval a;
-	int found;
+	char wrong[JSON_ERROR_TEXT_LENGTH];
+	json_t *entry;
+	int result = 0;
+	size_t i;
 
-	if (ab_sessions_open(in, session, false, &dir, err) < 0)
-		return -1;
-	found = dir < 0 ? 0 : ab_sessions_find(dir, key, &a, err);
-	if (found > 0) {
-		*ret = a.deny ? AB_MEMORY_DENIED : AB_MEMORY_SESSION;
-		memcpy(ret_id, a.id, sizeof(a.id));
+	json_array_foreach(entries, i, entry)
+	{
+		struct ab_approval a;
+
+		if (read_approval(entry, &a, wrong, sizeof(wrong)) < 0)
+			return ab_json_store_broken(&store, wrong, err);
+		if (a.session || a.deny)
+			result = ab_json_store_broken(&store, "an entry never expires", err);
+		if (result == 0 && a.expires > now)
+			give_approval(list, &a);
 		ab_approval_fini(&a);
 	}
-	return found;
+	return result;
 }
 
-int ab_approvals_find(const struct ab_policy_input *in, const struct ab_session_key *session,
-		      const char *key, enum ab_memory *ret, char ret_id[8], struct ab_error *err)
+/* All entries that have not expired at `now`. Appends to the list, or nothing on failure. */
+static int read_kept_answers(int state, int64_t now, struct ab_approval_list *list,
+			     struct ab_error *err)
 {
-	int found;
+	struct ab_approval_list kept = { 0 };
+	json_auto_t *entries = NULL;
+	int result;
 
-	*ret = AB_MEMORY_NONE;
-	found = find_session(in, session, key, ret, ret_id, err);
-	if (found != 0)
-		return found < 0 ? -1 : 0;
-	found = find_kept(in, key, ret_id, err);
-	if (found > 0)
-		*ret = AB_MEMORY_ALWAYS;
-	return found < 0 ? -1 : 0;
+	if (ab_json_store_read(&store, state, &entries, err) < 0)
+		return -1;
+	result = read_entries(entries, now, &kept, err);
+	for (size_t i = 0; result == 0 && i < kept.len; i++)
+		give_approval(list, &kept.v[i]);
+	ab_approval_list_fini(&kept);
+	return result;
 }
 
-int ab_approvals_add(const struct ab_policy_input *in, const struct ab_session_key *session,
-		     struct ab_approval *a, struct ab_error *err)
+static int write_file(int state, const struct ab_approval_list *list, struct ab_error *err)
 {
-	ab_autoclose int dir = -1;
+	ab_autobuf struct ab_buf b = { 0 };
 
-	a->created = time(NULL);
-	a->expires = a->session ? 0 : a->created + AB_ALWAYS_DAYS * 86400;
-	make_id(a);
-	if (a->session)
-		return ab_sessions_open(in, session, true, &dir, err) < 0
-			       ? -1
-			       : ab_sessions_add(dir, a, err);
-	return ab_kept_open(in, true, &dir, err) < 0 ? -1 : ab_kept_add(dir, a->created, a, err);
+	ab_json_store_begin(&store, &b);
+	for (size_t i = 0; i < list->len; i++) {
+		ab_json_store_entry(&b);
+		write_approval(&b, &list->v[i]);
+	}
+	return ab_json_store_replace(&store, state, &b, err);
 }
 
-int ab_approvals_list(const struct ab_policy_input *in, const struct ab_session_key *session,
-		      struct ab_approval_list *ret, struct ab_error *err)
+static void drop_entry(struct ab_approval_list *list, size_t i)
+{
+	ab_approval_fini(&list->v[i]);
+	memmove(&list->v[i], &list->v[i + 1], (list->len - i - 1) * sizeof(list->v[0]));
+	list->len--;
+}
+
+static int add_entry(int state, int64_t now, const struct ab_approval *a,
+		     struct ab_approval_list *list, struct ab_error *err)
+{
+	struct ab_approval copy = *a;
+
+	if (read_kept_answers(state, now, list, err) < 0)
+		return -1;
+	for (size_t i = list->len; i-- > 0;)
+		if (strcmp(list->v[i].key, a->key) == 0)
+			drop_entry(list, i);
+	if (list->len >= ENTRIES_MAX)
+		return ab_fail(err, AB_EUSAGE, 0,
+			       "%d approvals are already saved; remove some with agentbox "
+			       "approvals revoke",
+			       ENTRIES_MAX);
+	copy.command = ab_strdup(a->command);
+	copy.cwd = ab_strdup(a->cwd);
+	copy.rule = ab_strdup(a->rule);
+	give_approval(list, &copy);
+	return write_file(state, list, err);
+}
+
+static int add_to_kept(int state, int64_t now, const struct ab_approval *a, struct ab_error *err)
+{
+	ab_autoclose int locked = ab_json_store_lock(&store, state, err);
+	struct ab_approval_list list = { 0 };
+	int result = locked < 0 ? -1 : add_entry(state, now, a, &list, err);
+
+	ab_approval_list_fini(&list);
+	return result;
+}
+
+static int remove_entry(int state, int64_t now, const char *id, size_t *n,
+			struct ab_approval_list *list, struct ab_error *err)
+{
+	size_t before;
+
+	if (read_kept_answers(state, now, list, err) < 0)
+		return -1;
+	before = list->len;
+	for (size_t i = list->len; i-- > 0;)
+		if (strcmp(list->v[i].id, id) == 0)
+			drop_entry(list, i);
+	*n += before - list->len;
+	return before == list->len ? 0 : write_file(state, list, err);
+}
+
+/* All of them, even if the file is invalid. */
+static int remove_all(int state, int64_t now, size_t *n, struct ab_error *err)
 {
 	struct ab_approval_list list = { 0 };
-	ab_autoclose int dir = -1, state = -1;
+	struct ab_error unread;
 
-	if (ab_sessions_open(in, session, false, &dir, err) < 0 ||
-	    (dir >= 0 && ab_sessions_list(dir, &list, err) < 0) ||
-	    ab_kept_open(in, false, &state, err) < 0 ||
-	    (state >= 0 && ab_kept_read(state, time(NULL), &list, err) < 0)) {
-		ab_approval_list_fini(&list);
-		return -1;
-	}
-	*ret = list;
+	if (read_kept_answers(state, now, &list, &unread) == 0)
+		*n += list.len;
+	ab_approval_list_fini(&list);
+	if (unlinkat(state, FILE_NAME, 0) < 0 && errno != ENOENT)
+		return ab_fail(err, AB_ESYSTEM, errno, "remove %s", FILE_NAME);
 	return 0;
 }
 
-int ab_approvals_revoke(const struct ab_policy_input *in, const struct ab_session_key *session,
-			enum ab_revoke where, const char *id, size_t *ret_n, struct ab_error *err)
+static int revoke_kept(int state, int64_t now, const char *id, size_t *n, struct ab_error *err)
 {
-	ab_autoclose int dir = -1, state = -1;
-	size_t n = 0;
+	ab_autoclose int locked = ab_json_store_lock(&store, state, err);
+	struct ab_approval_list list = { 0 };
+	int result;
 
-	if (ab_sessions_open(in, session, false, &dir, err) < 0 ||
-	    (dir >= 0 && ab_sessions_revoke(dir, id, &n, err) < 0))
+	if (locked < 0)
 		return -1;
-	if (where == AB_REVOKE_BOTH &&
-	    (ab_kept_open(in, false, &state, err) < 0 ||
-	     (state >= 0 && ab_kept_revoke(state, time(NULL), id, &n, err) < 0)))
-		return -1;
-	*ret_n = n;
-	return 0;
+	result = id ? remove_entry(state, now, id, n, &list, err) : remove_all(state, now, n, err);
+	ab_approval_list_fini(&list);
+	return result;
 }
 
 enum {
@@ -293,7 +329,7 @@ static bool is_stale(int sessions, const char *name)
 
 static void remove_session(int sessions, const char *name)
 {
-	ab_autoclose int dir = ab_approval_folder(sessions, name, false);
+	ab_autoclose int dir = ab_private_folder(sessions, name, false);
 	ab_autodir DIR *list = dir < 0 ? NULL : ab_folder_list(dir, ".");
 	const char *file;
 
@@ -318,12 +354,12 @@ static int open_runtime(const struct ab_policy_input *in)
 {
 	const char *path = ab_environ_get(in->environ, "XDG_RUNTIME_DIR");
 
-	return path && path[0] == '/' ? ab_approval_folder(AT_FDCWD, path, false) : -1;
+	return path && path[0] == '/' ? ab_private_folder(AT_FDCWD, path, false) : -1;
 }
 
 static int open_folder(int dir, const char *name, bool make, int *ret_dir, struct ab_error *err)
 {
-	*ret_dir = dir < 0 ? -1 : ab_approval_folder(dir, name, make);
+	*ret_dir = dir < 0 ? -1 : ab_private_folder(dir, name, make);
 	if (dir < 0 || *ret_dir >= 0 || (errno == ENOENT && !make))
 		return 0;
 	ab_fail(err, AB_ESYSTEM, errno, "open the sessions folder %s", name);
@@ -336,14 +372,15 @@ static int open_sessions(const struct ab_policy_input *in, bool make, int *ret_d
 {
 	ab_autoclose int runtime = open_runtime(in), top = -1;
 
-	if (runtime < 0 ? ab_kept_open(in, make, &top, err) < 0
+	if (runtime < 0 ? open_kept_answers(in, make, &top, err) < 0
 			: open_folder(runtime, "agentbox", make, &top, err) < 0)
 		return -1;
 	return open_folder(top, "sessions", make, ret_dir, err);
 }
 
-int ab_sessions_open(const struct ab_policy_input *in, const struct ab_session_key *session,
-		     bool make, int *ret_dir, struct ab_error *err)
+/* The folder of a session; *ret_dir is -1 if there is none. `make`: create it. */
+static int open_session(const struct ab_policy_input *in, const struct ab_session_key *session,
+			bool make, int *ret_dir, struct ab_error *err)
 {
 	ab_autoclose int sessions = -1;
 
@@ -360,9 +397,11 @@ int ab_sessions_open(const struct ab_policy_input *in, const struct ab_session_k
 	return open_folder(sessions, session->name, make, ret_dir, err);
 }
 
-int ab_sessions_find(int session, const char *key, struct ab_approval *ret, struct ab_error *err)
+/* 1: found. */
+static int find_in_session(int session, const char *key, struct ab_approval *ret,
+			   struct ab_error *err)
 {
-	ab_autoclose int fd = ab_approval_open(session, key);
+	ab_autoclose int fd = ab_private_file(session, key);
 	ab_autofree char *text = NULL;
 	json_error_t wrong = { 0 };
 	json_auto_t *json = NULL;
@@ -374,7 +413,7 @@ int ab_sessions_find(int session, const char *key, struct ab_approval *ret, stru
 	if (fd < 0 || ab_read_all(fd, ENTRY_MAX, &text, &len) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "read a remembered answer");
 	json = json_loadb(text, len, JSON_REJECT_DUPLICATES, &wrong);
-	result = json ? ab_approval_read(json, ret, wrong.text, sizeof(wrong.text)) : -1;
+	result = json ? read_approval(json, ret, wrong.text, sizeof(wrong.text)) : -1;
 	if (result == 0 && strcmp(ret->key, key) == 0)
 		return 1;
 	if (result == 0)
@@ -383,17 +422,17 @@ int ab_sessions_find(int session, const char *key, struct ab_approval *ret, stru
 		       wrong.text);
 }
 
-int ab_sessions_add(int session, const struct ab_approval *a, struct ab_error *err)
+static int add_to_session(int session, const struct ab_approval *a, struct ab_error *err)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 
-	ab_approval_write(&b, a);
+	write_approval(&b, a);
 	if (ab_new_file_write(session, a->key, NULL, b.data, b.len, AB_NEW_FILE_NO_SYNC) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "save the answer");
 	return 0;
 }
 
-int ab_sessions_list(int session, struct ab_approval_list *list, struct ab_error *err)
+static int list_session(int session, struct ab_approval_list *list, struct ab_error *err)
 {
 	ab_autodir DIR *names = ab_folder_list(session, ".");
 	const char *key;
@@ -404,14 +443,14 @@ int ab_sessions_list(int session, struct ab_approval_list *list, struct ab_error
 
 		if (key[0] == '.')
 			continue;
-		result = ab_sessions_find(session, key, &a, err);
+		result = find_in_session(session, key, &a, err);
 		if (result > 0)
-			ab_approval_list_give(list, &a);
+			give_approval(list, &a);
 	}
 	return result < 0 ? -1 : 0;
 }
 
-int ab_sessions_revoke(int session, const char *id, size_t *n, struct ab_error *err)
+static int revoke_in_session(int session, const char *id, size_t *n, struct ab_error *err)
 {
 	ab_autodir DIR *names = ab_folder_list(session, ".");
 	const char *key;
@@ -430,164 +469,103 @@ int ab_sessions_revoke(int session, const char *id, size_t *n, struct ab_error *
 	return result;
 }
 
-#define FILE_NAME "approvals.json"
-
-enum { ENTRIES_MAX = 1000 };
-
-static const struct ab_json_store store = {
-	.file = FILE_NAME,
-	.list = "approvals",
-	.max = 8 << 20,
-	.hint = "it is ignored and left unchanged; to start over: agentbox approvals revoke --all",
-};
-
-int ab_kept_open(const struct ab_policy_input *in, bool make, int *ret_dir, struct ab_error *err)
+static int find_kept(const struct ab_policy_input *in, const char *key, char ret_id[8],
+		     struct ab_error *err)
 {
-	ab_autofree char *path = ab_state_dir(in->environ, in->home, in->cwd);
-	struct ab_state state;
+	struct ab_approval_list list = { 0 };
+	ab_autoclose int state = -1;
+	int found = 0;
 
-	if (!path) {
-		ab_fail(err, AB_EUSAGE, 0, "no folder for agentbox's state");
-		return ab_hint(err, "set HOME or AGENTBOX_STATE");
-	}
-	*ret_dir = -1;
-	if (!make && access(path, F_OK) < 0 && errno == ENOENT)
-		return 0;
-	if (ab_state_open(path, &state, err) < 0)
+	if (open_kept_answers(in, false, &state, err) < 0 ||
+	    (state >= 0 && read_kept_answers(state, time(NULL), &list, err) < 0))
 		return -1;
-	*ret_dir = ab_take_fd(&state.root);
-	ab_state_fini(&state);
-	return 0;
+	for (size_t i = 0; i < list.len && !found; i++)
+		if (strcmp(list.v[i].key, key) == 0) {
+			memcpy(ret_id, list.v[i].id, sizeof(list.v[i].id));
+			found = 1;
+		}
+	ab_approval_list_fini(&list);
+	return found;
 }
 
-static int read_entries(const json_t *entries, int64_t now, struct ab_approval_list *list,
-			struct ab_error *err)
+static int find_session(const struct ab_policy_input *in, const struct ab_session_key *session,
+			const char *key, enum ab_memory *ret, char ret_id[8], struct ab_error *err)
 {
-	char wrong[JSON_ERROR_TEXT_LENGTH];
-	json_t *entry;
-	int result = 0;
-	size_t i;
+	ab_autoclose int dir = -1;
+	struct ab_approval a;
+	int found;
 
-	json_array_foreach(entries, i, entry)
-	{
-		struct ab_approval a;
-
-		if (ab_approval_read(entry, &a, wrong, sizeof(wrong)) < 0)
-			return ab_json_store_broken(&store, wrong, err);
-		if (a.session || a.deny)
-			result = ab_json_store_broken(&store, "an entry never expires", err);
-		if (result == 0 && a.expires > now)
-			ab_approval_list_give(list, &a);
+	if (open_session(in, session, false, &dir, err) < 0)
+		return -1;
+	found = dir < 0 ? 0 : find_in_session(dir, key, &a, err);
+	if (found > 0) {
+		*ret = a.deny ? AB_MEMORY_DENIED : AB_MEMORY_SESSION;
+		memcpy(ret_id, a.id, sizeof(a.id));
 		ab_approval_fini(&a);
 	}
-	return result;
+	return found;
 }
 
-/* Appends to the list, or nothing on failure. */
-int ab_kept_read(int state, int64_t now, struct ab_approval_list *list, struct ab_error *err)
+int ab_approvals_find(const struct ab_policy_input *in, const struct ab_session_key *session,
+		      const char *key, enum ab_memory *ret, char ret_id[8], struct ab_error *err)
 {
-	struct ab_approval_list kept = { 0 };
-	json_auto_t *entries = NULL;
-	int result;
+	int found;
 
-	if (ab_json_store_read(&store, state, &entries, err) < 0)
+	*ret = AB_MEMORY_NONE;
+	found = find_session(in, session, key, ret, ret_id, err);
+	if (found != 0)
+		return found < 0 ? -1 : 0;
+	found = find_kept(in, key, ret_id, err);
+	if (found > 0)
+		*ret = AB_MEMORY_ALWAYS;
+	return found < 0 ? -1 : 0;
+}
+
+int ab_approvals_add(const struct ab_policy_input *in, const struct ab_session_key *session,
+		     struct ab_approval *a, struct ab_error *err)
+{
+	ab_autoclose int dir = -1;
+
+	a->created = time(NULL);
+	a->expires = a->session ? 0 : a->created + AB_ALWAYS_DAYS * 86400;
+	make_id(a);
+	if (a->session)
+		return open_session(in, session, true, &dir, err) < 0 ? -1
+								      : add_to_session(dir, a, err);
+	return open_kept_answers(in, true, &dir, err) < 0 ? -1
+							  : add_to_kept(dir, a->created, a, err);
+}
+
+int ab_approvals_list(const struct ab_policy_input *in, const struct ab_session_key *session,
+		      struct ab_approval_list *ret, struct ab_error *err)
+{
+	struct ab_approval_list list = { 0 };
+	ab_autoclose int dir = -1, state = -1;
+
+	if (open_session(in, session, false, &dir, err) < 0 ||
+	    (dir >= 0 && list_session(dir, &list, err) < 0) ||
+	    open_kept_answers(in, false, &state, err) < 0 ||
+	    (state >= 0 && read_kept_answers(state, time(NULL), &list, err) < 0)) {
+		ab_approval_list_fini(&list);
 		return -1;
-	result = read_entries(entries, now, &kept, err);
-	for (size_t i = 0; result == 0 && i < kept.len; i++)
-		ab_approval_list_give(list, &kept.v[i]);
-	ab_approval_list_fini(&kept);
-	return result;
-}
-
-static int write_file(int state, const struct ab_approval_list *list, struct ab_error *err)
-{
-	ab_autobuf struct ab_buf b = { 0 };
-
-	ab_json_store_begin(&store, &b);
-	for (size_t i = 0; i < list->len; i++) {
-		ab_json_store_entry(&b);
-		ab_approval_write(&b, &list->v[i]);
 	}
-	return ab_json_store_replace(&store, state, &b, err);
-}
-
-static void drop_entry(struct ab_approval_list *list, size_t i)
-{
-	ab_approval_fini(&list->v[i]);
-	memmove(&list->v[i], &list->v[i + 1], (list->len - i - 1) * sizeof(list->v[0]));
-	list->len--;
-}
-
-static int add_entry(int state, int64_t now, const struct ab_approval *a,
-		     struct ab_approval_list *list, struct ab_error *err)
-{
-	struct ab_approval copy = *a;
-
-	if (ab_kept_read(state, now, list, err) < 0)
-		return -1;
-	for (size_t i = list->len; i-- > 0;)
-		if (strcmp(list->v[i].key, a->key) == 0)
-			drop_entry(list, i);
-	if (list->len >= ENTRIES_MAX)
-		return ab_fail(err, AB_EUSAGE, 0,
-			       "%d approvals are already saved; remove some with agentbox "
-			       "approvals revoke",
-			       ENTRIES_MAX);
-	copy.command = ab_strdup(a->command);
-	copy.cwd = ab_strdup(a->cwd);
-	copy.rule = ab_strdup(a->rule);
-	ab_approval_list_give(list, &copy);
-	return write_file(state, list, err);
-}
-
-int ab_kept_add(int state, int64_t now, const struct ab_approval *a, struct ab_error *err)
-{
-	ab_autoclose int locked = ab_json_store_lock(&store, state, err);
-	struct ab_approval_list list = { 0 };
-	int result = locked < 0 ? -1 : add_entry(state, now, a, &list, err);
-
-	ab_approval_list_fini(&list);
-	return result;
-}
-
-static int remove_entry(int state, int64_t now, const char *id, size_t *n,
-			struct ab_approval_list *list, struct ab_error *err)
-{
-	size_t before;
-
-	if (ab_kept_read(state, now, list, err) < 0)
-		return -1;
-	before = list->len;
-	for (size_t i = list->len; i-- > 0;)
-		if (strcmp(list->v[i].id, id) == 0)
-			drop_entry(list, i);
-	*n += before - list->len;
-	return before == list->len ? 0 : write_file(state, list, err);
-}
-
-/* All of them, even if the file is invalid. */
-static int remove_all(int state, int64_t now, size_t *n, struct ab_error *err)
-{
-	struct ab_approval_list list = { 0 };
-	struct ab_error unread;
-
-	if (ab_kept_read(state, now, &list, &unread) == 0)
-		*n += list.len;
-	ab_approval_list_fini(&list);
-	if (unlinkat(state, FILE_NAME, 0) < 0 && errno != ENOENT)
-		return ab_fail(err, AB_ESYSTEM, errno, "remove %s", FILE_NAME);
+	*ret = list;
 	return 0;
 }
 
-int ab_kept_revoke(int state, int64_t now, const char *id, size_t *n, struct ab_error *err)
+int ab_approvals_revoke(const struct ab_policy_input *in, const struct ab_session_key *session,
+			enum ab_revoke where, const char *id, size_t *ret_n, struct ab_error *err)
 {
-	ab_autoclose int locked = ab_json_store_lock(&store, state, err);
-	struct ab_approval_list list = { 0 };
-	int result;
+	ab_autoclose int dir = -1, state = -1;
+	size_t n = 0;
 
-	if (locked < 0)
+	if (open_session(in, session, false, &dir, err) < 0 ||
+	    (dir >= 0 && revoke_in_session(dir, id, &n, err) < 0))
 		return -1;
-	result = id ? remove_entry(state, now, id, n, &list, err) : remove_all(state, now, n, err);
-	ab_approval_list_fini(&list);
-	return result;
+	if (where == AB_REVOKE_BOTH &&
+	    (open_kept_answers(in, false, &state, err) < 0 ||
+	     (state >= 0 && revoke_kept(state, time(NULL), id, &n, err) < 0)))
+		return -1;
+	*ret_n = n;
+	return 0;
 }

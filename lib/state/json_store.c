@@ -3,9 +3,35 @@
 #include <sys/file.h>
 
 #include "base/system/new_file.h"
-#include "state/approvals_store.h"
 
 enum { LOCK_MS = 2000 };
+
+static bool is_private(int fd, mode_t type, mode_t others)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return false;
+	errno = EPERM;
+	return (st.st_mode & S_IFMT) == type && st.st_uid == geteuid() && !(st.st_mode & others);
+}
+
+int ab_private_file(int dir, const char *name)
+{
+	ab_autoclose int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+	return fd >= 0 && is_private(fd, S_IFREG, 022) ? ab_take_fd(&fd) : -1;
+}
+
+int ab_private_folder(int dir, const char *name, bool make)
+{
+	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	ab_autoclose int fd = openat(dir, name, flags);
+
+	if (fd < 0 && errno == ENOENT && make && (mkdirat(dir, name, 0700) == 0 || errno == EEXIST))
+		fd = openat(dir, name, flags);
+	return fd >= 0 && is_private(fd, S_IFDIR, 077) ? ab_take_fd(&fd) : -1;
+}
 
 int ab_json_store_broken(const struct ab_json_store *store, const char *why, struct ab_error *err)
 {
@@ -47,7 +73,7 @@ static int read_list(const struct ab_json_store *store, json_t *file, json_t **r
 int ab_json_store_read(const struct ab_json_store *store, int state, json_t **ret,
 		       struct ab_error *err)
 {
-	ab_autoclose int fd = ab_approval_open(state, store->file);
+	ab_autoclose int fd = ab_private_file(state, store->file);
 	ab_autofree char *text = NULL;
 	json_error_t wrong;
 	json_auto_t *file = NULL;

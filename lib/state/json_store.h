@@ -24,3 +24,9 @@ int ab_json_store_replace(const struct ab_json_store *store, int state, struct a
 			  struct ab_error *err);
 /* Fail (-1) with `why`, the file and the hint. */
 int ab_json_store_broken(const struct ab_json_store *store, const char *why, struct ab_error *err);
+
+/* Open a regular file that we own and others cannot write. -1 with errno (EPERM if it is another
+ * user's). */
+int ab_private_file(int dir, const char *name);
+/* Open a folder that is private to us: -1 with errno. `make`: create it if it is missing. */
+int ab_private_folder(int dir, const char *name, bool make);

@@ -133,7 +133,8 @@ int ab_run_pick_id(char ret_id[8], struct ab_error *err)
 	return 0;
 }
 
-bool ab_state_has_id(const struct ab_state *state, const char *id)
+/* Does an active or kept run have it, or a kept layer? */
+static bool is_id_taken(const struct ab_state *state, const char *id)
 {
 	char layers[32];
 	struct stat st;
@@ -149,7 +150,7 @@ int ab_state_pick_id(const struct ab_state *state, char ret_id[8], struct ab_err
 	for (int tries = 0; tries < ID_TRIES; tries++) {
 		if (ab_run_pick_id(ret_id, err) < 0)
 			return -1;
-		if (!ab_state_has_id(state, ret_id))
+		if (!is_id_taken(state, ret_id))
 			return 0;
 	}
 	return ab_fail(err, AB_ESYSTEM, 0, "cannot find a free id for the run");

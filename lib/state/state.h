@@ -68,8 +68,6 @@ struct ab_run {
 int ab_run_pick_id(char ret_id[8], struct ab_error *err);
 /* An id that no active or kept run has, nor a kept layer. */
 int ab_state_pick_id(const struct ab_state *state, char ret_id[8], struct ab_error *err);
-/* Does an active or kept run have it, or a kept layer? */
-bool ab_state_has_id(const struct ab_state *state, const char *id);
 /* Create and lock the directory of a new run. */
 int ab_run_create(const struct ab_state *state, const char *id, struct ab_run *ret,
 		  struct ab_error *err);

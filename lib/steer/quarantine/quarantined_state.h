@@ -18,7 +18,7 @@ void ab_quarantined_close(struct ab_quarantined_one *one);
 /* "a file of 12 bytes that can be executed" */
 char *ab_quarantined_describe(const struct ab_quarantined *is);
 
-/* restore_copy.c: copy it into the folder `to` as `as`, which must not exist. Set-id bits, other
+/* Copy it into the folder `to` as `as`, which must not exist. Set-id bits, other
  * owners' rights, hard links and extended attributes stay behind. 0, or an errno; then nothing is
  * left of it. */
 int ab_restore_copy(int from, const char *name, mode_t mode, int to, const char *as);

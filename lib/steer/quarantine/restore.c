@@ -165,6 +165,32 @@ static int check_identity(const struct job *j, mode_t *ret_mode)
 	return 0;
 }
 
+/*
+ * As much as is ever moved by copying (workspace/quarantine/move.c), and more. A copy, never a rename: the
+ * box may have kept other names of the file (hard links) or may have given it set-id bits, and a later
+ * box could change it through those.
+ */
+static int copy_bounded(int from, const char *name, mode_t mode, int to, const char *as,
+			enum ab_copy_keep keep)
+{
+	struct ab_copy_tree c = {
+		.max_bytes = 1ull << 30, .max_entries = 10000, .max_depth = 32, .keep = keep
+	};
+	int rc = ab_copy_tree(&c, from, name, mode, to, as);
+
+	ab_copy_tree_fini(&c);
+	return rc;
+}
+
+int ab_restore_copy(int from, const char *name, mode_t mode, int to, const char *as)
+{
+	int rc = copy_bounded(from, name, mode, to, as, AB_COPY_RESTORED);
+
+	if (rc != 0 && rc != EEXIST)
+		(void)ab_remove_object(to, as);
+	return rc;
+}
+
 static int stage_copy(const struct job *j, char tmp[64], struct ab_error *err)
 {
 	mode_t mode = 0;
@@ -277,13 +303,9 @@ static int exchange_with(struct job *j, const char *tmp)
  * object. */
 static int copy_replaced(const struct job *j, const char *file, struct stat *ret)
 {
-	struct ab_copy_tree copy = { .max_bytes = 1ull << 30,
-				     .max_entries = 10000,
-				     .max_depth = 32,
-				     .keep = AB_COPY_PRIVATE };
-	int rc = ab_copy_tree(&copy, j->parent, j->name, j->there.st_mode, j->one.dir, file);
+	int rc = copy_bounded(j->parent, j->name, j->there.st_mode, j->one.dir, file,
+			      AB_COPY_PRIVATE);
 
-	ab_copy_tree_fini(&copy);
 	if (rc == EEXIST)
 		return rc;
 	if (rc == 0 &&

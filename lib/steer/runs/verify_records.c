@@ -190,7 +190,8 @@ static int load_keys(struct verifying *v, struct ab_error *err)
 	return v->request->keys ? read_keys(v->request->keys, &v->keys, err) : 0;
 }
 
-bool ab_verify_is_path(const char *what)
+/* Is this the name of a file, and not a run? */
+static bool is_file_name(const char *what)
 {
 	const char *dot = strrchr(what, '.');
 
@@ -210,7 +211,7 @@ int ab_records_verify(const struct ab_policy_input *input, const struct ab_verif
 			result = verify_folder(&v, request->folder, ret_left_out, err);
 		else if (request->all)
 			result = verify_all(&v, err);
-		else if (request->what && ab_verify_is_path(request->what))
+		else if (request->what && is_file_name(request->what))
 			result = verify_path(&v, request->what, err);
 		else
 			result = verify_found(&v, request->what, err);

@@ -23,6 +23,3 @@ struct ab_verify_request {
 /* The key of the own state folder is known. */
 int ab_records_verify(const struct ab_policy_input *input, const struct ab_verify_request *request,
 		      struct ab_left_out *ret_left_out, struct ab_error *err);
-
-/* Is this the name of a file, and not a run? */
-bool ab_verify_is_path(const char *what);
