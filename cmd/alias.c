@@ -150,9 +150,6 @@ const struct command command_alias = {
 	.name = "alias",
 	.usage = "[--fish] [--install [-y]] PROGRAM...",
 	.summary = "print shell functions that run programs in the box",
-	.more = "For bash and zsh:  eval \"$(agentbox alias claude)\"\n"
-		"If a profile has the same name as the program, the function uses it. --install\n"
-		"shows the line for the start-up file of your shell (SHELL), and adds it.",
 	.groups = OPTION_GROUPS({ NULL, options_alias }),
 	.words = { 1, SIZE_MAX },
 	.main = alias_main,

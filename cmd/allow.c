@@ -105,10 +105,6 @@ const struct command command_allow = {
 	.name = "allow",
 	.usage = "[OPTIONS] ID|DOMAIN|PATH",
 	.summary = "allow a host or a path",
-	.more = "ID is the id of a denial or of a question (7kq2x-1). DOMAIN is an entry as in\n"
-		"network.allow: x.y, *.x.y, x.y:8080, an address, @group. Both take effect in the\n"
-		"active run immediately. PATH begins with /, ./, ../ or ~/ and becomes writable\n"
-		"in the next run in the same folder.",
 	.groups = OPTION_GROUPS({ NULL, options_permit }, { NULL, options_allow },
 				{ NULL, options_json }),
 	.words = { 1, 1 },

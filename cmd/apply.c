@@ -261,11 +261,6 @@ const struct command command_apply = {
 	.name = "apply",
 	.usage = "[OPTIONS] [RUN|NAME] [PATH...]",
 	.summary = "take changes of a layer over",
-	.more = "RUN or NAME is the run, name or @profile that the layer belongs to; without it,\n"
-		"the newest one with changes for the current folder. A folder stands for all\n"
-		"changes in it. Without a path, --all or --safe, agentbox lists the changes and\n"
-		"asks. Changes that conflict with the host's stay in the layer, and the status\n"
-		"is 1.",
 	.groups = OPTION_GROUPS({ NULL, options_apply }, { NULL, options_conflicts },
 				{ NULL, options_json }),
 	.words = { 0, SIZE_MAX },

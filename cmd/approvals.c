@@ -127,8 +127,6 @@ static const struct command command_list = {
 	.name = "approvals list",
 	.usage = "[--json]",
 	.summary = "list the remembered answers",
-	.more = "Lists the answers of this terminal session and those that are kept until they\n"
-		"expire.",
 	.groups = groups_json,
 	.main = list_main,
 };
@@ -147,9 +145,6 @@ const struct command command_approvals = {
 	.name = "approvals",
 	.usage = "[list] | revoke ID...",
 	.summary = "list and revoke remembered approvals",
-	.more = "`agentbox run` asks about a command whose effect would leave the box or destroy\n"
-		"work. An answer for the session, or for always, applies to exactly that command\n"
-		"in that folder under that policy.",
 	.groups = groups_json,
 	.subs = SUBS(&command_list, &command_revoke),
 	.main = list_main,

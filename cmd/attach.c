@@ -35,11 +35,6 @@ const struct command command_attach = {
 	.name = "attach",
 	.usage = "[--quiet] [NAME]",
 	.summary = "connect to a command that runs in the background",
-	.more = "Shows the output of the command that agentbox run -d started in box NAME, and\n"
-		"sends your keys to it. Ctrl-] detaches; the command continues. If the command\n"
-		"ends, agentbox exits with its status. Without a terminal, the output is copied\n"
-		"to standard output. If the command has ended already, prints what was kept of\n"
-		"its output, and exits with its status. Without NAME: the only box that stays.",
 	.groups = OPTION_GROUPS({ NULL, options_attach }),
 	.runs = true,
 	.words = { 0, 1 },

@@ -141,10 +141,6 @@ const struct command command_check = {
 	.name = "check",
 	.usage = "[OPTIONS] STRING  |  check [OPTIONS] -- COMMAND [ARG...]",
 	.summary = "judge a command without running it",
-	.more = "The verdict is allow, sandboxed, escalated (a person is asked) or forbidden; the\n"
-		"strictest verdict of all commands in it wins. The exit status is 0 for allow and\n"
-		"sandboxed, 3 for escalated, 4 for forbidden, 2 for a usage error, 1 if the\n"
-		"command could not be judged. With --batch the strictest line decides.",
 	.groups = OPTION_GROUPS({ "Judging", options_check }, { "Policy", options_policy }),
 	.words = { 0, SIZE_MAX },
 	.main = check_main,

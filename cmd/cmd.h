@@ -140,8 +140,7 @@ struct args;
 struct command {
 	const char *name;
 	const char *usage;		   /* after "agentbox NAME " */
-	const char *summary;		   /* one line */
-	const char *more;		   /* paragraphs for --help, or NULL */
+	const char *summary;		   /* one line; what --help adds is in help.txt */
 	const struct option_group *groups; /* ends with an entry whose v is NULL */
 	bool runs;			   /* exits with the statuses of run */
 	/* Subcommands such as "config show"; main, if any, is for the command alone. */
@@ -307,7 +306,7 @@ void print_rows(const char *text);
 
 extern const char build_id[]; /* of the source; "release" if it is not known */
 /* Texts that the program carries; see scripts/embed for the form. */
-extern const char texts_manual[], texts_completions[], texts_examples[];
+extern const char texts_manual[], texts_completions[], texts_examples[], texts_help[];
 const char *find_text(const char *texts, const char *name);
 /* Through the pager on a terminal, with the caller in args->input; returns the exit status. */
 int print_paged(const struct args *args, const char *text);

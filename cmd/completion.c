@@ -17,10 +17,6 @@ const struct command command_completion = {
 	.name = "completion",
 	.usage = "bash|zsh|fish",
 	.summary = "print what makes a shell complete agentbox",
-	.more = "Needed only where the package or `meson install` did not put the file in place.\n"
-		"For zsh, the folder of the file must be in fpath before compinit runs. Without a\n"
-		"file: source <(agentbox completion bash) in ~/.bashrc, or the same with zsh in\n"
-		"~/.zshrc, after compinit.",
 	.groups = groups_common,
 	.words = { 1, 1 },
 	.bare = true,

@@ -334,10 +334,6 @@ static const struct command command_show = {
 	.name = "config show",
 	.usage = "[OPTIONS] [SECTION|KEY]",
 	.summary = "show the settings in force here, and their origins",
-	.more = "Shows a summary and what your settings add to the profile; with SECTION\n"
-		"(network) or KEY (network.allow) the values of that part, with --all every\n"
-		"value. Takes the policy options of `agentbox run` and shows the policy that a\n"
-		"run with them would have. --json prints all values, or those of SECTION.",
 	.groups = OPTION_GROUPS({ NULL, options_show }, { "Policy", options_policy },
 				{ NULL, options_json }),
 	.words = { 0, 1 },
@@ -348,9 +344,6 @@ static const struct command command_get = {
 	.name = "config get",
 	.usage = "[OPTIONS] KEY",
 	.summary = "print one value in force here",
-	.more = "Prints each element of a list on its own line.\n"
-		"\n"
-		"    agentbox config get network.allow",
 	.groups = OPTION_GROUPS({ "Policy", options_policy }, { NULL, options_json }),
 	.words = { 1, 1 },
 	.main = get_main,
@@ -360,7 +353,6 @@ static const struct command command_schema = {
 	.name = "config schema",
 	.usage = "",
 	.summary = "print the JSON Schema of settings files",
-	.more = "Save it and name it in \"$schema\", so that an editor completes and checks keys.",
 	.groups = groups_common,
 	.bare = true,
 	.main = schema_main,
@@ -370,8 +362,6 @@ static const struct command config_check = {
 	.name = "config check",
 	.usage = "[OPTIONS] [FILE]",
 	.summary = "find mistakes in one settings file, or in all of them",
-	.more = "Prints one line per mistake: file, line, key, what is wrong, what is valid. The\n"
-		"exit status is 1 if there are any.",
 	.groups = OPTION_GROUPS({ NULL, options_files }, { NULL, options_json }),
 	.words = { 0, 1 },
 	.main = check_main,
@@ -389,9 +379,6 @@ static const struct command command_reload = {
 	.name = "config reload",
 	.usage = "[--cut] [RUN]",
 	.summary = "make running boxes reload their settings",
-	.more = "Reloads all of your active runs, or only RUN. Only host lists can change while a\n"
-		"run is active. An invalid file changes nothing, and the exit status is 1. A run\n"
-		"also reloads a settings file by itself when the file changes.",
 	.groups = OPTION_GROUPS({ NULL, options_reload }),
 	.words = { 0, 1 },
 	.main = reload_main,
@@ -401,7 +388,6 @@ const struct command command_config = {
 	.name = "config",
 	.usage = "show|get|set|unset|edit|check|path|reload|schema",
 	.summary = "show and change settings",
-	.more = "agentbox.json(5) describes the settings files.",
 	.groups = groups_common,
 	.subs = SUBS(&command_show, &command_get, &config_set, &config_unset, &config_edit,
 		     &config_check, &command_path, &command_reload, &command_schema),

@@ -105,13 +105,6 @@ const struct command config_set = {
 	.name = "config set",
 	.usage = "[OPTIONS] KEY VALUE...",
 	.summary = "set a value in a settings file",
-	.more = "Sets KEY, for example network.mode, and shows the change. A list gets all VALUEs\n"
-		"as its elements; a VALUE that begins with [ or { is JSON. The file is checked\n"
-		"before it is saved, and its comments stay.\n"
-		"\n"
-		"    agentbox config set limits.timeout 30m\n"
-		"    agentbox config set --project network.allow github.com @npm\n"
-		"    agentbox config set env.set.CI 1",
 	.groups = OPTION_GROUPS({ NULL, options_place }, { NULL, options_files }),
 	.words = { 2, SIZE_MAX },
 	.main = change_main,
@@ -121,9 +114,6 @@ const struct command config_unset = {
 	.name = "config unset",
 	.usage = "[OPTIONS] KEY",
 	.summary = "remove a value from a settings file",
-	.more = "Removes KEY from the file and shows the change; earlier layers then decide.\n"
-		"\n"
-		"    agentbox config unset limits.timeout",
 	.groups = OPTION_GROUPS({ NULL, options_place }, { NULL, options_files }),
 	.words = { 1, 1 },
 	.main = change_main,
@@ -133,8 +123,6 @@ const struct command config_edit = {
 	.name = "config edit",
 	.usage = "[OPTIONS]",
 	.summary = "edit a settings file; save it only if it is right",
-	.more = "Opens a copy of the file in the editor of VISUAL or EDITOR (default: vi). A copy\n"
-		"with mistakes is not saved: you can edit it again.",
 	.groups = OPTION_GROUPS({ NULL, options_place }, { NULL, options_files }),
 	.main = edit_main,
 };

@@ -13,10 +13,6 @@ const struct command command_connect = {
 	.name = "connect",
 	.usage = "HOST PORT",
 	.summary = "from inside a box: connect to a host through the filter",
-	.more = "Copies standard input to HOST, and what HOST sends to standard output. For\n"
-		"programs that cannot use a proxy themselves, as in\n"
-		"ssh -o ProxyCommand='agentbox connect %h %p'. The policy of the box applies, as\n"
-		"it does to every other connection.",
 	.groups = groups_common,
 	.words = { 2, 2 },
 	.main = connect_main,

@@ -86,11 +86,6 @@ const struct command command_changes = {
 	.name = "diff",
 	.usage = "[OPTIONS] [RUN|NAME|@PROFILE] [PATH...]",
 	.summary = "show what a layer would change",
-	.more = "Shows the changes of a run with --review, or of a named layer, before they are\n"
-		"applied. Without RUN, NAME or @PROFILE: the newest changes that wait for this\n"
-		"folder. Lines that begin with \"!\" say what a program outside would run or obey.\n"
-		"\n"
-		"For a run without --review it lists files that changed while the run was active.",
 	.groups = OPTION_GROUPS({ NULL, options_diff }),
 	.words = { 0, SIZE_MAX },
 	.main = diff_main,

@@ -91,8 +91,6 @@ const struct command command_discard = {
 	.name = "discard",
 	.usage = "[--home] [--yes] [--json] [RUN|NAME] [PATH...]",
 	.summary = "drop changes of a layer",
-	.more = "Without a path, all changes. The host's files stay as they are. Discarded\n"
-		"changes cannot be brought back; on a terminal agentbox asks first.",
 	.groups = OPTION_GROUPS({ NULL, options_discard }, { NULL, options_json }),
 	.words = { 0, SIZE_MAX },
 	.main = discard_main,

@@ -74,9 +74,6 @@ const struct command command_doctor = {
 	.name = "doctor",
 	.usage = "[--json] [--attack]  |  doctor --fix",
 	.summary = "show what this machine can enforce, and how to fix the rest",
-	.more = "Tries everything; nothing is guessed from version numbers. The exit status is 0\n"
-		"if nothing failed, else 1. --attack starts a box, attacks every wall from inside\n"
-		"and then checks whether anything outside has changed.",
 	.groups = OPTION_GROUPS({ "Doctor", options_doctor }),
 	.bare = true,
 	.main = doctor_main,

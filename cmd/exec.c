@@ -38,10 +38,6 @@ const struct command command_exec = {
 	.name = "exec",
 	.usage = "[--json] [OPTIONS] [--] COMMAND [ARG...]  |  ... -c STRING",
 	.summary = "run a command in the box and print one JSON result",
-	.more = "Like run, but captures the output and prints it as one JSON object together with\n"
-		"everything else about the run; agentbox-exec(1) lists its members. At most\n"
-		"limits.output bytes (10M) of each stream are kept. The exit status is that of\n"
-		"run.",
 	.groups = OPTION_GROUPS({ "Result", options_json }, { "Running", options_run },
 				{ "Policy", options_policy }),
 	.runs = true,

@@ -91,10 +91,6 @@ const struct command command_gc = {
 	.name = "gc",
 	.usage = "[OPTIONS]",
 	.summary = "remove the records of old runs, and old layers",
-	.more = "Removes runs that ended longer ago than records.keepFor, and all but the newest\n"
-		"records.keepRuns; and kept layers that were not used for layers.keepFor, or\n"
-		"that exceed layers.maxSize. agentbox also does this automatically, about once\n"
-		"an hour.",
 	.groups = OPTION_GROUPS({ NULL, options_gc }, { NULL, options_json }),
 	.main = gc_main,
 };

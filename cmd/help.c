@@ -179,6 +179,7 @@ static void add_examples(struct ab_buf *b, const char *name)
 void print_help(const struct command *command, bool all)
 {
 	const char *names = all ? NULL : find_common(command);
+	const char *more = find_text(texts_help, command->name);
 	bool narrow = is_narrow();
 	ab_autobuf struct ab_buf b = { 0 };
 
@@ -187,8 +188,8 @@ void print_help(const struct command *command, bool all)
 	add_examples(&b, command->name);
 	if (command->subs)
 		add_subs(&b, command->subs);
-	if (command->more)
-		ab_buf_printf(&b, "\n%s\n", command->more);
+	if (more)
+		ab_buf_printf(&b, "\n%s", more);
 	if (names)
 		add_common_options(&b, command, names, narrow);
 	else
@@ -300,8 +301,6 @@ const struct command command_help = {
 	.name = "help",
 	.usage = "[--man] [COMMAND]",
 	.summary = "show the help or the manual page of a command",
-	.more = "The manual is part of the program: --man needs no other file. Besides the\n"
-		"commands it has the pages agentbox and agentbox.json, the settings files.",
 	.groups = OPTION_GROUPS({ NULL, options_help }),
 	.words = { 0, 2 },
 	.bare = true,

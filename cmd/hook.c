@@ -290,10 +290,6 @@ static const struct command hook_install = {
 	.name = "hook install",
 	.usage = "[OPTIONS] AGENT",
 	.summary = "add the hook to an agent's settings (shows the change first)",
-	.more = "Agents: claude-code (or claude), codex, copilot, cursor, gemini, windsurf. The\n"
-		"hook's command line keeps the policy options.\n"
-		"\n"
-		"Example: agentbox hook install claude",
 	.groups = OPTION_GROUPS({ NULL, options_hook }, { NULL, options_install },
 				{ "Policy", options_policy }),
 	.words = { 1, 1 },
@@ -304,7 +300,6 @@ static const struct command hook_uninstall = {
 	.name = "hook uninstall",
 	.usage = "[OPTIONS] AGENT",
 	.summary = "remove the hook from an agent's settings (shows the change first)",
-	.more = "Example: agentbox hook uninstall claude",
 	.groups = OPTION_GROUPS({ NULL, options_install }),
 	.words = { 1, 1 },
 	.main = install_main,
@@ -322,9 +317,6 @@ static const struct command hook_status = {
 	.name = "hook status",
 	.usage = "[--json] [AGENT]",
 	.summary = "test the installed hooks, and say what was proved",
-	.more = "Compares each hook with the one that hook install writes, and judges an event\n"
-		"that must be denied. Starts nothing. Whether the agent calls the hook, only the\n"
-		"agent knows.",
 	.groups = groups_json,
 	.words = { 0, 1 },
 	.main = survey_main,
@@ -352,10 +344,6 @@ const struct command command_hook = {
 	.name = "hook",
 	.usage = "install | uninstall | list | status | AGENT",
 	.summary = "judge a command that an agent is about to run",
-	.more = "Reads the agent's event from standard input and replies in the format the agent\n"
-		"expects: forbidden commands are denied, escalated ones need approval, and others\n"
-		"are rewritten to run in the box if the agent lets a hook do that. The agent's\n"
-		"own file tools are judged by path, other tools by name (commands.tools).",
 	.groups = groups_common,
 	.subs = SUBS(&hook_install, &hook_uninstall, &hook_list, &hook_status, &hook_claude_code,
 		     &hook_codex, &hook_copilot, &hook_cursor, &hook_gemini, &hook_windsurf),

@@ -84,9 +84,6 @@ const struct command command_import = {
 	.name = "import",
 	.usage = "[OPTIONS] FORMAT FILE",
 	.summary = "read settings of srt, Claude Code, Codex or nono",
-	.more = "FORMAT is srt, claude-code, codex or nono. Prints the hosts, paths and rules of\n"
-		"FILE as settings of agentbox, and says on standard error, line by line, what\n"
-		"could not be carried over. FILE - is standard input.",
 	.groups = OPTION_GROUPS({ NULL, options_import }),
 	.words = { 2, 2 },
 	.main = import_main,

@@ -178,9 +178,6 @@ const struct command command_init = {
 	.name = "init",
 	.usage = "[OPTIONS]",
 	.summary = "set up a project: detect what it needs, write .agentbox.json",
-	.more = "Looks at the names of lock files, at the git remote, at your registries and at\n"
-		"installed agents; shows a settings file of a few lines, then writes and trusts\n"
-		"it. An existing file is kept: what is missing is shown and added.",
 	.groups = OPTION_GROUPS({ NULL, options_init }),
 	.main = init_main,
 };

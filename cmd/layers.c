@@ -113,10 +113,6 @@ static const struct command command_list = {
 	.name = "layers list",
 	.usage = "[--json]",
 	.summary = "list the kept layers",
-	.more = "Prints one line for each: its name (@profile for an agent's profile, @dir-...\n"
-		"for a workspace, the id of the run for changes to review), its profile, its\n"
-		"size, when it was last used, its state (in use, changes to apply, a home\n"
-		"layer, an apply that can be undone), and the workspace of its last run.",
 	.groups = groups_json,
 	.main = list_main,
 };
@@ -125,9 +121,6 @@ static const struct command command_rm = {
 	.name = "layers rm",
 	.usage = "[--yes] NAME...",
 	.summary = "remove layers",
-	.more = "Layers that are in use are not removed. If there are changes that were neither\n"
-		"applied nor discarded, or files in a home layer, agentbox asks first; without a\n"
-		"terminal it needs --yes.",
 	.groups = OPTION_GROUPS({ NULL, options_rm }),
 	.words = { 1, SIZE_MAX },
 	.main = rm_main,
@@ -137,10 +130,6 @@ static const struct command command_refresh = {
 	.name = "layers refresh",
 	.usage = "[--json] NAME [PATH...]",
 	.summary = "replace old copies in a home layer by the host's files",
-	.more = "A file that a box has changed is copied into the layer, and later changes of the\n"
-		"host's file are not seen in the box. Without PATH, removes the copies of files\n"
-		"that the host has changed since; with PATH, all copies in these files and\n"
-		"folders that differ from the host's. Files that only the layer has stay.",
 	.groups = groups_json,
 	.words = { 1, SIZE_MAX },
 	.main = refresh_main,
@@ -151,9 +140,6 @@ const struct command command_layers = {
 	.name = "layers",
 	.usage = "[list] | rm NAME... | refresh NAME [PATH...]",
 	.summary = "list, remove and refresh kept layers",
-	.more = "A box writes to a layer above the home folder, not to the home folder itself.\n"
-		"The layer of a named run (`run --name NAME`), of an agent's profile, and the\n"
-		"changes of `run --review` are kept until you remove them.",
 	.groups = groups_json,
 	.subs = SUBS(&command_list, &command_rm, &command_refresh),
 	.main = list_main,

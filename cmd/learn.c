@@ -160,11 +160,6 @@ const struct command command_learn = {
 	.usage = "[OPTIONS] [--] COMMAND [ARG...]  |  "
 		 "learn [OPTIONS] -c STRING",
 	.summary = "run a command and print the policy it needs",
-	.more = "The command runs in the box, but may reach any public host; private addresses\n"
-		"and denied hosts stay denied. Then agentbox prints the smallest policy that\n"
-		"would have allowed what it did, with notes on standard error. The command's own\n"
-		"standard output also goes to standard error, unless it is a terminal. The exit\n"
-		"status is that of run.",
 	.groups = OPTION_GROUPS({ "Learning", options_learn }, { "Running", options_run },
 				{ "Policy", options_policy }),
 	.runs = true,

@@ -364,12 +364,6 @@ const struct command command_log = {
 	.name = "log",
 	.usage = "[OPTIONS] [RUN]",
 	.summary = "show what a run did, and what was denied",
-	.more = "Prints the record of a run, one line per event. RUN is an id or a name; without\n"
-		"it, log shows the latest run, active or ended. --list lists the runs. With\n"
-		"--verify RUN can also be a file or the folder of a run: PATH/NAME, NAME.jsonl.\n"
-		"\n"
-		"TIME is a duration counted back from now (10m), a local time\n"
-		"(\"2026-01-31 12:00\"), or a time with its zone (2026-01-31T12:00:00Z).",
 	.groups = OPTION_GROUPS({ NULL, options_log }),
 	.words = { 0, 1 },
 	.bare = true,

@@ -29,10 +29,6 @@ static const struct command mcp_wrap = {
 	.name = "mcp wrap",
 	.usage = "[OPTIONS] FILE",
 	.summary = "make the MCP servers of a settings file run in boxes",
-	.more = "FILE is a JSON file such as .mcp.json. Each server's command becomes agentbox\n"
-		"run with these policy options, and gets its variables (shows the change first).\n"
-		"\n"
-		"Example: agentbox mcp wrap --allow @github .mcp.json",
 	.groups = OPTION_GROUPS({ NULL, options_wrap }, { "Policy", options_policy }),
 	.words = { 1, 1 },
 	.main = wrap_main,
@@ -47,10 +43,6 @@ static const struct command mcp_serve = {
 	.name = "mcp serve",
 	.usage = "[OPTIONS]",
 	.summary = "serve the tools run, check, why and log on standard input and output",
-	.more = "An agent starts it and writes one JSON-RPC message per line. Commands run under\n"
-		"the policy of the current folder and these options.\n"
-		"\n"
-		"Example: claude mcp add agentbox -- agentbox mcp serve",
 	.groups = OPTION_GROUPS({ "Policy", options_policy }),
 	.main = serve_main,
 };
@@ -60,7 +52,6 @@ const struct command command_mcp = {
 	.name = "mcp",
 	.usage = "[serve | wrap]",
 	.summary = "let any agent use the box over the Model Context Protocol",
-	.more = "Without a subcommand: mcp serve.",
 	.groups = groups_common,
 	.subs = SUBS(&mcp_serve, &mcp_wrap),
 	.main = serve_main,

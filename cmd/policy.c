@@ -44,11 +44,6 @@ static const struct command command_explain = {
 	.name = "policy explain",
 	.usage = "[OPTIONS] [-- COMMAND [ARG...]]",
 	.summary = "show what a run here would be allowed to do",
-	.more = "Shows what is writable, hidden and reachable, the limits, and the verdict about\n"
-		"the command, if there is one. Nothing is started, written or asked. The same as\n"
-		"`agentbox run --dry-run`, which needs a command.\n"
-		"\n"
-		"    agentbox policy explain --profile claude -- npm test",
 	.groups = OPTION_GROUPS({ NULL, options_explain }, { "Policy", options_policy }),
 	.words = { 0, SIZE_MAX },
 	.main = explain_main,
@@ -68,12 +63,6 @@ static const struct command command_test = {
 	.name = "policy test",
 	.usage = "[OPTIONS] FILE",
 	.summary = "check that the policy here answers as FILE expects",
-	.more = "FILE lists hosts, paths and commands, and whether each is allowed, asked about\n"
-		"or denied. The exit status is 1 if one is not. For example:\n"
-		"\n"
-		"    { \"tests\": [ { \"reach\": \"github.com\", \"expect\": \"allow\" },\n"
-		"                 { \"write\": \"~/.ssh\", \"expect\": \"deny\" },\n"
-		"                 { \"run\": \"git push\", \"expect\": \"ask\" } ] }",
 	.groups = OPTION_GROUPS({ NULL, options_json }, { NULL, options_profile },
 				{ NULL, options_files }),
 	.words = { 1, 1 },
@@ -95,8 +84,6 @@ static const struct command command_diff = {
 	.name = "policy diff",
 	.usage = "[--json] A B",
 	.summary = "show what A allows and B does not, and the reverse",
-	.more = "A and B are profiles or files; a name with a slash or with .json at its end is a\n"
-		"file. When in doubt, diff reports a difference.",
 	.groups = groups_json,
 	.words = { 2, 2 },
 	.main = diff_main,

@@ -75,9 +75,6 @@ const struct command command_ports = {
 	.name = "ports",
 	.usage = "[--json] [RUN]",
 	.summary = "list the ports that programs in a run listen on",
-	.more = "Prints the TCP ports on which programs in the box accept connections, which\n"
-		"program, and whether the host can reach it. RUN may be omitted if only one run\n"
-		"is active; with --json, all active runs are listed then.",
 	.groups = groups_json,
 	.words = { 0, 1 },
 	.main = ports_main,

@@ -105,7 +105,6 @@ static const struct command command_show = {
 	.name = "profile show",
 	.usage = "[--json] NAME",
 	.summary = "show what a profile sets here, without other layers",
-	.more = "A NAME that contains a slash or ends in .json is a file.",
 	.groups = groups_json,
 	.words = { 1, 1 },
 	.main = show_main,
@@ -115,7 +114,6 @@ static const struct command command_presets = {
 	.name = "profile presets",
 	.usage = "[--json]",
 	.summary = "list the presets of --with, and what each brings",
-	.more = "Example: agentbox run --with node,python -- npm test",
 	.groups = groups_json,
 	.bare = true,
 	.main = presets_main,
@@ -125,8 +123,6 @@ const struct command command_profile = {
 	.name = "profile",
 	.usage = "list|show|presets",
 	.summary = "list and show the profiles a policy can start from",
-	.more = "Your own profiles are files named NAME.json in the folder that `agentbox config\n"
-		"path` shows. They are written like any settings file: agentbox.json(5).",
 	.groups = groups_common,
 	.subs = SUBS(&command_list, &command_show, &command_presets),
 };

@@ -53,11 +53,6 @@ const struct command command_ps = {
 	.name = "ps",
 	.usage = "[--all] [--json]",
 	.summary = "list the active runs",
-	.more = "Prints one line per run: its id, its age, its profile, how many requests were\n"
-		"allowed and how many denied, the ports its programs listen on, questions that\n"
-		"wait for an answer, and its command. With --all, also the runs that have ended\n"
-		"and whose changes wait to be applied or discarded. All that have ended:\n"
-		"agentbox log --list.",
 	.groups = OPTION_GROUPS({ NULL, options_ps }, { NULL, options_json }),
 	.main = ps_main,
 };

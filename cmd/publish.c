@@ -42,9 +42,6 @@ const struct command command_publish = {
 	.name = "publish",
 	.usage = "[--json] [RUN] [HOSTPORT:]PORT",
 	.summary = "make a port of an active run reachable from the host",
-	.more = "Connections to 127.0.0.1:HOSTPORT of the host go to PORT of the box, until the\n"
-		"run ends; HOSTPORT is PORT unless it is given. The same for a run that is yet to\n"
-		"start: run --publish. RUN may be omitted if only one run is active.",
 	.groups = groups_json,
 	.words = { 1, 2 },
 	.main = publish_main,

@@ -127,8 +127,6 @@ static const struct command command_list = {
 	.name = "quarantine list",
 	.usage = "[--json] [RUN|ID]",
 	.summary = "list the files in quarantine",
-	.more = "Prints the id of each file, when and where the run created it, what it is, and\n"
-		"which program outside the box would run or obey it.",
 	.groups = groups_json,
 	.words = { 0, 1 },
 	.main = list_main,
@@ -138,8 +136,6 @@ static const struct command command_show = {
 	.name = "quarantine show",
 	.usage = "[--json] ID",
 	.summary = "show a file in quarantine",
-	.more = "Prints what the file is and its content, escaped, and how it differs from what\n"
-		"is in its place now.",
 	.groups = groups_json,
 	.words = { 1, 1 },
 	.main = show_main,
@@ -149,8 +145,6 @@ static const struct command command_restore = {
 	.name = "quarantine restore",
 	.usage = "[--to PATH] [--force] [--yes] [--json] ID...",
 	.summary = "put files back",
-	.more = "Puts each file back where it was, after asking. An existing file is never\n"
-		"overwritten.",
 	.groups = OPTION_GROUPS({ NULL, options_restore }, { NULL, options_json }),
 	.words = { 1, SIZE_MAX },
 	.main = restore_main,
@@ -160,8 +154,6 @@ static const struct command command_scan = {
 	.name = "quarantine scan",
 	.usage = "[--json] RUN",
 	.summary = "search the workspace of a run again",
-	.more = "Does what the end of the run does, without limits: moves what programs outside\n"
-		"the box would obey, in repositories made since the run began, to quarantine.",
 	.groups = groups_json,
 	.words = { 1, 1 },
 	.main = scan_main,
@@ -172,8 +164,6 @@ const struct command command_quarantine = {
 	.name = "quarantine",
 	.usage = "[--json] | list [RUN] | show ID | restore ID... | scan RUN",
 	.summary = "list, show and restore files that runs moved to quarantine",
-	.more = "A file that programs outside the box would run or obey, such as .envrc or a git\n"
-		"hook, is moved out of the workspace if a run creates it. Nothing is lost.",
 	.groups = groups_json,
 	.subs = SUBS(&command_list, &command_show, &command_restore, &command_scan),
 	.main = list_main,

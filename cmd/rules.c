@@ -15,8 +15,6 @@ static const struct command command_list = {
 	.name = "rules list",
 	.usage = "[OPTIONS]",
 	.summary = "list the rules in force here: yours, then the built-in ones",
-	.more = "The first of your own rules that matches a command decides; among the built-in\n"
-		"rules, the strictest wins.",
 	.groups = OPTION_GROUPS({ NULL, options_json }, { NULL, options_profile },
 				{ NULL, options_files }),
 	.main = list_main,
@@ -26,7 +24,6 @@ const struct command command_rules = {
 	.name = "rules",
 	.usage = "list",
 	.summary = "list the rules that commands are judged by",
-	.more = "To add or change rules, see commands in agentbox.json(5).",
 	.groups = groups_common,
 	.subs = SUBS(&command_list),
 };

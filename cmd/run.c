@@ -267,11 +267,6 @@ const struct command command_run = {
 	.name = "run",
 	.usage = "[OPTIONS] [--] COMMAND [ARG...]  |  run [OPTIONS] -c STRING",
 	.summary = "run a command in the box",
-	.more = "The command can write to the current folder and a private /tmp, and can reach\n"
-		"only the hosts you allow. agentbox exits with the command's status; 124 means\n"
-		"it timed out, 125 that agentbox itself failed, 126 that it was refused or is\n"
-		"not executable, 127 that it was not found, 128+n that signal n killed it.\n"
-		"Every policy option can also be set in a settings file: agentbox.json(5).",
 	.groups = OPTION_GROUPS({ "Running", options_run }, { "Looking first", options_dry },
 				{ "Boxes that stay", options_stay }, { "Result", options_result },
 				{ "Policy", options_policy }),

@@ -69,9 +69,6 @@ static const struct command command_list = {
 	.name = "secrets list",
 	.usage = "[OPTIONS]",
 	.summary = "show which secrets a run with these options would inject",
-	.more = "For each secret: where its value comes from and whether it is there, its hosts,\n"
-		"how it is sent, and where the box sees its placeholder; then the credentials\n"
-		"that no secret covers. Runs no command and never prints a value.",
 	.groups = OPTION_GROUPS({ NULL, options_json }, { "Policy", options_policy }),
 	.main = list_main,
 };
@@ -80,8 +77,6 @@ static const struct command command_providers = {
 	.name = "secrets providers",
 	.usage = "[--json]",
 	.summary = "list the services whose variables are known",
-	.more = "For these, `agentbox run --secret NAME` is enough. GATEWAY is the variable in\n"
-		"which the service's libraries look for another URL.",
 	.groups = groups_json,
 	.bare = true,
 	.main = providers_main,
@@ -95,9 +90,6 @@ static const struct command command_providers = {
 static const struct command command_secrets_check = {
 	.name = "secrets check",
 	.summary = "check that every source gives a usable value",
-	.more = "Reads each source once, as a run would, and runs the commands among them. Never\n"
-		"prints a value. A NAME that is not in the policy is treated as with --secret.\n"
-		"The exit status is 0 if all of them work, else 1.",
 	OF_SECRETS,
 	.main = check_main,
 };
@@ -105,9 +97,6 @@ static const struct command command_secrets_check = {
 static const struct command command_rotate = {
 	.name = "secrets rotate",
 	.summary = "replace the placeholders of secrets by new ones",
-	.more = "For a placeholder that got to where it should not be. Without NAME, those of all\n"
-		"secrets in the policy. The old ones are denied, and recorded as tripwires; the\n"
-		"values stay as they are. Active runs keep theirs until they end.",
 	OF_SECRETS,
 	.main = rotate_main,
 };
@@ -116,10 +105,6 @@ const struct command command_secrets = {
 	.name = "secrets",
 	.usage = "list | providers | check | rotate",
 	.summary = "use API keys without exposing them to the box",
-	.more = "The box sees placeholders; the proxy injects the values into requests to the\n"
-		"hosts they belong to. Example:\n"
-		"\n"
-		"  agentbox run --secret OPENAI_API_KEY -- python3 ask.py",
 	.groups = groups_common,
 	.subs = SUBS(&command_list, &command_providers, &command_secrets_check, &command_rotate),
 };

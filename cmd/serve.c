@@ -49,8 +49,6 @@ const struct command command_serve = {
 	.name = "serve",
 	.usage = "[--fd N]",
 	.summary = "run commands in boxes for another program",
-	.more = "Reads requests and writes replies and events, one JSON object per line; the\n"
-		"library and the bindings use it. Every run ends when the channel does.",
 	.groups = OPTION_GROUPS({ "Channel", options_serve }),
 	.bare = true,
 	.main = serve_main,

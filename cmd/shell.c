@@ -105,9 +105,6 @@ const struct command command_shell = {
 	.name = "shell",
 	.usage = "[OPTIONS] [NAME]",
 	.summary = "open a shell in a box",
-	.more = "Starts your shell in the kept box NAME (agentbox run --keep). Without NAME it\n"
-		"uses the only kept box, or else a new box in this folder that ends with it.\n"
-		"The prompt begins with the id of the box, which is AGENTBOX inside.",
 	.groups = OPTION_GROUPS({ "Start of a new box", options_start },
 				{ "Policy of a new box", options_policy }),
 	.runs = true,

@@ -50,9 +50,6 @@ const struct command command_stop = {
 	.name = "stop",
 	.usage = "[--json] [--grace DURATION] RUN... | --all",
 	.summary = "end a run",
-	.more = "The command gets TERM; everything that is left in the box after the grace period\n"
-		"gets KILL. RUN is an id or a name (agentbox ps). Returns when the run has ended,\n"
-		"says what ended, and if changes in its layer wait for apply or discard.",
 	.groups = OPTION_GROUPS({ NULL, options_stop }),
 	.words = { 0, SIZE_MAX },
 	.main = stop_main,

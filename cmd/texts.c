@@ -1,4 +1,5 @@
-/* Texts that the program carries: the manual, the examples of --help and the completions (scripts/embed). */
+/* Texts that the program carries: the manual, the paragraphs and examples of --help, and the
+ * completions (scripts/embed). */
 #include "cmd.h"
 
 const char *find_text(const char *texts, const char *name)

@@ -102,9 +102,6 @@ const struct command command_trust = {
 	.name = "trust",
 	.usage = "[OPTIONS] [FILE]",
 	.summary = "let a project's .agentbox.json widen the policy",
-	.more = "Shows the file, or what changed since you trusted it, and what it would allow;\n"
-		"then asks. FILE defaults to .agentbox.json in the current directory. Until you\n"
-		"trust it, the file can only tighten the box. Any change to it ends the trust.",
 	.groups = OPTION_GROUPS({ NULL, options_trust }),
 	.words = { 0, 1 },
 	.main = trust_main,

@@ -86,10 +86,6 @@ const struct command command_undo = {
 	.name = "undo",
 	.usage = "[--theirs|--ours] [--json] [RUN|NAME]",
 	.summary = "take the last apply back",
-	.more = "The host's files become what they were before the apply, and the changes wait in\n"
-		"the layer again. Then the apply before it can be taken back, up to 16. If a file\n"
-		"changed since the apply, nothing is taken back unless you decide: --theirs takes\n"
-		"it back and loses the later change, --ours leaves it.",
 	.groups = OPTION_GROUPS({ NULL, options_changed }, { NULL, options_json }),
 	.words = { 0, 1 },
 	.main = undo_main,

@@ -15,8 +15,6 @@ const struct command command_version = {
 	.name = "version",
 	.usage = "[--json]",
 	.summary = "show the version and the build",
-	.more = "The build is the commit that the program was made from; name both in a report\n"
-		"of a problem. The same: agentbox --version, agentbox -V.",
 	.groups = groups_json,
 	.bare = true,
 	.main = version_main,

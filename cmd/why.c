@@ -49,17 +49,6 @@ const struct command command_why = {
 	.name = "why",
 	.usage = "[OPTIONS] [ID|RUN|HOST|PATH|COMMAND|VARIABLE|last]",
 	.summary = "explain why something is denied, and what would allow it",
-	.more = "ID is printed with each denial: 7kq2x-1 for a host, 7kq2x-e1 for a program,\n"
-		"7kq2x-f1 for a file or a system call, 7kq2x-q1 for a file in quarantine. For a\n"
-		"run (an id or a name), why lists its denials; with `last` it explains the last\n"
-		"denial of the latest run, and without an argument also what else it denied.\n"
-		"\n"
-		"About a host, a path, a command or a variable of yours it answers from the\n"
-		"settings of this folder, without a run:\n"
-		"\n"
-		"    agentbox why files.example.com:8080\n"
-		"    agentbox why ~/.npmrc\n"
-		"    agentbox why -- git push",
 	.groups = OPTION_GROUPS({ NULL, options_why }, { NULL, options_files }),
 	.words = { 0, SIZE_MAX },
 	.main = why_main,
