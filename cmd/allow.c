@@ -31,7 +31,7 @@ static void print_change(const struct ab_permitted *p)
 	if (!p->diff.len)
 		return;
 	printf("%s:\n", file);
-	print_each("  ", &p->diff, "");
+	print_safe("  ", &p->diff);
 }
 
 static void print_rerun(const struct ab_permitted *p)

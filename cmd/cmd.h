@@ -231,6 +231,8 @@ int print_made(char *text, const struct ab_strv *notes);
 int read_input(FILE *file, size_t most, struct ab_buf *b);
 /* Each line, escaped, between the two texts. */
 void print_each(const char *before, const struct ab_strv *lines, const char *after);
+/* Lines that are escaped already, such as those of a diff, which may have tabs. */
+void print_safe(const char *before, const struct ab_strv *lines);
 
 /* hook.c: the policy options as given, for another command line, with absolute paths, also in
  * args->input. After ab_caller_init(). */

@@ -22,7 +22,7 @@ static void print_changed(const struct ab_settings_changed *changed)
 		printf("%s: no changes\n", safe);
 	else
 		printf("%s:\n", safe);
-	print_each("", &changed->diff, "");
+	print_safe("", &changed->diff);
 	fflush(stdout);
 	tell_notes(&changed->notes);
 }

@@ -152,7 +152,7 @@ int apply_plan(const struct args *args, const struct ab_hook_plan *plan, const c
 		printf("%s %s\n", path, nothing);
 	} else {
 		printf("%s\n", path);
-		print_each("  ", &plan->diff, "");
+		print_safe("  ", &plan->diff);
 		if (get_consent(args, "Write this?",
 				"nothing was written: there is no terminal to ask on; to write "
 				"this change, add --yes",

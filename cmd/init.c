@@ -29,7 +29,7 @@ static void print_plan(const struct ab_init_plan *plan)
 	if (!plan->after)
 		return;
 	printf("\n%s\n", path);
-	print_each("  ", &plan->diff, "");
+	print_safe("  ", &plan->diff);
 	printf("\n");
 }
 
@@ -67,7 +67,7 @@ static void offer_hook(struct args *args, const char *agent, const char *hook)
 		ab_autofree char *path = ab_escape(plan.path);
 
 		printf("\n%s\n", path);
-		print_each("  ", &plan.diff, "");
+		print_safe("  ", &plan.diff);
 		if (!confirm("Install this hook, which runs each command of the agent in the box?"))
 			printf("not installed\n");
 		else if (ab_hook_apply(&args->input, &plan, &err) < 0)

@@ -123,6 +123,12 @@ void print_each(const char *before, const struct ab_strv *lines, const char *aft
 	}
 }
 
+void print_safe(const char *before, const struct ab_strv *lines)
+{
+	for (size_t i = 0; i < lines->len; i++)
+		printf("%s%s\n", before, lines->v[i]);
+}
+
 bool can_ask(void)
 {
 	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);

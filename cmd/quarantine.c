@@ -108,7 +108,7 @@ static void print_scanned(const struct args *args, const struct ab_scanned *s)
 			 ab_list(&s->findings), s->complete);
 		return;
 	}
-	print_each("", &s->findings, "");
+	print_safe("", &s->findings);
 	if (!s->findings.len)
 		printf("nothing was found\n");
 }

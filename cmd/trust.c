@@ -12,7 +12,7 @@ static void print_lines(const char *title, const struct ab_strv *lines)
 	if (!lines->len)
 		return;
 	printf("%s\n", title);
-	print_each("  ", lines, "");
+	print_safe("  ", lines);
 }
 
 /* The lines of a review are safe to print as they are. */
