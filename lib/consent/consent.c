@@ -90,8 +90,7 @@ void ab_consent_key(const struct ab_command *c, char ret_key[65])
 		ab_approval_key("argv", c->argv, c->argc, c->cwd, policy, ret_key);
 }
 
-__attribute__((format(printf, 3, 4))) static void say(const struct consent *c, enum ab_level level,
-						      const char *fmt, ...)
+void ab_request_say(const struct ab_request *request, enum ab_level level, const char *fmt, ...)
 {
 	ab_autofree char *text = NULL;
 	va_list ap;
@@ -99,14 +98,14 @@ __attribute__((format(printf, 3, 4))) static void say(const struct consent *c, e
 	va_start(ap, fmt);
 	text = ab_vprintf(fmt, ap);
 	va_end(ap);
-	c->request->say(c->request->arg, level, text);
+	request->say(request->arg, level, text);
 }
 
 static void warn_of(const struct consent *c, const char *what, const struct ab_error *err)
 {
-	say(c, AB_SAY_WARNING, "%s%s", what, err->text);
+	ab_request_say(c->request, AB_SAY_WARNING, "%s%s", what, err->text);
 	if (err->hint[0])
-		say(c, AB_SAY_WARNING, "          %s", err->hint);
+		ab_request_say(c->request, AB_SAY_WARNING, "          %s", err->hint);
 }
 
 /* "Publishes commits." in the middle of a sentence: "publishes commits". */
@@ -341,9 +340,10 @@ static void blank_values(struct consent *c, struct ab_arena *arena)
 static void report_verdict(const struct consent *c, const struct ab_consent *got)
 {
 	if (c->request->verbose > 0)
-		say(c, AB_SAY_DETAIL, "verdict: %s%s%s%s%s%s", ab_decision_names[got->decision],
-		    c->rule[0] ? " (rule " : "", c->rule, c->rule[0] ? ")" : "",
-		    got->approved ? ", approved: " : "", got->approved ? got->approved : "");
+		ab_request_say(c->request, AB_SAY_DETAIL, "verdict: %s%s%s%s%s%s",
+			       ab_decision_names[got->decision], c->rule[0] ? " (rule " : "",
+			       c->rule, c->rule[0] ? ")" : "", got->approved ? ", approved: " : "",
+			       got->approved ? got->approved : "");
 }
 
 /* The arena holds what the judgement points to. */
@@ -390,9 +390,10 @@ static void explain_hidden(const struct consent *c, const struct ab_strv *paths)
 		ab_buf_puts(&options, " --read ");
 		ab_quote(&options, paths->v[i]);
 	}
-	say(c, AB_SAY_NOTE, "%s %s hidden in the box; to show %s in one run: agentbox run%s -- ...",
-	    paths->v[0], paths->len == 1 ? "is" : "and others are", paths->len == 1 ? "it" : "them",
-	    options.data);
+	ab_request_say(c->request, AB_SAY_NOTE,
+		       "%s %s hidden in the box; to show %s in one run: agentbox run%s -- ...",
+		       paths->v[0], paths->len == 1 ? "is" : "and others are",
+		       paths->len == 1 ? "it" : "them", options.data);
 }
 
 /* Would a yes change nothing, because the box hides what the command reads? */

@@ -65,6 +65,10 @@ struct ab_request {
 	bool prepares; /* only prepares a box (session/warm/warm.h): takes no rule that was granted for one run */
 };
 
+/* Calls `say`. */
+__attribute__((format(printf, 3, 4))) void
+ab_request_say(const struct ab_request *request, enum ab_level level, const char *fmt, ...);
+
 static inline const char *ab_request_start(const struct ab_request *request)
 {
 	return request->start ? request->start : request->policy.cwd;

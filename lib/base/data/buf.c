@@ -197,6 +197,15 @@ size_t ab_printable(const char *text, size_t left)
 	return n && !ab_utf8_hidden(c) ? n : 0;
 }
 
+bool ab_all_printable(const char *s)
+{
+	size_t left = strlen(s), n;
+
+	for (; left && (n = ab_printable(s, left)) > 0; s += n)
+		left -= n;
+	return left == 0;
+}
+
 /* Printable ASCII except the quote and the backslash. */
 static const bool is_plain[256] = {
 	[' ' ... '!'] = true,

@@ -86,6 +86,8 @@ size_t ab_utf8_put(uint32_t c, char ret[4]);
 bool ab_utf8_hidden(uint32_t c);
 /* The length of the character at s if it may be shown, else 0. */
 size_t ab_printable(const char *s, size_t left);
+/* May all of it be shown? */
+bool ab_all_printable(const char *s);
 
 /* ab_buf_escape() as a new string. */
 char *ab_escape(const char *s);

@@ -17,17 +17,6 @@ static const char *const optional_sockets[] = {
 	"/run/systemd/resolve/*",
 };
 
-static bool is_printable(const char *s)
-{
-	size_t left = strlen(s), n;
-
-	while (left && (n = ab_printable(s, left)) > 0) {
-		s += n;
-		left -= n;
-	}
-	return left == 0;
-}
-
 /* "agentbox run --write /x -- ..."; "" if the value cannot be typed. */
 static const char *suggest_option(struct ab_arena *arena, const char *option, const char *mark,
 				  const char *value)
@@ -35,7 +24,7 @@ static const char *suggest_option(struct ab_arena *arena, const char *option, co
 	ab_autobuf struct ab_buf b = { 0 };
 	ab_autofree char *word = ab_printf("%s%s", mark, value);
 
-	if (!is_printable(word))
+	if (!ab_all_printable(word))
 		return "";
 	ab_buf_printf(&b, "agentbox run %s ", option);
 	ab_quote(&b, word);

@@ -136,18 +136,6 @@ void ab_label_fold(const char *path, struct ab_buf *ret)
 	}
 }
 
-static bool has_hidden(const char *text)
-{
-	while (*text) {
-		size_t n = ab_printable(text, strlen(text));
-
-		if (n == 0)
-			return true;
-		text += n;
-	}
-	return false;
-}
-
 /* Does a link with this target at this path stay in the tree, whatever else is in it?
  * ".." behind another name depends on where that name leads, so it does not. */
 static bool leaves_tree(const char *path, const char *target)
@@ -279,7 +267,7 @@ void ab_labels_find(const struct ab_label_input *in, struct ab_label_hits *ret)
 	check_link(in, ret);
 	check_mode(in, folded.data, ret);
 	check_size(c, ret);
-	if (c->is != AB_TYPE_NONE && has_hidden(c->path))
+	if (c->is != AB_TYPE_NONE && !ab_all_printable(c->path))
 		ab_label_add(ret, AB_LABEL_HIDDEN, NULL, "in the name");
 	if (in->mass && ab_change_deletes(c))
 		ab_label_add(ret, AB_LABEL_MASS, NULL, NULL);

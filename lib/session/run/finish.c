@@ -6,7 +6,6 @@
  */
 #include "session/run/run_state.h"
 
-#include <sys/ioctl.h>
 #include <sys/wait.h>
 
 #include "base/text/units.h"
@@ -25,6 +24,7 @@
 #include "session/run/prepare.h"
 #include "session/run/run.h"
 #include "terminal/columns.h"
+#include "terminal/tty.h"
 
 enum { FIRST_MS = 2 }; /* how long the broker may go first */
 
@@ -323,19 +323,10 @@ static void say_full(const struct run *r)
 		ab_run_say(r, AB_SAY_WARNING, "%s", full);
 }
 
-/* The columns of the terminal that shows our messages; 0: it is not one. */
-static size_t get_width(void)
-{
-	struct winsize size;
-
-	return isatty(STDERR_FILENO) && ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col
-										     : 0;
-}
-
 /* A row is cut where the terminal ends; a command to copy is not. */
 static void say_denials(const struct run *r, const struct ab_strv *lines)
 {
-	size_t width = get_width();
+	size_t width = ab_tty_columns(STDERR_FILENO, 0);
 
 	for (size_t i = 0; i < lines->len; i++) {
 		const char *line = lines->v[i];

@@ -16,17 +16,6 @@
 #include "session/stay/stay.h"
 #include "terminal/terminal.h"
 
-void ab_run_say(const struct run *r, enum ab_level level, const char *fmt, ...)
-{
-	ab_autofree char *text = NULL;
-	va_list ap;
-
-	va_start(ap, fmt);
-	text = ab_vprintf(fmt, ap);
-	va_end(ap);
-	r->request->say(r->request->arg, level, text);
-}
-
 void ab_run_say_all(const struct run *r, enum ab_level level, const struct ab_strv *lines)
 {
 	for (size_t i = 0; i < lines->len; i++)

@@ -124,8 +124,7 @@ void ab_run_abandon_tools(struct run *r);
 void ab_run_abandon_containers(struct run *r);
 
 /* live.c */
-__attribute__((format(printf, 3, 4))) void ab_run_say(const struct run *r, enum ab_level level,
-						      const char *fmt, ...);
+#define ab_run_say(r, ...) ab_request_say((r)->request, __VA_ARGS__)
 void ab_run_say_all(const struct run *r, enum ab_level level, const struct ab_strv *lines);
 void ab_run_say_guarantees(const struct run *r, const char *who, const struct ab_strv *held);
 /* Let the command start. If the box is already gone, its error is read later. */

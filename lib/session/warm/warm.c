@@ -504,7 +504,7 @@ int ab_warm_run(struct ab_warm *w, const struct ab_request *rq, int *ret_status,
 		struct ab_error *err)
 {
 	struct ab_prepared now;
-	ab_autofree char *why = NULL, *said = NULL;
+	ab_autofree char *why = NULL;
 	int result;
 
 	/* The run without the box reports the error. */
@@ -515,8 +515,7 @@ int ab_warm_run(struct ab_warm *w, const struct ab_request *rq, int *ret_status,
 	}
 	why = take(w, rq, &now);
 	if (why) {
-		said = ab_printf("the prepared box is not used: %s", why);
-		rq->say(rq->arg, AB_SAY_DETAIL, said);
+		ab_request_say(rq, AB_SAY_DETAIL, "the prepared box is not used: %s", why);
 		ab_prepared_fini(&now);
 		discard(w);
 		return 1;

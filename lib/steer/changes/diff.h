@@ -4,7 +4,7 @@
  * except that an apply that was interrupted is completed or taken back first.
  *
  * For a run without a layer above its workspace it shows what is known without one
- * (steer/changes/run_changes.h).
+ * (steer/changes/run_changes.c).
  */
 #include "base/base.h"
 #include "layer/diff/show.h"

@@ -24,7 +24,7 @@ bool ab_diff_wants(const struct ab_strv *paths, const struct ab_change *change);
 /* Is a change with these labels in the part that is asked for? */
 bool ab_diff_wants_labels(const struct ab_diff_request *request, const struct ab_label_hits *hits);
 
-/* run_changes_text.c: a run without a layer; `state` is the path of the state folder. */
+/* run_changes.c: a run without a layer; `state` is the path of the state folder. */
 int ab_diff_run(const struct ab_policy_input *input, const struct ab_diff_request *request,
 		const struct ab_found_run *run, const char *state, struct ab_diff_out *out,
 		struct ab_diff_report *report, struct ab_error *err);

@@ -231,20 +231,10 @@ static void add_name(struct ab_imported *im, struct ab_strv *list, unsigned line
 		ab_strv_add_once(list, value);
 }
 
-static bool is_printable(const char *s)
-{
-	for (size_t n, left = strlen(s); left; s += n, left -= n) {
-		n = ab_printable(s, left);
-		if (!n)
-			return false;
-	}
-	return true;
-}
-
 void ab_imported_add(struct ab_imported *im, const struct ab_import_row *row, unsigned line,
 		     const char *path, const char *key, const char *value)
 {
-	if (row->as != AB_IMPORT_NOTHING && row->as != AB_IMPORT_LEFT && !is_printable(value)) {
+	if (row->as != AB_IMPORT_NOTHING && row->as != AB_IMPORT_LEFT && !ab_all_printable(value)) {
 		ab_imported_leave(im, line, path, value, "has hidden characters");
 		return;
 	}

@@ -198,7 +198,8 @@ static int plan_file(const struct ab_policy_input *in, struct ab_init_plan *plan
 	return 0;
 }
 
-static int find_workspace(const struct ab_policy_input *in, char **ret, struct ab_error *err)
+static int open_workspace(const struct ab_policy_input *in, char **ret, int *ret_dir,
+			  struct ab_error *err)
 {
 	struct ab_policy_input without = *in;
 	struct ab_policy *policy;
@@ -209,7 +210,8 @@ static int find_workspace(const struct ab_policy_input *in, char **ret, struct a
 		return -1;
 	*ret = ab_strdup(policy->workspace);
 	ab_policy_free(policy);
-	return 0;
+	*ret_dir = open(*ret, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return *ret_dir < 0 ? ab_fail(err, AB_ESYSTEM, errno, "open %s", *ret) : 0;
 }
 
 int ab_init_look(const struct ab_policy_input *in, struct ab_init_plan *ret, struct ab_error *err)
@@ -218,11 +220,8 @@ int ab_init_look(const struct ab_policy_input *in, struct ab_init_plan *ret, str
 	ab_autoclose int dir = -1;
 
 	*ret = (struct ab_init_plan){ 0 };
-	if (find_workspace(in, &workspace, err) < 0)
+	if (open_workspace(in, &workspace, &dir, err) < 0)
 		return -1;
-	dir = open(workspace, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "open %s", workspace);
 	ab_toolchains_detect(workspace, &ret->presets, &ret->evidence);
 	find_remote(dir, ret);
 	find_registries(in, ret);
@@ -314,11 +313,8 @@ int ab_init_create(const struct ab_policy_input *in, const char *text, char **re
 	struct ab_init_plan plan = { 0 };
 	ab_autoclose int dir = -1;
 
-	if (find_workspace(in, &workspace, err) < 0)
+	if (open_workspace(in, &workspace, &dir, err) < 0)
 		return -1;
-	dir = open(workspace, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "open %s", workspace);
 	path = ab_path_join(workspace, AB_PROJECT_CONFIG);
 	if (faccessat(dir, AB_PROJECT_CONFIG, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
 		ab_fail(err, AB_ECONFIG, 0, "%s exists, and is not overwritten", path);

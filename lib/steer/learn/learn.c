@@ -9,6 +9,7 @@
 #include "base/system/new_file.h"
 #include "base/text/json_scan.h"
 #include "base/text/text_diff.h"
+#include "base/text/words.h"
 #include "consent/ask/process_chain.h"
 #include "policy/edit/json_edit.h"
 #include "policy/layers/layers.h"
@@ -85,10 +86,14 @@ static char *real_path(const char *path)
 /* Dotfiles are often links to a folder elsewhere. */
 static void find_places(const struct ab_policy_input *input, struct ab_lesson *lesson)
 {
+	const char *list, *word;
+
 	lesson->home = real_path(input->home);
 	lesson->workspace = real_path(lesson->own->workspace);
-	for (size_t i = 0; lesson->home && ab_learned_closed[i]; i++) {
-		ab_autofree char *path = ab_path_join(lesson->home, ab_learned_closed[i]);
+	list = lesson->home ? ab_learned_closed : "";
+	for (size_t n; (word = ab_word_next(&list, &n));) {
+		ab_autofree char *name = ab_strndup(word, n);
+		ab_autofree char *path = ab_path_join(lesson->home, name);
 		char *real = realpath(path, NULL);
 
 		if (real && strcmp(real, path) != 0)

@@ -43,10 +43,9 @@ struct ab_learned_from {
 	const struct ab_secrets *secrets; /* of the run; or NULL */
 };
 
-/* Folders below the home folder that are never opened automatically; ends with
- * NULL. Records hold real paths, so the caller resolves those that are links
- * (`closed` above). */
-extern const char *const ab_learned_closed[];
+/* Folders below the home folder that are never opened automatically, as words. Records hold real
+ * paths, so the caller resolves those that are links (`closed` above). */
+extern const char ab_learned_closed[];
 
 /* The text of a settings file, with its final newline; free it. */
 char *ab_learned_policy(const struct ab_learned *learned, const struct ab_learned_from *from);

@@ -1,6 +1,7 @@
 /*
  * Hosts and folders that a learned policy must not contain, or only with a reason.
  */
+#include "base/text/words.h"
 #include "policy/model/policy.h"
 #include "policy/values/host.h"
 #include "steer/learn/learned_state.h"
@@ -10,47 +11,29 @@
  * Hosts with their subdomains. Order does not matter: none is below another.
  */
 static const struct {
-	const char *host;
-	const char *why;
+	const char *why, *hosts;
 } risky_hosts[] = {
-#define PASTE "anyone can upload and read files there"
-	{ "0x0.st", PASTE },	      { "anonfiles.com", PASTE },
-	{ "bashupload.com", PASTE },  { "catbox.moe", PASTE },
-	{ "dpaste.com", PASTE },      { "dpaste.org", PASTE },
-	{ "file.io", PASTE },	      { "gist.github.com", PASTE },
-	{ "gofile.io", PASTE },	      { "hastebin.com", PASTE },
-	{ "ix.io", PASTE },	      { "mega.nz", PASTE },
-	{ "paste.ee", PASTE },	      { "paste.rs", PASTE },
-	{ "pastebin.com", PASTE },    { "pixeldrain.com", PASTE },
-	{ "sprunge.us", PASTE },      { "temp.sh", PASTE },
-	{ "termbin.com", PASTE },     { "tmpfiles.org", PASTE },
-	{ "transfer.sh", PASTE },     { "wetransfer.com", PASTE },
-#define HOOK "delivers messages to anyone who registered an address"
-	{ "api.telegram.org", HOOK }, { "burpcollaborator.net", HOOK },
-	{ "discord.com", HOOK },      { "discordapp.com", HOOK },
-	{ "hooks.slack.com", HOOK },  { "interact.sh", HOOK },
-	{ "oast.fun", HOOK },	      { "oast.live", HOOK },
-	{ "oast.me", HOOK },	      { "oast.online", HOOK },
-	{ "oast.pro", HOOK },	      { "oast.site", HOOK },
-	{ "oastify.com", HOOK },      { "pipedream.net", HOOK },
-	{ "requestbin.com", HOOK },   { "requestbin.net", HOOK },
-	{ "webhook.site", HOOK },
-#define TUNNEL "can lead to anyone's machine"
-	{ "bore.pub", TUNNEL },	      { "duckdns.org", TUNNEL },
-	{ "loca.lt", TUNNEL },	      { "localhost.run", TUNNEL },
-	{ "lhr.life", TUNNEL },	      { "localtunnel.me", TUNNEL },
-	{ "ngrok.app", TUNNEL },      { "ngrok.dev", TUNNEL },
-	{ "ngrok.io", TUNNEL },	      { "ngrok-free.app", TUNNEL },
-	{ "ngrok-free.dev", TUNNEL }, { "pagekite.me", TUNNEL },
-	{ "serveo.net", TUNNEL },     { "trycloudflare.com", TUNNEL },
-	{ "ts.net", TUNNEL },
+	{ "anyone can upload and read files there",
+	  "0x0.st anonfiles.com bashupload.com catbox.moe dpaste.com dpaste.org "
+	  "file.io gist.github.com gofile.io hastebin.com ix.io mega.nz paste.ee "
+	  "paste.rs pastebin.com pixeldrain.com sprunge.us temp.sh termbin.com "
+	  "tmpfiles.org transfer.sh wetransfer.com" },
+	{ "delivers messages to anyone who registered an address",
+	  "api.telegram.org burpcollaborator.net discord.com discordapp.com "
+	  "hooks.slack.com interact.sh oast.fun oast.live oast.me oast.online "
+	  "oast.pro oast.site oastify.com pipedream.net requestbin.com "
+	  "requestbin.net webhook.site" },
+	{ "can lead to anyone's machine",
+	  "bore.pub duckdns.org loca.lt localhost.run lhr.life localtunnel.me "
+	  "ngrok.app ngrok.dev ngrok.io ngrok-free.app ngrok-free.dev pagekite.me "
+	  "serveo.net trycloudflare.com ts.net" },
 };
 
-static bool is_below(const char *name, const char *top)
+static bool is_below(const char *name, const char *top, size_t len)
 {
-	size_t n = strlen(name), len = strlen(top);
+	size_t n = strlen(name);
 
-	return n >= len && strcmp(name + n - len, top) == 0 &&
+	return n >= len && memcmp(name + n - len, top, len) == 0 &&
 	       (n == len || name[n - len - 1] == '.');
 }
 
@@ -58,9 +41,13 @@ static const char *find_host(const struct ab_host *host)
 {
 	if (host->kind != AB_HOST_NAME)
 		return "an address instead of a name: it may belong to someone else tomorrow";
-	for (size_t i = 0; i < AB_COUNT(risky_hosts); i++)
-		if (is_below(host->text, risky_hosts[i].host))
-			return risky_hosts[i].why;
+	for (size_t i = 0; i < AB_COUNT(risky_hosts); i++) {
+		const char *list = risky_hosts[i].hosts, *top;
+
+		for (size_t n; (top = ab_word_next(&list, &n));)
+			if (is_below(host->text, top, n))
+				return risky_hosts[i].why;
+	}
 	return NULL;
 }
 
@@ -88,50 +75,13 @@ static const char *const system_folders[] = {
 
 /* Folders in the home folder from which programs take keys, settings or other
  * programs, with everything in them. */
-const char *const ab_learned_closed[] = {
-	".agentbox",
-	".aws",
-	".azure",
-	".bashrc.d",
-	".cargo/bin",
-	".claude",
-	".codex",
-	".config",
-	".docker",
-	".emacs.d",
-	".gem/bin",
-	".gemini",
-	".git-templates",
-	".gnupg",
-	".gradle/init.d",
-	".ipython",
-	".jupyter",
-	".kube",
-	".local/bin",
-	".local/lib",
-	".local/share/applications",
-	".local/share/nvim",
-	".local/state/agentbox",
-	".mozilla",
-	".npm-global",
-	".nvm",
-	".oh-my-zsh",
-	".password-store",
-	".pyenv",
-	".rbenv",
-	".rustup",
-	".sdkman",
-	".ssh",
-	".terraform.d",
-	".thunderbird",
-	".vim",
-	".vscode",
-	".vscode-server",
-	".zsh",
-	"bin",
-	"go/bin",
-	NULL,
-};
+const char ab_learned_closed[] =
+	".agentbox .aws .azure .bashrc.d .cargo/bin .claude .codex .config .docker "
+	".emacs.d .gem/bin .gemini .git-templates .gnupg .gradle/init.d .ipython "
+	".jupyter .kube .local/bin .local/lib .local/share/applications "
+	".local/share/nvim .local/state/agentbox .mozilla .npm-global .nvm .oh-my-zsh "
+	".password-store .pyenv .rbenv .rustup .sdkman .ssh .terraform.d .thunderbird "
+	".vim .vscode .vscode-server .zsh bin go/bin";
 
 static bool is_system(const char *folder)
 {
@@ -150,8 +100,11 @@ static bool is_overlapping(const char *folder, const char *top)
 
 static bool is_closed(const char *folder, const struct ab_learned_from *from)
 {
-	for (size_t i = 0; from->home && ab_learned_closed[i]; i++) {
-		ab_autofree char *top = ab_path_join(from->home, ab_learned_closed[i]);
+	const char *list = from->home ? ab_learned_closed : "", *word;
+
+	for (size_t n; (word = ab_word_next(&list, &n));) {
+		ab_autofree char *name = ab_strndup(word, n);
+		ab_autofree char *top = ab_path_join(from->home, name);
 
 		if (is_overlapping(folder, top))
 			return true;

@@ -204,25 +204,13 @@ struct ab_policy *ab_permit_policy(const struct ab_permit_job *job, struct ab_er
 /* Nobody copies a longer command from a message. */
 enum { COMMAND_MAX = 400 };
 
-/* Can a terminal show it, so that it can be copied? */
-static bool is_plain(const char *text)
-{
-	size_t left = strlen(text), n;
-
-	for (; left; text += n, left -= n) {
-		n = ab_printable(text, left);
-		if (n == 0)
-			return false;
-	}
-	return true;
-}
-
 char *ab_permit_flag(const char *flag, const char *value)
 {
 	struct ab_buf b = { 0 };
 
 	ab_buf_printf(&b, "%s ", flag);
-	if (is_plain(value))
+	/* If a terminal can show it, so that it can be copied. */
+	if (ab_all_printable(value))
 		ab_quote(&b, value);
 	else
 		ab_buf_puts(&b, "...");
@@ -235,7 +223,7 @@ static void add_command(struct ab_buf *b, const json_t *start)
 	ab_autobuf struct ab_buf words = { 0 };
 
 	ab_process_chain_command(&words, json_object_get(start, "command"), COMMAND_MAX);
-	if (words.len && words.len <= COMMAND_MAX && is_plain(words.data))
+	if (words.len && words.len <= COMMAND_MAX && ab_all_printable(words.data))
 		ab_buf_puts(b, words.data);
 	else
 		ab_buf_puts(b, "...");
