@@ -157,6 +157,20 @@ no_sets()
 	host_snapshot --no-times "$HOME" | diff "$TEST_DIR/before" -
 }
 
+# The home folder has no layer then, and the run's set is that of the review alone.
+@test "review: with a name, and a home folder that is writable itself" {
+	local out
+	for out in "" old; do
+		agentbox run --review --name dev --write "$HOME" -- sh -c 'cat f; echo old >f; echo new >~/real'
+		[ "$status" -eq 0 ]
+		[[ "$output" == *"$out"*"1 change; to see and keep it: agentbox diff dev"* ]]
+		[ ! -e f ]
+		[ "$(cat ~/real)" = new ]
+	done
+	agentbox apply dev --all
+	[ "$(cat f)" = old ]
+}
+
 @test "review=auto: changes without a label are applied, the others wait" {
 	make_repo
 	agentbox run --review=auto --result "$TEST_DIR/result" -- sh -c '

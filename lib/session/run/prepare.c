@@ -398,7 +398,7 @@ static void look_at_home(struct ab_prepared *p, const struct ab_request *rq)
 	ab_home_look(&setup, &p->host, &p->notes, &p->details);
 	note_replaced(p);
 	if (p->kept.home && !ab_layer_mounts_find(&p->host.facts.layers, p->kept.home))
-		ab_kept_layers_leave_home(&p->kept, AB_LAYER_STORE(&p->state));
+		ab_kept_layers_leave_home(&p->kept, AB_LAYER_STORE(&p->state), p->review);
 	ab_home_return_begin(p->policy, p->host.facts.layers.len ? p->host.home : NULL,
 			     p->kept.upper ? &p->kept.set : NULL, &p->returns, &p->notes);
 }

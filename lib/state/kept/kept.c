@@ -211,16 +211,18 @@ static void release_set(struct ab_layer_set *set, bool unneeded, const struct ab
 	ab_layer_set_fini(set);
 }
 
-void ab_kept_layers_leave_home(struct ab_kept_layers *kept, const struct ab_layer_store *store)
+void ab_kept_layers_leave_home(struct ab_kept_layers *kept, const struct ab_layer_store *store,
+			       const struct ab_layer_set *review)
 {
-	release_set(&kept->set, kept->copy, store);
+	if (review != &kept->set)
+		release_set(&kept->set, kept->copy, store);
 	ab_free_all(kept->upper, kept->work, kept->below);
 	kept->upper = kept->work = kept->below = NULL;
 }
 
 void ab_kept_layers_fini(struct ab_kept_layers *kept, const struct ab_layer_store *store)
 {
-	ab_kept_layers_leave_home(kept, store);
+	ab_kept_layers_leave_home(kept, store, NULL);
 	release_set(&kept->review, false, store);
 	free(ab_take(kept->home));
 }

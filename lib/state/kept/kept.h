@@ -51,8 +51,10 @@ char *ab_kept_layers_key(const struct ab_policy *policy, const char *name);
  */
 int ab_kept_layers_take(const struct ab_kept_layers_wish *wish, struct ab_kept_layers *ret,
 			struct ab_strv *notes, struct ab_strv *details, struct ab_error *err);
-/* The box does not use the home layer after all: its home folder is the host's. */
-void ab_kept_layers_leave_home(struct ab_kept_layers *kept, const struct ab_layer_store *store);
+/* The box does not use the home layer after all: its home folder is the host's. A review may share
+ * its set. */
+void ab_kept_layers_leave_home(struct ab_kept_layers *kept, const struct ab_layer_store *store,
+			       const struct ab_layer_set *review);
 
 /* For --review: the set of the run's name, or one with the run's id. Locked; `kept` owns it. */
 int ab_kept_layers_review(struct ab_kept_layers *kept, const struct ab_kept_layers_wish *wish,

@@ -51,7 +51,7 @@ static int take_copy(const struct ab_kept_layers_wish *wish, const struct ab_lay
 	if (errnum) {
 		*ret_why = errnum == EFBIG ? "it is larger than 64 MB or 10000 files"
 					   : strerror(errnum);
-		ab_kept_layers_leave_home(kept, &wish->store);
+		ab_kept_layers_leave_home(kept, &wish->store, NULL);
 	}
 	return 0;
 }
