@@ -145,6 +145,19 @@ static int run_attack(struct ab_stage *stage, const struct ab_policy_input *inpu
 	return 0;
 }
 
+/* The box that was attacked has no container filter, because one with it did not start. */
+static void explain_untried(struct ab_attack *attack, const struct ab_error *why)
+{
+	for (size_t i = 0; i < attack->len; i++) {
+		struct ab_attempt *a = &attack->v[i];
+
+		if (a->hold != AB_HOLD_UNTRIED || strcmp(a->wall, "containers") != 0)
+			continue;
+		free(a->seen);
+		a->seen = ab_printf("no box with a container filter starts here: %s", why->text);
+	}
+}
+
 /* In its private folders the box may do anything. To see a wall fail, the folder
  * that it protects must be visible. */
 static int check_place(const char *base, struct ab_error *err)
@@ -178,8 +191,14 @@ int ab_attack(const struct ab_policy_input *input, struct ab_attack *ret, struct
 		return -1;
 	if (check_place(trial.base, err) == 0 && ab_stage_open(&trial, &stage, err) == 0) {
 		result = run_attack(&stage, input, &attack, err);
-		if (result < 0 && attack.len == 0 && ab_stand_ins_without_engine(&trial))
+		if (result < 0 && attack.len == 0 && ab_stand_ins_without_engine(&trial)) {
+			struct ab_error first = *err;
+
 			result = run_attack(&stage, input, &attack, err);
+			explain_untried(&attack, &first);
+			if (result < 0 && strcmp(first.text, err->text) != 0)
+				ab_wrap(err, "%s; without a container filter", first.text);
+		}
 		ab_stage_fini(&stage);
 	}
 	ab_trial_fini(&trial);
