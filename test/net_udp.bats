@@ -93,6 +93,16 @@ sender_end()
 	[ -z "$(origin_connections)" ]
 }
 
+@test "udp: where the kernel gives no log of datagrams, -v says that they are only counted" {
+	need userns
+	agentbox run -v --net filtered --engine no-namespaces -- true
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"agentbox: denied UDP packets are only counted: the kernel gives no log of them"* ]]
+	agentbox run -v --net filtered -- true
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"net-fence"* && "$output" != *"only counted"* ]]
+}
+
 @test "udp: names by the box's own server and datagrams inside the box leave no record" {
 	box_python --allow allowed.test <<-'END'
 	say("name", lookup("allowed.test").split()[0])

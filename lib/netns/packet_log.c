@@ -24,12 +24,16 @@ int ab_packet_log_request(int fd)
 		uint8_t padding[3];
 	} request = { .head = { .nlmsg_len = sizeof(request),
 				.nlmsg_type = NFNL_SUBSYS_ULOG << 8 | NFULNL_MSG_CONFIG,
-				.nlmsg_flags = NLM_F_REQUEST },
+				.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK },
 		      .info = { .res_id = htons(AB_NFT_LOG_GROUP) },
 		      .name = { NLA_HDRLEN + sizeof(request.cmd), NFULA_CFG_CMD },
 		      .cmd = { NFULNL_CFG_CMD_BIND } };
 
-	return ab_netlink_send(fd, &request, sizeof(request));
+	if (ab_netlink_send(fd, &request, sizeof(request)) < 0)
+		return -1;
+	/* Nothing is logged before the answer: no process of the box runs yet. */
+	errno = ab_netlink_answer(fd, &request.head.nlmsg_seq);
+	return errno ? -1 : 0;
 }
 
 static uint16_t read_u16(const uint8_t *p)

@@ -16,6 +16,7 @@
 #include "netns/destination.h"
 #include "netns/listeners.h"
 #include "netns/loopback.h"
+#include "netns/netlink.h"
 #include "netns/packet_log.h"
 #include "netns_help.h"
 #include "tap.h"
@@ -351,6 +352,29 @@ static void no_log(void)
 	ab_network_fini(&net);
 }
 
+/* Another socket has the log: the kernel refuses it to ours, which a request without an answer would
+ * not tell. */
+static void log_taken(void)
+{
+	ab_autoclose int other = ab_netlink_open(NETLINK_NETFILTER);
+	struct ab_network net = { 0 };
+	struct ab_counters counters = { 0 };
+	struct ab_error err = { 0 };
+	int rules;
+
+	ok(ab_packet_log_request(other) == 0, "the first that asks gets the log");
+	ok(ab_network_build(ab_capture_ways, ab_capture_way_count, NULL, 0, &net, &err) == 0 &&
+		   net.capture == AB_CAPTURE_TPROXY && !net.logs,
+	   "the next one is told that it does not %s", err.text);
+	rules = find(&net, AB_LISTENER_COUNTERS, 0);
+	ok(ab_packet_log_request(rules) < 0 && (errno == EPERM || errno == EBUSY),
+	   "with the reason: %s", strerror(errno));
+	datagram_is_refused("203.0.113.1", 443);
+	ok(ab_counters_read(rules, &counters, &err) == 0 && counters.udp == 1,
+	   "and its datagrams are counted %s", err.text);
+	ab_network_fini(&net);
+}
+
 static void ports(void)
 {
 	struct ab_capture_way ways[] = { way_of(AB_CAPTURE_TPROXY), way_of(AB_CAPTURE_REDIRECT) };
@@ -549,6 +573,7 @@ static const struct {
 	{ "tproxy", tproxy, false },
 	{ "redirect", redirect, false },
 	{ "no log", no_log, false },
+	{ "log taken", log_taken, false },
 	{ "ports", ports, false },
 	{ "without IPv6", without_ipv6, false },
 	{ "host ports", host_ports, false },
