@@ -2,12 +2,16 @@
  * For faults.bats: runs a command, counts the system calls of all its processes that can fail, and at
  * the N-th one makes it fail, or kills the process that makes it.
  *
- *	agentbox-fault [-f N] [-k N] [-e ERROR] [-o FILE] COMMAND WORD...
+ *	agentbox-fault [-f N] [-c CALL] [-p PROCESS] [-k N] [-a] [-e ERROR] [-o FILE] COMMAND WORD...
  *
  *	-f N      begin to count when so many files were opened for writing or created
+ *	-c CALL   count only these calls
+ *	-p NAME   count only the calls of processes with this name, which make one at a time
  *	-k N      the N-th call; 0: none
+ *	-a        and all later ones
  *	-e ERROR  EIO, ENOSPC, ..., or KILL
- *	-o FILE   gets "NUMBER CALL", the number of calls that were counted and the one that was hit
+ *	-o FILE   gets "NUMBER CALL PROGRAM PROCESS": how many calls were counted, the one that was hit,
+ *		  the name of the program that made it and of the process
  *
  * Waits for every process, then ends as the command did; 128 + the signal if one ended it.
  */
@@ -172,16 +176,20 @@ static const struct {
 	int number; /* 0: kill */
 } errors[] = {
 	{ "EIO", EIO },	      { "ENOSPC", ENOSPC }, { "ENOMEM", ENOMEM }, { "EACCES", EACCES },
-	{ "EMFILE", EMFILE }, { "EINTR", EINTR },   { "EPERM", EPERM },	  { "KILL", 0 },
+	{ "EMFILE", EMFILE }, { "EINTR", EINTR },   { "EPERM", EPERM },	  { "EEXIST", EEXIST },
+	{ "ESTALE", ESTALE }, { "KILL", 0 },
 };
 
 static struct {
-	long at, seen;	 /* calls */
-	long from, made; /* files that were opened for writing */
+	long at, seen;	       /* calls */
+	long from, made;       /* files that were opened for writing */
+	const char *call, *of; /* only these calls, of these processes */
+	bool later;	       /* all from `at` on */
 	int error;
 	const char *out;
-	const char *hit; /* the call that was hit */
-	pid_t failing;	 /* the thread that is in it */
+	const char *hit;		/* the call that was hit */
+	char program[256], process[32]; /* that made it */
+	pid_t failing;			/* the thread that is in it */
 } fault;
 
 static void fail(const char *what)
@@ -240,15 +248,54 @@ static bool writes_file(const struct __ptrace_syscall_info *info)
 	       info->entry.nr == SYS_mkdirat;
 }
 
+static void read_name(pid_t tid, char ret[32])
+{
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", tid);
+	file = fopen(path, "r");
+	if (!file || !fgets(ret, 32, file))
+		ret[0] = '\0';
+	if (file)
+		fclose(file);
+	ret[strcspn(ret, "\n")] = '\0';
+}
+
+static void note_process(pid_t tid)
+{
+	char path[64], link[4096];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", tid);
+	n = readlink(path, link, sizeof(link) - 1);
+	link[n > 0 ? n : 0] = '\0';
+	snprintf(fault.program, sizeof(fault.program), "%.255s",
+		 strrchr(link, '/') ? strrchr(link, '/') + 1 : link);
+	read_name(tid, fault.process);
+}
+
+static bool is_counted(pid_t tid, const char *name)
+{
+	char process[32];
+
+	if (!name || fault.made < fault.from || (fault.call && strcmp(name, fault.call) != 0))
+		return false;
+	if (fault.of)
+		read_name(tid, process);
+	return !fault.of || strcmp(process, fault.of) == 0;
+}
+
 /* True: the process was killed. */
 static bool enter_call(pid_t tid, const struct __ptrace_syscall_info *info)
 {
 	const char *name = find_name(info->entry.nr);
 
 	fault.made += writes_file(info);
-	if (!name || fault.made < fault.from || ++fault.seen != fault.at)
+	if (!is_counted(tid, name) || !(++fault.seen == fault.at || (fault.later && fault.hit)))
 		return false;
 	fault.hit = name;
+	note_process(tid);
 	if (!fault.error) {
 		kill(tid, SIGKILL);
 		return true;
@@ -345,7 +392,8 @@ static void write_result(void)
 	FILE *file = fault.out ? fopen(fault.out, "w") : NULL;
 
 	if (file) {
-		fprintf(file, "%ld %s\n", fault.seen, fault.hit ? fault.hit : "-");
+		fprintf(file, "%ld %s %s %s\n", fault.seen, fault.hit ? fault.hit : "-",
+			fault.program, fault.process);
 		fclose(file);
 	}
 }
@@ -354,10 +402,19 @@ int main(int argc, char **argv)
 {
 	int option, result;
 
-	while ((option = getopt(argc, argv, "+f:k:e:o:")) != -1) {
+	while ((option = getopt(argc, argv, "+f:c:p:k:ae:o:")) != -1) {
 		switch (option) {
 		case 'f':
 			fault.from = atol(optarg);
+			break;
+		case 'c':
+			fault.call = optarg;
+			break;
+		case 'p':
+			fault.of = optarg;
+			break;
+		case 'a':
+			fault.later = true;
 			break;
 		case 'k':
 			fault.at = atol(optarg);

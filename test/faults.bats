@@ -455,10 +455,23 @@ walls='touch ../../../outside 2>/dev/null && echo HOLE: outside
 	(echo x >.git/hooks/pre-commit) 2>/dev/null && [ "$1" = plain ] && echo HOLE: hook
 	echo 22 >a; rm -r docs; echo n >new; echo done'
 
+# The call was one of ours, and not of the command or of another program.
+ours()
+{
+	[ "$(cut -d' ' -f3 "$TEST_DIR/hit")" = agentbox ]
+}
+
+# A line of ours, or of the loader of our static program before it begins.
+said()
+{
+	[[ "$output" =~ agentbox:\ [^\ ] || "$output" == *"error while loading shared libraries"* ]]
+}
+
 sound()
 {
 	[[ "$output" != *HOLE* ]] || fail "a wall is open"
-	[ "$error" = KILL ] || [ "$status" -ne 125 ] || [[ "$output" == *agentbox:* ]] || fail "nothing is said"
+	[ "$error" = KILL ] || [ "$status" -ne 125 ] || said || fail "nothing is said"
+	[ "$error" = KILL ] || [ "$status" -eq 0 ] || ! ours || said || fail "no reason is given"
 	# A call of the command itself may have failed, and it has many.
 	[ "$error" = KILL ] || [ "$status" -ne 0 ] || [[ "$output" == *done* || "$output" == *"access"* ]] ||
 		[ ! -e docs ] || [ "$(cat a)" = 22 ] || fail "status 0 and no command"
@@ -553,6 +566,7 @@ try_serve()
 		python3 "$TEST_DIR/client.py" 2>&1) || status=$?
 	[ "$status" -ne 124 ] || fail "it hangs"
 	[[ "$output" != *HOLE* ]] || fail "a wall is open"
+	[[ "$output" != *"exit 125 None"* ]] || fail "no reason is given"
 	[ ! -d docs ] || chmod -R u+w docs
 	rm -rf docs new
 	mkdir docs
@@ -576,7 +590,7 @@ serve_with()
 		from serve_client import Client
 		c = Client("$AGENTBOX")
 		r = c.result(c.run(argv=["sh", "-c", open("$TEST_DIR/walls").read(), "sh", "plain"], cwd="$WORKSPACE"))
-		print("exit", r["exit"], r["stdout"])
+		print("exit", r["exit"], r.get("error"), r["stdout"])
 		c.close()
 	PYTHON
 	"$fault" -o "$TEST_DIR/hit" python3 "$TEST_DIR/client.py" >/dev/null 2>&1
@@ -609,6 +623,40 @@ serve_with()
 
 @test "faults: a call of a run that fails" {
 	in_memory near run_with errors
+}
+
+# in_turn NAME STATUS TEXT ARG...: each message of processes with this name that is not sent, alone or with all
+# later ones (-a), ends the command with the status and the text.
+in_turn()
+{
+	local name=$1 want=$2 text=$3 all k
+	shift 3
+
+	"$fault" -c sendmsg -p "$name" -o "$TEST_DIR/hit" "$AGENTBOX" "$@" </dev/null
+	all=$(cut -d' ' -f1 "$TEST_DIR/hit")
+	echo "# $all messages: $*"
+	[ "$all" -ge 3 ]
+	for ((k = 1; k <= all; k++)); do
+		run timeout --kill-after=5 60 "$fault" -c sendmsg -p "$name" -k "$k" $later -e ENOMEM \
+			-o "$TEST_DIR/hit" "$AGENTBOX" "$@" </dev/null
+		echo "$k: $status $output"
+		[ "$status" -eq "$want" ]
+		[[ "$output" =~ $text ]]
+	done
+}
+
+@test "faults: a message of the box that cannot be sent ends the run with a reason" {
+	need userns
+	need landlock:6
+	local later options
+	for options in "" --trace-denials "--net filtered" "--engine no-namespaces"; do
+		later=
+		in_turn agentbox-init 125 '^agentbox: send .*: Cannot allocate memory    \(step: ' run $options -- true
+		later=-a
+		in_turn agentbox-init 125 \
+			'^agentbox: the box.s first process ended without a report    \(step: (network|start|init)\)' \
+			run $options -- true
+	done
 }
 
 # bats test_tags=slow

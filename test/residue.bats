@@ -331,8 +331,8 @@ kill_often()
 	        good = run.returncode == 125 and "broker" in said
 	    else:
 	        # Before the start it is our failure, afterwards the command's end.
-	        good = run.returncode == (137 if ran else 125) or \
-	            run.returncode == 137 and not said
+	        good = run.returncode == (137 if ran else 125) and "agentbox: " in said or \
+	            run.returncode == 137 and "first process was killed by signal 9" in said
 	    if not good:
 	        print(i, "returned", run.returncode, "ran", ran, said)
 	        sys.exit(1)
@@ -422,6 +422,7 @@ no_live_run()
 	kill -KILL "$init"
 	end_of "$pid"
 	[ "$status" -eq 137 ]
+	[[ "$output" == *"agentbox: the box was ended: its first process was killed by signal 9"* ]]
 	unharmed "a killed init"
 }
 

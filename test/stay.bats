@@ -854,6 +854,7 @@ init_of()
 	keep dev
 	agentbox run --in dev -- sh -c 'kill -KILL $PPID; sleep 0.2; touch alive'
 	[ "$status" -eq 137 ]
+	[[ "$output" == *"agentbox: the process of the box that leads this command was ended"* ]]
 	wait_for 90 test -e alive
 	agentbox run --in dev -- echo still
 	[ "$output" = still ]

@@ -119,5 +119,7 @@ struct ab_spec_msg {
 #define AB_INIT_NAME "agentbox-init"
 #define AB_INIT_NAMESPACES "namespaces"
 #define AB_INIT_NO_NAMESPACES "no-namespaces"
+/* The status of an init that could not report its failure: this and the number of its step. */
+enum { AB_INIT_UNTOLD = 128 };
 /* The name of a process between init and a command of a box that stays. */
 #define AB_LEADER_NAME "agentbox-leader"

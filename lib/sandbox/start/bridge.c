@@ -6,7 +6,7 @@
 enum { SSH_PORT = 22 };
 
 /* Send the sockets to the supervisor, so that the proxy is ready before the command. */
-static void send_listeners(int sock, const struct ab_network *net)
+static int send_listeners(int sock, const struct ab_network *net, struct ab_error *err)
 {
 	struct ab_msg msg = { .type = AB_MSG_NETWORK, .u.network.n = (uint32_t)net->n };
 	int fds[AB_LISTENERS_MAX];
@@ -16,13 +16,15 @@ static void send_listeners(int sock, const struct ab_network *net)
 		msg.u.network.listeners[i].port = net->listeners[i].port;
 		fds[i] = net->listeners[i].fd;
 	}
-	if (ab_send_fds(sock, &msg, AB_MSG_LEN(sizeof(msg.u.network)), fds, net->n) < 0)
-		_exit(125);
+	if (ab_send_fds(sock, &msg, AB_MSG_LEN(sizeof(msg.u.network)), fds, net->n) == 0)
+		return 0;
+	return ab_fail(err, AB_ESYSTEM, errno, "send the sockets of the network");
 }
 
 int ab_bridge_begin(int sock, const struct ab_begin *begin, struct ab_error *err)
 {
 	struct ab_network made;
+	int r;
 
 	if (ab_netns_enter_new(err) < 0)
 		return -1;
@@ -30,9 +32,9 @@ int ab_bridge_begin(int sock, const struct ab_begin *begin, struct ab_error *err
 		return ab_loopback_up(err);
 	if (ab_network_make(begin->ports, begin->nports, &made, err) < 0)
 		return -1;
-	send_listeners(sock, &made);
+	r = send_listeners(sock, &made, err);
 	ab_network_fini(&made);
-	return 0;
+	return r;
 }
 
 int ab_bridge_end(int sock, enum ab_capture *ret_capture, bool *ret_ssh, struct ab_error *err)
@@ -40,11 +42,12 @@ int ab_bridge_end(int sock, enum ab_capture *ret_capture, bool *ret_ssh, struct 
 	struct ab_network more = { .n = 0 };
 	struct ab_msg msg;
 	ssize_t n = ab_recv_fds(sock, &msg, sizeof(msg), NULL, NULL, 0);
+	int r;
 
-	if (n <= 0)
-		_exit(125); /* the supervisor gave up and reported it itself */
+	/* 0: the supervisor gave up and reported it itself. */
 	if (n != (ssize_t)AB_MSG_LEN(0) || msg.type != AB_MSG_CAPTURE)
-		return ab_fail(err, AB_ESYSTEM, 0, "the network of the box did not come up");
+		return ab_fail(err, AB_ESYSTEM, n < 0 ? errno : 0,
+			       "the network of the box did not come up");
 	*ret_capture = (enum ab_capture)msg.value;
 	*ret_ssh = *ret_capture >= AB_CAPTURE_REDIRECT;
 	if (*ret_capture != AB_CAPTURE_PORTS)
@@ -52,9 +55,9 @@ int ab_bridge_end(int sock, enum ab_capture *ret_capture, bool *ret_ssh, struct 
 	more.capture = AB_CAPTURE_PORTS;
 	ab_network_make_ports(&more);
 	*ret_ssh = ab_network_captures(&more, SSH_PORT);
-	send_listeners(sock, &more);
+	r = send_listeners(sock, &more, err);
 	ab_network_fini(&more);
-	return 0;
+	return r;
 }
 
 /* Wait for the sockets of init and add them to *net. */

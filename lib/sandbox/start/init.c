@@ -46,11 +46,20 @@
 #include "sandbox/start/limits.h"
 #include "sandbox/start/target.h"
 
+/* What cannot be sent is reported, and if that cannot be sent either, our status is the step: the box
+ * ends, and if the supervisor is not gone, it tells that. */
+static void send_with(struct init *in, struct ab_msg *msg, size_t body, const int *fds, size_t nfds)
+{
+	if (ab_send_fds(in->sock, msg, AB_MSG_LEN(body), fds, nfds) == 0)
+		return;
+	if (msg->type == AB_MSG_FAILED)
+		ab_init_exit(in, AB_INIT_UNTOLD + (int)in->step);
+	ab_init_fail(in, errno, "send a message to the supervisor");
+}
+
 void ab_init_send_up(struct init *in, struct ab_msg *msg, size_t body, int fd)
 {
-	/* If the supervisor is gone, the box ends. */
-	if (ab_send_fds(in->sock, msg, AB_MSG_LEN(body), &fd, fd >= 0) < 0)
-		ab_init_exit(in, 125);
+	send_with(in, msg, body, &fd, fd >= 0);
 }
 
 _Noreturn void ab_init_exit(struct init *in, int status)
@@ -176,8 +185,9 @@ static int read_begin(struct init *in, struct ab_error *err)
 	struct ab_begin *begin = &msg.u.begin;
 	ssize_t n = ab_recv_fds(in->sock, &msg, sizeof(msg), NULL, NULL, 0);
 
+	/* 0: the supervisor gave up and reported it itself. */
 	if (n <= 0)
-		_exit(125); /* the supervisor gave up and reported it itself */
+		return ab_fail(err, AB_ESYSTEM, n < 0 ? errno : 0, "receive how to begin");
 	if (n != (ssize_t)AB_MSG_LEN(sizeof(*begin)) || msg.type != AB_MSG_BEGIN ||
 	    begin->engine > AB_ENGINE_AUTO || begin->net > AB_BOX_NET_DOOR ||
 	    begin->nports > AB_HOST_PORTS_MAX)
@@ -218,8 +228,8 @@ static int read_spec(struct init *in, struct ab_error *err)
 	int r;
 
 	_Static_assert(offsetof(struct ab_spec_msg, spec) == AB_MSG_LEN(0), "the same head");
-	if (n <= 0)
-		_exit(125); /* the supervisor gave up and reported it itself */
+	if (n <= 0) /* as above */
+		return ab_fail(err, AB_ESYSTEM, n < 0 ? errno : 0, "receive the specification");
 	len = n - (ssize_t)AB_MSG_LEN(0);
 	if (len < 0 || msg.type != AB_MSG_SPEC || (len == 0) != (fd >= 0))
 		return ab_fail(err, AB_ESYSTEM, 0, "received no specification");
@@ -284,11 +294,8 @@ static int enter_folder(struct init *in, struct ab_error *err)
 {
 	struct stat st;
 
-	if (chdir(in->spec.cwd) < 0) {
-		ab_fail(err, AB_ESYSTEM, errno, "enter %s", in->spec.cwd);
-		return ab_hint(err, "the folder is not visible in the box; "
-				    "start from another one, or add --write");
-	}
+	if (ab_target_enter(&in->spec, err) < 0)
+		return -1;
 	if (in->spec.cwd_ino && (stat(".", &st) < 0 || (uint64_t)st.st_ino != in->spec.cwd_ino))
 		return ab_fail(err, AB_ESYSTEM, 0, "%s is not the folder that it was at the start",
 			       in->spec.cwd);
@@ -466,10 +473,7 @@ int ab_init_start_command(struct init *in, struct ab_error *err)
 		return ab_fail(err, AB_ESYSTEM, errno, "create a signalfd");
 	if (in->spec.stay && ab_keeper_enter(in, err) < 0)
 		return -1;
-	in->target = ab_target_start(&target);
-	if (in->target < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "create a process");
-	return 0;
+	return ab_target_start(&target, &in->target, err);
 }
 
 /* Which engines take a step. */
@@ -502,6 +506,13 @@ static const struct {
 	{ "start", ab_init_start_command, ANY },
 };
 
+const char *ab_init_step(int status)
+{
+	size_t step = (size_t)(status - AB_INIT_UNTOLD);
+
+	return step < AB_COUNT(steps) ? steps[step].name : "init";
+}
+
 static bool is_step_of(const struct init *in, int engines)
 {
 	return engines == ANY || (engines == NAMESPACES) == ab_box_engines[in->engine].namespaces;
@@ -518,8 +529,8 @@ _Noreturn void ab_init_fail(struct init *in, int errnum, const char *what)
 {
 	static struct ab_msg msg;
 
-	ab_fail(&msg.u.error, AB_ESYSTEM, errnum, "%s", what);
-	ab_step(&msg.u.error, "init");
+	ab_fail_step(&msg.u.error, ab_init_step(AB_INIT_UNTOLD + (int)in->step), errnum, "%s",
+		     what);
 	ab_init_report(in, &msg);
 }
 
@@ -536,10 +547,7 @@ void ab_init_release_stdio(void)
 /* The command runs by now, so this delays nothing. */
 static void hand_out_walls(struct init *in)
 {
-	struct ab_msg msg = { .type = AB_MSG_WALLS };
-
-	if (ab_send_fds(in->sock, &msg, AB_MSG_LEN(0), in->walls.v, in->walls.len) < 0)
-		ab_init_exit(in, 125);
+	send_with(in, &(struct ab_msg){ .type = AB_MSG_WALLS }, 0, in->walls.v, in->walls.len);
 	ab_fds_close(&in->walls);
 }
 
@@ -586,15 +594,15 @@ _Noreturn void ab_init_main(int sock, bool namespaces)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_DUMPABLE, 0);
 	prctl(PR_SET_NAME, AB_INIT_NAME);
-	for (size_t i = 0; i < AB_COUNT(steps); i++) {
-		if (!is_step_of(&in, steps[i].engines))
+	for (; in.step < AB_COUNT(steps); in.step++) {
+		if (!is_step_of(&in, steps[in.step].engines))
 			continue;
-		if (steps[i].run(&in, err) < 0) {
-			ab_step(err, steps[i].name);
+		if (steps[in.step].run(&in, err) < 0) {
+			ab_step(err, steps[in.step].name);
 			ab_box_explain(err);
 			ab_init_report(&in, &msg);
 		}
-		ab_mark(steps[i].name);
+		ab_mark(steps[in.step].name);
 	}
 	confine_and_serve(&in);
 }

@@ -36,6 +36,7 @@ struct init {
 	enum ab_capture capture;
 	enum ab_box_engine engine;
 	bool may_step_down; /* to a weaker engine */
+	size_t step;
 	struct ab_ground ground;
 	struct ab_fds walls; /* for AB_MSG_WALLS */
 };
@@ -46,6 +47,8 @@ int ab_init_begin_session(struct ab_error *err);
 int ab_init_open_terminal(struct init *in, struct ab_error *err);
 int ab_init_start_command(struct init *in, struct ab_error *err);
 void ab_init_release_stdio(void);
+/* Its name; "init" after the last. */
+const char *ab_init_step(int status);
 /* End this process, and with it the box. */
 _Noreturn void ab_init_exit(struct init *in, int status);
 /* This process cannot continue: the supervisor gets the error, msg->u.error. */

@@ -147,10 +147,9 @@ static int await_command(struct init *in, struct ab_fds *ret_fds, bool *ret_repo
 
 	ret_fds->len = AB_COUNT(ret_fds->v);
 	n = ab_recv_fds(in->sock, &msg, sizeof(msg), ret_fds->v, &ret_fds->len, 0);
-	if (n < 0)
-		return ab_fail_step(err, "specification", errno, "receive the command");
+	/* 0: the supervisor does not need it. */
 	if (n < (ssize_t)AB_MSG_LEN(0) || msg.type != AB_MSG_COMMAND || ret_fds->len <= SPEC)
-		_exit(125);
+		return ab_fail_step(err, "specification", n < 0 ? errno : 0, "receive the command");
 	*ret_report = msg.value;
 	return 0;
 }
@@ -166,7 +165,6 @@ static _Noreturn void lead_command(struct init *in, int sock)
 	    begin_command(in, &fds, err) < 0)
 		ab_init_report(in, &msg);
 	ab_init_release_stdio();
-	/* After its failure, if it was not executed. */
 	if (report)
 		ab_init_send_up(in, &(struct ab_msg){ .type = AB_MSG_RUNS }, 0, -1);
 	ab_init_serve(in);
@@ -184,8 +182,7 @@ static void start_leader(struct init *in, const struct ab_fds *fds)
 		lead_command(in, fds->v[0]);
 	if (pid > 0)
 		return;
-	ab_fail(&msg.u.error, AB_ESYSTEM, errno, "create a process");
-	ab_step(&msg.u.error, "start");
+	ab_fail_step(&msg.u.error, "start", errno, "create a process");
 	(void)!ab_send_fds(fds->v[0], &msg, AB_MSG_LEN(sizeof(msg.u.error)), NULL, 0);
 }
 
@@ -222,12 +219,8 @@ static void answer_supervisor(struct init *in)
 	struct ab_msg msg;
 	ssize_t n = ab_recv_fds(in->sock, &msg, sizeof(msg), fds.v, &fds.len, 0);
 
-	if (n < 0)
-		fds.len = 0;
-	if (n < 0 && errno == EMFILE)
-		ab_init_fail(in, EMFILE, "start a command");
 	if (n < (ssize_t)AB_MSG_LEN(0))
-		_exit(125);
+		ab_init_fail(in, n < 0 ? errno : 0, "receive from the supervisor");
 	switch (msg.type) {
 	case AB_MSG_LEADER:
 		start_leader(in, &fds);

@@ -17,7 +17,8 @@ struct birth {
 	unsigned int uid, gid;
 	const int *stdio; /* three descriptors; -1: as we have it */
 	bool namespaces;
-	struct ab_error *refused; /* for a failure that another engine may not have; or NULL */
+	struct ab_error *err;
+	bool begins; /* what fails now may not fail without namespaces */
 };
 
 static int write_file(int dir, const char *name, const char *text)
@@ -60,13 +61,12 @@ static int write_maps(const struct birth *b, struct ab_error *err)
 /*
  * The first child, between clone and exec. It shares the memory of the sleeping
  * supervisor (CLONE_VM|CLONE_VFORK), so it allocates nothing and changes nothing
- * except its own stack.
+ * except its own stack and what tells why it failed.
  */
 __attribute__((no_sanitize("address", "undefined"))) static int run_first_child(void *arg)
 {
-	const struct birth *b = arg;
-	struct ab_msg msg = { .type = AB_MSG_FAILED };
-	struct ab_error *err = &msg.u.error;
+	struct birth *b = arg;
+	struct ab_error *err = b->err;
 	char sock[12];
 	char *argv[] = { (char *)AB_INIT_NAME, sock,
 			 (char *)(b->namespaces ? AB_INIT_NAMESPACES : AB_INIT_NO_NAMESPACES),
@@ -74,44 +74,28 @@ __attribute__((no_sanitize("address", "undefined"))) static int run_first_child(
 	char *env[] = { NULL };
 	int r;
 
-	if (b->namespaces && write_maps(b, err) < 0) {
-		ab_step(err, "identity maps");
-		goto refused;
-	}
+	b->begins = true;
+	if (b->namespaces && write_maps(b, err) < 0)
+		return ab_step(err, "identity maps");
 	r = b->namespaces ? ab_caps_carry() : 0;
-	if (r < 0) {
-		ab_fail(err, AB_ESYSTEM, -r, "keep capabilities");
-		ab_step(err, "capabilities");
-		goto refused;
-	}
+	if (r < 0)
+		return ab_fail_step(err, "capabilities", -r, "keep capabilities");
+	b->begins = false;
 	for (int fd = 0; fd < 3; fd++)
-		if (b->stdio[fd] >= 0 && dup2(b->stdio[fd], fd) < 0) {
-			ab_fail(err, AB_ESYSTEM, errno, "pass on descriptor %d", fd);
-			ab_step(err, "streams");
-			goto fail;
-		}
+		if (b->stdio[fd] >= 0 && dup2(b->stdio[fd], fd) < 0)
+			return ab_fail_step(err, "streams", errno, "pass on descriptor %d", fd);
 	snprintf(sock, sizeof(sock), "%d", b->sock);
 	if (fcntl(b->sock, F_SETFD, 0) == 0)
 		execve("/proc/self/exe", argv, env);
-	ab_fail(err, AB_ESYSTEM, errno, "execute the agentbox binary again");
-	ab_step(err, "re-execution");
-	goto fail;
-refused:
-	if (b->refused && (err->errnum == EPERM || err->errnum == EACCES)) {
-		*b->refused = *err;
-		_exit(125);
-	}
-fail:
-	ab_box_explain(err);
-	ab_send_fds(b->sock, &msg, AB_MSG_LEN(sizeof(msg.u.error)), NULL, 0);
-	_exit(125);
+	return ab_fail_step(err, "re-execution", errno, "execute the agentbox binary again");
 }
 
-/* The machine forbids namespaces, or has none left, or the kernel lacks one of them. */
-static bool lacks_namespaces(int errnum)
+/* The machine forbids namespaces, or their use; or it has none left, or the kernel lacks one of them. */
+static bool is_refusal(int errnum, bool unmade, const struct birth *b)
 {
-	return errnum == EPERM || errnum == EACCES || errnum == ENOSPC || errnum == EUSERS ||
-	       errnum == EINVAL;
+	if (errnum == EPERM || errnum == EACCES)
+		return unmade || b->begins;
+	return unmade && (errnum == ENOSPC || errnum == EUSERS || errnum == EINVAL);
 }
 
 enum launched { LAUNCHED, REFUSED, FAILED };
@@ -122,40 +106,38 @@ static enum launched launch_once(struct birth *birth, struct ab_box *ret, struct
 	static char stack[64 * 1024] __attribute__((aligned(16)));
 	int flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD;
 	struct ab_box box = { .pidfd = -1, .namespaces = birth->namespaces };
-	struct ab_error refused = { 0 };
 	int pair[2];
+	bool unmade;
 
+	*err = (struct ab_error){ 0 };
+	birth->err = err;
 	if (birth->namespaces)
 		flags |= CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS |
 			 CLONE_NEWCGROUP;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
-		ab_fail(err, AB_ESYSTEM, errno, "create a socket pair");
-		ab_step(err, "namespaces");
+		ab_fail_step(err, "namespaces", errno, "create a socket pair");
 		return FAILED;
 	}
 	birth->sock = pair[1];
-	if (birth->refused)
-		birth->refused = &refused;
 	/*
 	 * clone() instead of clone3(): the same flags, and it works even if a
 	 * container's filter rejects clone3 with ENOSYS.
 	 */
 	box.pid = clone(run_first_child, stack + sizeof(stack), flags, birth, &box.pidfd);
 	box.sock = pair[0];
-	if (box.pid < 0) {
-		ab_fail(&refused, AB_ESYSTEM, errno, "create new namespaces");
-		ab_step(&refused, "namespaces");
+	unmade = box.pid < 0;
+	if (unmade) {
+		ab_fail_step(err, "namespaces", errno, "create new namespaces");
 		box.pidfd = -1;
 	}
 	close(pair[1]);
-	if (refused.code != AB_ENONE) {
-		ab_box_fini(&box);
-		ab_box_explain(&refused);
-		*err = refused;
-		return lacks_namespaces(refused.errnum) ? REFUSED : FAILED;
+	if (err->code == AB_ENONE) {
+		*ret = box;
+		return LAUNCHED;
 	}
-	*ret = box;
-	return LAUNCHED;
+	ab_box_fini(&box);
+	ab_box_explain(err);
+	return is_refusal(err->errnum, unmade, birth) ? REFUSED : FAILED;
 }
 
 /* The guard is not an ancestor of the box: Yama would not let it read what the box asks for. */
@@ -201,7 +183,6 @@ int ab_box_launch(enum ab_box_engine engine, const int stdio[3], struct ab_box *
 
 	if (engine != AB_ENGINE_NO_NAMESPACES) {
 		birth.namespaces = true;
-		birth.refused = engine == AB_ENGINE_AUTO ? &refused : NULL;
 		launched = launch_once(&birth, ret, &refused);
 		if (launched == LAUNCHED)
 			return 0;
@@ -221,7 +202,6 @@ int ab_box_launch(enum ab_box_engine engine, const int stdio[3], struct ab_box *
 			       : ab_hint(err, "as root: sysctl kernel.yama.ptrace_scope=0, or "
 					      "use --engine auto");
 	birth.namespaces = false;
-	birth.refused = NULL;
 	if (launch_once(&birth, ret, err) != LAUNCHED)
 		return -1;
 	ret->refused = refused;
@@ -431,7 +411,7 @@ void ab_box_kill(const struct ab_box *box)
 
 void ab_box_fini(struct ab_box *box)
 {
-	siginfo_t info;
+	siginfo_t info = { 0 };
 
 	/* If it still waits for us: it ends with the socket. */
 	if (!box->namespaces && box->sock >= 0)
@@ -440,11 +420,18 @@ void ab_box_fini(struct ab_box *box)
 		while (waitid(P_PIDFD, (id_t)box->pidfd, &info, WEXITED) < 0 && errno == EINTR)
 			;
 		close(box->pidfd);
+		box->end = info.si_code == CLD_EXITED ? info.si_status << 8 : info.si_status;
 	}
 	ab_closep(&box->sock);
 	/* The engine and the rest stay known. */
 	box->pid = 0;
 	box->pidfd = box->sock = -1;
+}
+
+void ab_box_explain_end(const struct ab_box *box, struct ab_error *err)
+{
+	ab_fail_step(err, ab_init_step(WEXITSTATUS(box->end)), 0,
+		     "the box's first process ended without a report");
 }
 
 void ab_box_namespaces(uint64_t ret[])

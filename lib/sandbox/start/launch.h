@@ -19,6 +19,7 @@ struct ab_box {
 	int sock;
 	bool namespaces;	 /* it has its own; else its engine is AB_ENGINE_NO_NAMESPACES */
 	struct ab_error refused; /* why not, if that was not asked for */
+	int end;		 /* the wait status of init, when it has ended */
 };
 
 /*
@@ -54,6 +55,9 @@ int ab_box_hear(const struct ab_box *box, struct ab_msg *ret, struct ab_fds *ret
 
 /* Kill every process of the box. Without namespaces init does it, and ends then. */
 void ab_box_kill(const struct ab_box *box);
+
+/* Init has ended, and has not said why. */
+void ab_box_explain_end(const struct ab_box *box, struct ab_error *err);
 
 /* Wait until init has ended, and close what belongs to it. */
 void ab_box_fini(struct ab_box *box);

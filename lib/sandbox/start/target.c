@@ -45,14 +45,14 @@ static int take_terminal(const struct ab_target *t, struct ab_error *err)
 	pid_t self = getpid();
 
 	if (setpgid(0, 0) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "create a process group");
+		return ab_fail_step(err, "terminal", errno, "create a process group");
 	if (t->tty < 0)
 		return 0;
 	if (!t->spec->tty_behind && ioctl(t->tty, TIOCSPGRP, &self) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "take the terminal");
+		return ab_fail_step(err, "terminal", errno, "take the terminal");
 	for (int fd = 0; fd < 3; fd++)
 		if ((t->spec->tty_fds & (1u << fd)) && dup2(t->tty, fd) < 0)
-			return ab_fail(err, AB_ESYSTEM, errno, "attach the terminal");
+			return ab_fail_step(err, "terminal", errno, "attach the terminal");
 	return 0;
 }
 
@@ -134,32 +134,42 @@ static int open_listener(struct ab_target *t, struct ab_error *err)
 	return ab_step(err, "enforcement");
 }
 
+static int send_up(const struct ab_target *t, const struct ab_msg *msg, const int *fds, size_t nfds,
+		   struct ab_error *err)
+{
+	if (ab_send_fds(t->sock, msg, AB_MSG_LEN(sizeof(msg->u.holds)), fds, nfds) == 0)
+		return 0;
+	return ab_fail_step(err, "proof", errno, "send the proof of the walls to the supervisor");
+}
+
 /*
  * Load the filter that asks, and send the listener up immediately: from now on the
  * proof itself needs answers. If that fails, load the filter that does not ask.
  */
-static int load_filter(struct ab_target *t)
+static int load_filter(struct ab_target *t, struct ab_error *err)
 {
 	struct ab_msg msg = { .type = AB_MSG_ASKS };
-	int fd;
+	enum ab_filter filter = ab_target_filter(t->spec, t->holds->engine);
+	ab_autoclose int fd = -1;
+	int r;
 
 	/* The same filter a second time would only cost time. */
 	if (has_one_filter(t) || (!t->spec->traced && t->inside))
 		return 0;
-	if (!t->spec->traced || t->proof_only)
-		return load(t, ab_target_filter(t->spec, t->holds->engine));
-	fd = listen_with(t, AB_FILTER_TRACED);
+	if (t->spec->traced && !t->proof_only) {
+		fd = listen_with(t, AB_FILTER_TRACED);
+		t->holds->unasked = fd < 0 ? -fd : 0;
+		filter = plain_filter(t->spec);
+	}
 	if (fd < 0) {
-		t->holds->unasked = -fd;
-		return load(t, plain_filter(t->spec));
+		r = load(t, filter);
+		return r < 0 ? ab_fail_step(err, "syscall filter", -r, "load the syscall filter")
+			     : 0;
 	}
 	t->asked = true;
 	msg.u.holds.filters = t->holds->filters;
 	memcpy(msg.u.holds.layers, t->holds->layers, sizeof(msg.u.holds.layers));
-	if (ab_send_fds(t->sock, &msg, AB_MSG_LEN(sizeof(msg.u.holds)), &fd, 1) < 0)
-		_exit(125);
-	close(fd);
-	return 0;
+	return send_up(t, &msg, &fd, 1, err);
 }
 
 /* Filters below that of the listener, each if the box needs it. */
@@ -233,7 +243,7 @@ static int take_streams(const struct ab_spec *spec, const struct ab_fds *fds, si
 	return 0;
 }
 
-static int enter_folder(const struct ab_spec *spec, struct ab_error *err)
+int ab_target_enter(const struct ab_spec *spec, struct ab_error *err)
 {
 	if (chdir(spec->cwd) == 0)
 		return 0;
@@ -248,25 +258,24 @@ static int wait_for_go(int sock, struct ab_error *err)
 	struct ab_msg msg;
 	ssize_t n = recv(sock, &msg, sizeof(msg), 0);
 
-	if (n < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "wait for the start");
-	/* The supervisor is gone: nothing would confine, record or end the command. */
-	if (n < (ssize_t)AB_MSG_LEN(0) || msg.type != AB_MSG_GO)
-		_exit(125);
-	return 0;
+	if (n >= (ssize_t)AB_MSG_LEN(0) && msg.type == AB_MSG_GO)
+		return 0;
+	/* 0: the supervisor is gone, and nothing would confine, record or end the command. */
+	return ab_fail_step(err, "go", n < 0 ? errno : 0, "wait for the start");
 }
 
 /* The same for a box that waits: an eventfd. */
-static void wait_for_event(int sock, int event)
+static int wait_for_event(int sock, int event, struct ab_error *err)
 {
 	/* Messages on the socket are init's, which reads them later. */
 	struct pollfd p[] = { { .fd = event, .events = POLLIN }, { .fd = sock } };
 
 	while (poll(p, AB_COUNT(p), -1) < 0 && errno == EINTR)
 		;
-	/* The supervisor has discarded the box, or is gone. */
-	if (!(p[0].revents & POLLIN) || p[1].revents & (POLLHUP | POLLERR))
-		_exit(125);
+	/* Else the supervisor has discarded the box, or is gone. */
+	return (p[0].revents & POLLIN) && !(p[1].revents & (POLLHUP | POLLERR))
+		       ? 0
+		       : ab_fail_step(err, "go", 0, "wait for the start");
 }
 
 /*
@@ -295,22 +304,22 @@ static int await_command(struct ab_target *t, struct ab_error *err)
 	sent[0] = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
 	if (sent[0] < 0)
 		return ab_fail_step(err, "mounts", errno, "open /proc/self/mountinfo");
-	if (ab_send_fds(t->sock, &ready, AB_MSG_LEN(sizeof(ready.u.holds)), sent,
-			1 + (t->listener >= 0)) < 0)
-		_exit(125);
+	if (send_up(t, &ready, sent, 1 + (t->listener >= 0), err) < 0)
+		return -1;
 	ab_close_all(&sent[0], &t->listener);
 	n = ab_recv_fds(t->sock, &msg, sizeof(msg), fds.v, &fds.len, 0);
-	/* The supervisor has discarded the box, or is gone. */
+	/* 0: the supervisor has discarded the box, or is gone. */
 	if (n < (ssize_t)AB_MSG_LEN(0) || msg.type != AB_MSG_COMMAND || !fds.len)
-		_exit(125);
+		return ab_fail_step(err, "specification", n < 0 ? errno : 0, "receive the command");
 	sealed = msg.value;
 	if (read_command(t, &msg, (size_t)n - AB_MSG_LEN(0), sealed && fds.len ? fds.v[0] : -1,
 			 &moves, err) < 0)
 		return ab_step(err, "specification");
 	if (take_streams(t->spec, &fds, sealed, err) < 0)
 		return ab_step(err, "streams");
-	wait_for_event(t->sock, fds.v[fds.len - 1]);
-	return moves ? enter_folder(t->spec, err) : 0;
+	if (wait_for_event(t->sock, fds.v[fds.len - 1], err) < 0)
+		return -1;
+	return moves ? ab_target_enter(t->spec, err) : 0;
 }
 
 int ab_target_lock(struct ab_target *t, struct ab_error *err)
@@ -330,11 +339,8 @@ int ab_target_lock(struct ab_target *t, struct ab_error *err)
 	ab_mark("landlock");
 	/* The init of a box that stays has loaded one: ab_keeper_enter(). */
 	t->holds->filters = t->inside && !t->spec->traced;
-	if (load_lower_filters(t, err) < 0)
+	if (load_lower_filters(t, err) < 0 || load_filter(t, err) < 0)
 		return -1;
-	r = load_filter(t);
-	if (r < 0)
-		return ab_fail_step(err, "syscall filter", -r, "load the syscall filter");
 	if (!one)
 		ab_mark("syscall filter");
 	t->holds->properties = 0;
@@ -446,14 +452,14 @@ int ab_target_check(const struct ab_spec *spec, const struct ab_holds *holds, st
 	return ab_step(err, "proof");
 }
 
-static void send_holds(struct ab_target *t)
+static int send_holds(struct ab_target *t, struct ab_error *err)
 {
 	struct ab_msg msg = { .type = AB_MSG_HOLDS, .u.holds = *t->holds };
 
-	if (ab_send_fds(t->sock, &msg, AB_MSG_LEN(sizeof(msg.u.holds)), &t->listener,
-			t->listener >= 0) < 0)
-		_exit(125);
+	if (send_up(t, &msg, &t->listener, t->listener >= 0, err) < 0)
+		return -1;
 	ab_closep(&t->listener);
+	return 0;
 }
 
 /*
@@ -468,49 +474,46 @@ static void step_back(void)
 
 static int await_go(struct ab_target *t, struct ab_error *err)
 {
-	if (ab_target_check(t->spec, t->holds, err) < 0)
-		return -1;
 	/* The supervisor widens the cgroup when it has received the proof. */
-	if (t->spec->pids_cgroup)
-		send_holds(t);
-	if (wait_for_go(t->sock, err) < 0)
-		return ab_step(err, "go");
+	bool early = t->spec->pids_cgroup;
+
+	if (ab_target_check(t->spec, t->holds, err) < 0 || (early && send_holds(t, err) < 0) ||
+	    wait_for_go(t->sock, err) < 0)
+		return -1;
 	ab_mark("go");
-	if (!t->spec->pids_cgroup)
-		send_holds(t);
-	return 0;
+	return early ? 0 : send_holds(t, err);
 }
 
 __attribute__((no_sanitize("address", "undefined"))) static int become_target(void *arg)
 {
 	struct ab_target *t = arg;
-	struct ab_msg msg = { .type = AB_MSG_FAILED };
-	struct ab_error *err = &msg.u.error;
+	struct ab_error *err = t->err;
 	sigset_t none;
 
-	if (take_terminal(t, err) < 0) {
-		ab_step(err, "terminal");
-		goto fail;
-	}
 	if (t->spec->no_namespaces)
 		step_back();
-	if (ab_target_lock(t, err) < 0 ||
+	if (take_terminal(t, err) < 0 || ab_target_lock(t, err) < 0 ||
 	    (t->waiting ? await_command(t, err) : await_go(t, err)) < 0)
-		goto fail;
+		_exit(125);
+	t->ready = true;
 	if (t->proof_only)
 		_exit(0);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	ab_target_exec(t->spec, err);
-fail:
-	ab_send_fds(t->sock, &msg, AB_MSG_LEN(sizeof(msg.u.error)), NULL, 0);
 	_exit(125);
 }
 
-pid_t ab_target_start(struct ab_target *target)
+int ab_target_start(struct ab_target *t, pid_t *ret, struct ab_error *err)
 {
 	static char stack[128 * 1024] __attribute__((aligned(16)));
 
-	return clone(become_target, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD,
-		     target);
+	*err = (struct ab_error){ 0 };
+	t->err = err;
+	*ret = clone(become_target, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, t);
+	if (*ret < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "create a process");
+	if (err->code == AB_ENONE && !t->ready)
+		ab_fail(err, AB_ESYSTEM, 0, "the command's process was killed before its start");
+	return err->code == AB_ENONE ? 0 : -1;
 }

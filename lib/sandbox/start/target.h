@@ -25,11 +25,15 @@ struct ab_target {
 	bool asked;		 /* the listener was already sent */
 	struct ab_spec *waiting; /* its own, if it gets its command later; else NULL */
 	bool uncaptured;	 /* then also spec.env_uncaptured counts */
+	struct ab_error *err;	 /* init's: why the command is not executed */
+	bool ready;		 /* nothing but the exec is left */
 };
 
-/* Returns the pid once the command was executed, or has failed and reported that
- * itself; -1 with errno if the process could not be created. */
-pid_t ab_target_start(struct ab_target *target);
+/* Returns once the command was executed. -1: it was not, and the process is gone or ending. */
+int ab_target_start(struct ab_target *target, pid_t *ret, struct ab_error *err);
+
+/* The folder of the command. */
+int ab_target_enter(const struct ab_spec *spec, struct ab_error *err);
 
 /*
  * The filter that is loaded first. It leaves namespaces to the listener, which tells who wants one,

@@ -134,6 +134,10 @@ static void explain_end(struct run *r)
 		ab_hint(&r->ended, "raise it with limits.cpu");
 	} else if (o->stopped) {
 		ab_fail(&r->ended, AB_ESYSTEM, 0, "the command was ended by agentbox stop");
+	} else if (o->killed) {
+		ab_fail(&r->ended, AB_ESYSTEM, 0,
+			"the box was ended: its first process was killed by signal %d", o->killed);
+		ab_hint(&r->ended, "if nobody did that, the machine may be out of memory");
 	} else if (was_crowded(r)) {
 		ab_fail(&r->ended, AB_ESYSTEM, 0, "the limit of %llu processes was reached",
 			(unsigned long long)limits->processes);

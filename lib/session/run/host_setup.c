@@ -233,28 +233,26 @@ static int start_tool_broker(struct run *r, struct ab_error *err)
 		       : 0;
 }
 
-void ab_run_abandon_tools(struct run *r)
-{
-	ab_autostrv struct ab_strv unused = { 0 };
-
-	if (!r->tools)
-		return;
-	ab_tool_watch_end(r->tools);
-	(void)ab_tool_watch_ended(ab_take(r->tools), &unused, &(struct ab_error){ 0 });
-}
-
-void ab_run_abandon_containers(struct run *r)
+void ab_run_abandon_services(struct run *r)
 {
 	ab_autostrv struct ab_strv unused = { 0 };
 	ab_autofree char *left = NULL;
+	struct ab_error late = { 0 };
 
-	if (!r->containers)
-		return;
-	ab_container_watch_end(r->containers);
-	(void)ab_container_watch_ended(ab_take(r->containers), &unused, &left,
-				       &(struct ab_error){ 0 });
-	if (!left)
-		ab_left_containers_forget(r->prepared->state.root, r->prepared->spec.run_id);
+	if (r->containers) {
+		ab_container_watch_end(r->containers);
+		(void)ab_container_watch_ended(ab_take(r->containers), &unused, &left, &late);
+		if (!left)
+			ab_left_containers_forget(r->prepared->state.root,
+						  r->prepared->spec.run_id);
+	}
+	if (r->tools) {
+		ab_tool_watch_end(r->tools);
+		(void)ab_tool_watch_ended(ab_take(r->tools), &unused, &late);
+	}
+	ab_network_fini(&r->network);
+	if (r->box_network)
+		(void)ab_box_network_close(ab_take(r->box_network), &r->report, &unused, &late);
 }
 
 int ab_run_start_broker(struct run *r, const struct ab_broker_wait *wait, struct ab_error *err)

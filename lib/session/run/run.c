@@ -13,6 +13,7 @@
 
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 
 #include "broker/broker.h"
 #include "broker/cleanup/shared_folders.h"
@@ -54,7 +55,7 @@ static void prefer_box_error(struct run *r, struct ab_error *err)
 	}
 }
 
-static void drop_box(struct run *r)
+void ab_run_drop_box(struct run *r)
 {
 	ab_box_kill(&r->box);
 	ab_box_fini(&r->box);
@@ -149,15 +150,12 @@ void ab_run_abandon(struct run *r, struct ab_error *err)
 {
 	prefer_box_error(r, err);
 	ab_share_explain(&r->prepared->shares, err);
-	drop_box(r);
-	ab_run_abandon_containers(r);
-	ab_run_abandon_tools(r);
+	ab_run_drop_box(r);
+	if (WIFEXITED(r->box.end) && WEXITSTATUS(r->box.end) >= AB_INIT_UNTOLD)
+		ab_box_explain_end(&r->box, err);
 	ab_host_prompt_close(r->prompt);
 	ab_terminal_close(r->terminal);
-	ab_network_fini(&r->network);
-	if (r->box_network)
-		ab_box_network_close(r->box_network, &r->report, &(struct ab_strv){ 0 },
-				     &(struct ab_error){ 0 });
+	ab_run_abandon_services(r);
 	if (r->cgroup.path)
 		ab_cgroup_remove(r->cgroup.path, r->prepared->spec.run_id);
 	/* The broker removes them at its own end. Without one, the supervisor is not locked yet. */
@@ -245,7 +243,7 @@ static bool is_launched(struct run *r)
 		return false;
 	if (engine == AB_ENGINE_AUTO || (r->box.namespaces && engine != AB_ENGINE_NO_NAMESPACES))
 		return true;
-	drop_box(r);
+	ab_run_drop_box(r);
 	return false;
 }
 
@@ -264,7 +262,7 @@ int ab_run_launch(struct run *r, struct ab_error *err)
 	}
 	if (begin_box(r, err) == 0)
 		return 0;
-	drop_box(r);
+	ab_run_drop_box(r);
 	return -1;
 }
 
@@ -281,7 +279,7 @@ static int start_ahead(struct run *r, bool *ret_started, struct ab_error *err)
 	*ret_started = false;
 	if (ab_safe_needed(r->prepared->policy)) {
 		if (r->box.pidfd >= 0)
-			drop_box(r);
+			ab_run_drop_box(r);
 		unblock_signals(r);
 		return 0;
 	}
@@ -292,7 +290,7 @@ static int start_ahead(struct run *r, bool *ret_started, struct ab_error *err)
 		return started;
 	}
 	if (started == 0)
-		drop_box(r);
+		ab_run_drop_box(r);
 	unblock_signals(r);
 	return 0;
 }
@@ -616,7 +614,7 @@ int ab_run_conclude(struct run *r, int result, struct ab_error *err)
 	if (result < 0)
 		ab_box_explain(err);
 	if (result < 0 && r->box.pidfd >= 0)
-		drop_box(r);
+		ab_run_drop_box(r);
 	end_review(r);
 	if (result < 0 && !r->result_written)
 		write_failure(r, err);
@@ -628,7 +626,7 @@ int ab_run_conclude(struct run *r, int result, struct ab_error *err)
 	ab_prepared_close(r->prepared);
 	/* Init, if it had nothing to do any more but to end: ab_run_ask_for_sweep(). */
 	if (r->box.pidfd >= 0)
-		drop_box(r);
+		ab_run_drop_box(r);
 	if (r->broker)
 		ab_broker_end(r->broker);
 	return result;

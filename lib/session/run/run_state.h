@@ -94,6 +94,8 @@ int ab_run_make_spec(struct run *r, struct ab_error *err);
 /* A stream that is a pipe, or NULL: its other end may use the terminal, so questions are not asked
  * there. */
 const char *ab_run_find_pipe(void);
+/* Kill the box and wait for its end. */
+void ab_run_drop_box(struct run *r);
 /* Undo a launch that does not become a run. */
 void ab_run_abandon(struct run *r, struct ab_error *err);
 /* The end of every run: write what is missing of its result, and close what is open. Returns
@@ -120,8 +122,7 @@ int ab_run_open_network(struct run *r, struct ab_error *err); /* the first of th
 void ab_run_release_stdio(const struct run *r);
 int ab_run_lock(struct run *r, struct ab_error *err);
 /* The run ends before its command. */
-void ab_run_abandon_tools(struct run *r);
-void ab_run_abandon_containers(struct run *r);
+void ab_run_abandon_services(struct run *r);
 
 /* live.c */
 #define ab_run_say(r, ...) ab_request_say((r)->request, __VA_ARGS__)

@@ -55,28 +55,23 @@ static int send_report(int sock, const struct report *report)
 
 int ab_detach_say(int sock, enum ab_level level, const char *text)
 {
-	static struct report report;
+	struct report report = { .type = REPORT_SAY, .level = level };
 
-	report = (struct report){ .type = REPORT_SAY, .level = level };
 	snprintf(report.text, sizeof(report.text), "%s", text);
 	return send_report(sock, &report);
 }
 
 int ab_detach_ready(int sock, const char *id)
 {
-	static struct report report;
+	struct report report = { .type = REPORT_READY };
 
-	report = (struct report){ .type = REPORT_READY };
 	snprintf(report.id, sizeof(report.id), "%s", id);
 	return send_report(sock, &report);
 }
 
 void ab_detach_failed(int sock, const struct ab_error *err)
 {
-	static struct report report;
-
-	report = (struct report){ .type = REPORT_FAILED, .error = *err };
-	(void)!send_report(sock, &report);
+	(void)!send_report(sock, &(struct report){ .type = REPORT_FAILED, .error = *err });
 }
 
 int ab_detach_wait(int sock, void (*say)(void *arg, enum ab_level level, const char *text),

@@ -123,28 +123,35 @@ static void answer_client(struct ab_stay_command *c)
 			 stay->setup.policy->raw_terminal, ab_stay_asks(stay));
 }
 
+static void tell_line(struct ab_stay_command *c, bool note, const char *text)
+{
+	struct ab_stay_msg msg = { .type = AB_STAY_SAY, .value = note };
+
+	snprintf(msg.error.text, sizeof(msg.error.text), "%s", text);
+	tell_client(c, &msg, sizeof(msg), -1);
+}
+
 /* Those that are known by now; what comes later is told at the end of the next command. */
 static void tell_denials(struct ab_stay_command *c)
 {
 	struct ab_stay *stay = c->stay;
-	struct ab_stay_msg msg = { .type = AB_STAY_SAY, .value = true };
 	uint64_t n = stay->hands.denials(stay->hands.arg) - stay->told;
+	char text[160];
 
 	if (c->client.fd < 0 || n == 0)
 		return;
 	stay->told += n;
-	snprintf(msg.error.text, sizeof(msg.error.text),
+	snprintf(text, sizeof(text),
 		 "%" PRIu64
 		 " denial%s in this box; what was denied, and what allows it: agentbox why %s",
 		 n, n == 1 ? "" : "s", stay->setup.run_id);
-	tell_client(c, &msg, sizeof(msg), -1);
+	tell_line(c, true, text);
 }
 
 /* Its leader has ended, or is given up: then the command's own group gets HUP. */
 static void conclude_command(struct ab_stay_command *c, int status, const struct ab_error *failed)
 {
 	struct ab_stay *stay = c->stay;
-	struct ab_stay_msg msg = { .type = AB_STAY_FAILED };
 
 	if (c->leader.fd < 0)
 		return;
@@ -155,7 +162,8 @@ static void conclude_command(struct ab_stay_command *c, int status, const struct
 	record_end(c, exit_status_of(status, failed), failed);
 	tell_denials(c);
 	if (failed) {
-		msg.error = *failed;
+		struct ab_stay_msg msg = { .type = AB_STAY_FAILED, .error = *failed };
+
 		tell_client(c, &msg, sizeof(msg), -1);
 	} else {
 		tell_short(c, AB_STAY_ENDED, status);
@@ -182,8 +190,7 @@ static void fail_command(struct ab_stay_command *c, const char *what)
 {
 	struct ab_error err = { 0 };
 
-	ab_fail(&err, AB_ESYSTEM, 0, "%s", what);
-	ab_step(&err, "start");
+	ab_fail_step(&err, "start", 0, "%s", what);
 	conclude_command(c, 0, &err);
 }
 
@@ -294,9 +301,10 @@ static void leader_ready(struct ab_source *source, uint32_t events)
 		ab_stay_order_fini(&c->order);
 		answer_client(c);
 		take_message(c, &msg, &fds);
-	} else if (r == 0 || errno != EAGAIN) { /* a process of the box has killed it */
-		if (!ab_stay_start_again(c))
-			conclude_command(c, SIGKILL, NULL);
+	} else if ((r == 0 || errno != EAGAIN) && !ab_stay_start_again(c)) {
+		/* A process of the box has killed it, or it could not even report its failure. */
+		tell_line(c, false, "the process of the box that leads this command was ended");
+		conclude_command(c, SIGKILL, NULL);
 	}
 }
 
@@ -306,13 +314,12 @@ static void give_up_leader(struct ab_timer *timer)
 	struct ab_stay_command *c = timer->owner;
 	struct ab_error err = { 0 };
 
-	ab_fail(&err, AB_ESYSTEM, 0, "the box did not start the command within %d seconds",
-		SILENT_MS / 1000);
+	ab_fail_step(&err, "start", 0, "the box did not start the command within %d seconds",
+		     SILENT_MS / 1000);
 	ab_hint(&err,
 		"a process in it may have stopped the one that starts commands; try again, or end "
 		"the box: agentbox stop %s",
 		c->stay->setup.run_id);
-	ab_step(&err, "start");
 	conclude_command(c, 0, &err);
 }
 
@@ -497,11 +504,8 @@ void ab_stay_describe(const struct ab_stay *stay, struct ab_buf *status)
 
 void ab_stay_say(struct ab_stay *stay, bool note, const char *text)
 {
-	struct ab_stay_msg msg = { .type = AB_STAY_SAY, .value = note };
-
-	snprintf(msg.error.text, sizeof(msg.error.text), "%s", text);
 	for (struct ab_stay_command *c = stay->commands; c; c = c->next)
-		tell_client(c, &msg, sizeof(msg), -1);
+		tell_line(c, note, text);
 }
 
 void ab_stay_timed_out(struct ab_stay *stay)

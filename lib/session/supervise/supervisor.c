@@ -41,8 +41,9 @@ struct supervisor {
 	struct ab_steering *steering;
 	struct ab_stay *stay;  /* the commands of a box that stays, or NULL */
 	struct ab_timer grace; /* after `agentbox stop` */
-	bool started, over;
+	bool started, ending, over;
 	bool alone; /* when it was over, only init was left in the box */
+	bool lost;  /* init ended without a status, and not because we wanted it */
 	struct ab_failure failure;
 	struct ab_command_stops stops;
 	struct ab_guard_watch guard;
@@ -66,8 +67,7 @@ static void fail_run(void *arg, const struct ab_error *err)
 
 static void take_signal(struct supervisor *s, int sig)
 {
-	/* The supervisor of a box that stays always runs in the background. */
-	if (s->stay) {
+	if (s->stay) { /* always in the background */
 		if (sig == SIGTERM || sig == SIGINT || sig == SIGHUP)
 			stop_command(s, GRACE_MS);
 		return;
@@ -118,6 +118,7 @@ static void arm_timer(struct supervisor *s, uint64_t ms)
 
 static void send_term(struct supervisor *s)
 {
+	s->ending = true;
 	if (s->stay) {
 		ab_stay_ending(s->stay);
 		ab_box_tell(s->what->box, AB_MSG_END, 0);
@@ -430,16 +431,28 @@ static void box_ready(struct ab_source *source, uint32_t events)
 		ab_failure_end(&s->failure);
 		return;
 	}
-	/* EOF without a status: init was killed, and every process with it. */
-	if (!s->over && s->started) {
-		s->out.status = SIGKILL;
-	} else if (!s->over) {
-		ab_fail(&s->out.failed, AB_ESYSTEM, 0,
-			"the box was killed before the command started");
-		ab_step(&s->out.failed, "supervision");
-	}
+	/* EOF without a status: every process of the box has ended with init. */
+	s->lost = !s->over;
 	s->over = true;
 	s->loop.stop = true;
+}
+
+/* Init is gone, and has not said why. */
+static void explain_loss(struct supervisor *s)
+{
+	struct ab_error *err = s->started ? s->failure.err : &s->out.failed;
+	int end = s->what->box->end;
+
+	if (!s->ending && !s->out.memory_used && !WIFSIGNALED(end)) {
+		ab_box_explain_end(s->what->box, err);
+		s->failure.result = s->started ? -1 : 0;
+	} else if (s->started) {
+		s->out.status = SIGKILL;
+		s->out.killed = s->ending ? 0 : WTERMSIG(end);
+	} else {
+		ab_fail_step(err, "supervision", 0,
+			     "the box was killed before the command started");
+	}
 }
 
 static void tell_finding(struct supervisor *s, const struct ab_broker_news *news)
@@ -604,6 +617,8 @@ int ab_supervise(const struct ab_supervision *what, struct ab_outcome *ret, stru
 	/* Every process of the box ends with init; only then is the terminal's output complete. */
 	if (!later)
 		ab_box_fini(what->box);
+	if (s.lost && s.failure.result == 0)
+		explain_loss(&s);
 	ab_streams_finish(what->streams);
 	wait_for_last_answers(&s);
 	close_stay(&s);

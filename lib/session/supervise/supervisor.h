@@ -79,6 +79,7 @@ struct ab_outcome {
 	bool stopped;		/* by a client of the control socket, or AB_TERM_STOPS */
 	bool unrouted;		/* it failed and had tried to use a blocked network */
 	bool crowded;		/* it failed, and the box was at its limit of processes */
+	int killed;		/* the signal that ended the box's init, and was not ours; else 0 */
 	uint64_t memory_used;	/* more than the limit, in bytes; else 0 */
 	struct ab_error failed; /* code AB_ENONE when the command ran */
 };

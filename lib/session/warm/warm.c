@@ -258,21 +258,15 @@ static int prepare(struct ab_warm *w, struct ab_error *err)
 static void discard(struct ab_warm *w)
 {
 	struct run *r = &w->run;
-	ab_autostrv struct ab_strv unused = { 0 };
 
 	if (!w->alive)
 		return;
 	w->alive = false;
-	if (r->box.sock >= 0) {
-		ab_box_kill(&r->box);
-		ab_box_fini(&r->box);
-	}
+	if (r->box.sock >= 0)
+		ab_run_drop_box(r);
 	if (r->broker)
 		ab_broker_end(ab_take(r->broker));
-	if (r->box_network)
-		ab_box_network_close(ab_take(r->box_network), &r->report, &unused,
-				     &(struct ab_error){ 0 });
-	ab_network_fini(&r->network);
+	ab_run_abandon_services(r);
 	if (r->cgroup.path)
 		ab_cgroup_remove(r->cgroup.path, w->prepared.spec.run_id);
 	if (r->dir.dir >= 0)
@@ -461,17 +455,9 @@ static int lock_in(struct ab_warm *w, struct ab_error *err)
  * already. */
 static void abandon_begun(struct run *r)
 {
-	ab_autostrv struct ab_strv unused = { 0 };
-
-	ab_box_kill(&r->box);
-	ab_box_fini(&r->box);
+	ab_run_drop_box(r);
 	ab_broker_abandon(ab_take(r->broker));
-	ab_run_abandon_containers(r);
-	ab_run_abandon_tools(r);
-	ab_network_fini(&r->network);
-	if (r->box_network)
-		ab_box_network_close(ab_take(r->box_network), &r->report, &unused,
-				     &(struct ab_error){ 0 });
+	ab_run_abandon_services(r);
 }
 
 static int run_in_box(struct ab_warm *w, const struct ab_prepared *now, int *ret_status,
