@@ -659,6 +659,30 @@ in_turn()
 	done
 }
 
+# The first renameat2() of the review would put the file in its place.
+@test "faults: an automatic apply that fails says what happened, and the file waits" {
+	need userns
+	local error review="run --review=auto --name dev -- sh -c"
+	for error in EEXIST ESTALE EIO; do
+		run timeout 60 "$fault" -c renameat2 -p agentbox-review -k 1 -e "$error" -o "$TEST_DIR/hit" \
+			"$AGENTBOX" $review 'echo new >new' </dev/null
+		echo "$error: $output"
+		[ "$status" -eq 0 ]
+		case $error in
+		EIO) [ "${lines[0]}" = "agentbox: cannot apply new: Input/output error. Nothing was applied." ] ;;
+		*) [ "${lines[0]}" = "agentbox: cannot apply: new changed meanwhile. Nothing was applied." ] ;;
+		esac
+		[[ "${lines[1]}" == *"see them with: agentbox diff dev" ]]
+		[ ! -e new ]
+		agentbox diff dev
+		[[ "$output" == *new* ]]
+	done
+	# The same without a fault.
+	agentbox $review 'echo new >new'
+	[[ "$output" == *"1 change; all applied"* ]]
+	[ "$(cat new)" = new ]
+}
+
 # bats test_tags=slow
 @test "faults: a call of serve that fails" {
 	in_memory near serve_with errors

@@ -330,7 +330,7 @@ int ab_stage_write(const struct ab_apply *apply, struct ab_site *site, struct ab
 	errnum = errno;
 	path = ab_escape(site->failed ? site->failed : site->steps.v[at].path);
 	if (errnum == ESTALE)
-		return ab_fail(err, AB_EREFUSED, ESTALE,
-			       "the layer changed while it was applied: %s", path);
+		return ab_fail(err, AB_EREFUSED, 0, "the layer changed while it was applied: %s",
+			       path);
 	return ab_fail(err, AB_ESYSTEM, errnum, "cannot apply %s", path);
 }

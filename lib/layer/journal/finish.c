@@ -35,8 +35,8 @@ static int fail_step(const struct ab_site *site, size_t i, int errnum, const cha
 {
 	ab_autofree char *path = ab_escape(site->steps.v[i].path);
 
-	if (errnum == ESTALE)
-		return ab_fail(err, AB_EREFUSED, ESTALE, "%s: %s changed meanwhile", what, path);
+	if (errnum == ESTALE || errnum == EEXIST)
+		return ab_fail(err, AB_EREFUSED, 0, "%s: %s changed meanwhile", what, path);
 	return ab_fail(err, AB_ESYSTEM, errnum, "%s %s", what, path);
 }
 

@@ -90,7 +90,7 @@ static int count_changes(struct work *w, bool finished, struct ab_error *err)
 	bool applies = w->setup.automatic && finished;
 
 	if (walk_layer(w, err) < 0)
-		return -1;
+		return ab_wrap(err, "the changes wait, but could not be looked at");
 	w->sum.unfinished = w->setup.automatic && !finished;
 	if (applies && w->sum.waiting > w->sum.held && apply_safe(w, err) < 0) {
 		if (!w->claim.busy[0])
@@ -376,7 +376,8 @@ int ab_reviewer_count(struct ab_reviewer *r, bool finished, struct ab_review_sum
 	ssize_t n = await_answer(r, finished ? REQUEST_COUNT : REQUEST_COUNT_UNFINISHED, &a);
 
 	if (n < (ssize_t)ANSWER_LEN(0))
-		return ab_fail_step(err, "review", 0, "the reviewer has died");
+		return ab_fail_step(err, "review", 0,
+				    "the changes wait, but the reviewer has died");
 	if (a.result < 0) {
 		*err = a.error;
 		return -1;

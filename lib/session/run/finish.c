@@ -377,8 +377,7 @@ static void review_changes(struct run *r, int result)
 	if (!r->reviewer || !r->held ||
 	    ab_reviewer_count(r->reviewer, ended_by_itself(r, result), &r->review, &late) == 0)
 		return;
-	ab_run_say(r, AB_SAY_WARNING, "the changes wait, but could not be looked at: %s",
-		   late.text);
+	ab_run_say(r, AB_SAY_WARNING, "%s%s%s", late.text, late.hint[0] ? ". " : "", late.hint);
 	ab_run_say(r, AB_SAY_WARNING, "          see them with: agentbox diff %s",
 		   r->prepared->review->key);
 }
