@@ -526,6 +526,54 @@ logins=(claude:.claude/.credentials.json codex:.codex/auth.json gemini:.gemini/o
 	[ "$(cat "$HOME/.claude/.credentials.json")" = '{"claudeAiOauth":{"accessToken":"old","expiresAt":3}}' ]
 }
 
+@test "return: nor is one that an earlier run left in the kept home" {
+	local file=$HOME/.claude/.credentials.json run times
+
+	mkdir "$HOME/.claude"
+	echo '{"claudeAiOauth":{"accessToken":"old","expiresAt":1}}' >"$file"
+	export ANTHROPIC_API_KEY=sk-ant-api03-0123456789abcdefghij0123456789
+	# An agent may keep it anywhere, and take it for a login later.
+	agentbox run --profile claude --unknown deny --secret ANTHROPIC_API_KEY -- sh -c 'echo "$ANTHROPIC_API_KEY" >~/.claude/kept'
+	[ "$status" -eq 0 ]
+	cat >login <<-'END'
+	printf '{"claudeAiOauth":{"accessToken":"%s","expiresAt":%s}}' "$(cat ~/.claude/kept)" "$1" >~/.claude/.credentials.json
+	END
+	# Without the secret.
+	boxed claude 'sh login 2'
+	[ "$status" -eq 0 ]
+	grep -q "$(cat "$(layer claude)/.claude/kept")" "$(layer claude)/.claude/.credentials.json"
+	[ "$(cat "$file")" = '{"claudeAiOauth":{"accessToken":"old","expiresAt":2}}' ]
+	# With it, when more were replaced than are known of the secret itself.
+	for times in 1 2 3 4 5; do
+		agentbox secrets rotate ANTHROPIC_API_KEY
+		[ "$status" -eq 0 ]
+	done
+	agentbox run --profile claude --unknown deny --secret ANTHROPIC_API_KEY -- sh login 3
+	[ "$(cat "$file")" = '{"claudeAiOauth":{"accessToken":"old","expiresAt":3}}' ]
+	# A second run beside another one, which sees the home below a temporary layer, or has a copy.
+	for AGENTBOX_STATE in "$AGENTBOX_STATE" "$HOME/.local/state/agentbox"; do
+		export AGENTBOX_STATE
+		echo "== $AGENTBOX_STATE"
+		agentbox run --profile claude --unknown deny --secret ANTHROPIC_API_KEY -- sh -c 'echo "$ANTHROPIC_API_KEY" >~/.claude/kept'
+		rm -f go ready
+		mkfifo go
+		launch run --profile claude --unknown deny -- sh -c 'touch ready; read line <go' </dev/null >"$TEST_DIR/out" 2>&1 &
+		run=$!
+		wait_for 60 test -e ready
+		boxed claude 'sh login 4'
+		[ "$status" -eq 0 ]
+		[ "$(cat "$file")" = '{"claudeAiOauth":{"accessToken":"old","expiresAt":4}}' ]
+		boxed claude 'echo other >~/.claude/kept; sh login 3'
+		[ "$(cat "$file")" = '{"claudeAiOauth":{"accessToken":"other","expiresAt":3}}' ]
+		echo '{"claudeAiOauth":{"accessToken":"old","expiresAt":3}}' >"$file"
+		echo >go
+		wait "$run"
+	done
+	# The allowed twin: a login that is none of them.
+	boxed claude 'echo sk-ant-api03-mine >~/.claude/kept; sh login 5'
+	[ "$(cat "$file")" = '{"claudeAiOauth":{"accessToken":"sk-ant-api03-mine","expiresAt":5}}' ]
+}
+
 @test "return: a file that changed on the host during the run is not replaced" {
 	mkdir "$HOME/.codex"
 	login codex mine >"$HOME/.codex/auth.json"

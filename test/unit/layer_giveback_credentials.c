@@ -1,5 +1,7 @@
 #include "layer/giveback/credentials.h"
 
+#include "layer/store/meta.h"
+
 #include <stdlib.h>
 
 #include "agents/agents.h"
@@ -187,6 +189,24 @@ static void check_profiles(void)
 			   ab_agents[i]->login.path);
 }
 
+/* Who does not know all of them returns nothing. */
+static void check_many(void)
+{
+	ab_autostrv struct ab_strv many = { 0 };
+	static const char text[] = "{\"access_token\":\"new\"}";
+	ab_autobuf struct ab_buf out = { 0 };
+	const char *why = NULL;
+
+	while (many.len < AB_LAYER_PLACEHOLDERS_MAX - 1)
+		ab_strv_addf(&many, "placeholder-%zu", many.len);
+	ok(ab_credentials_merge("x.json", NULL, 0, text, strlen(text), &many, &out, &why) == 0,
+	   "a file is returned beside many placeholders");
+	ab_strv_add(&many, "placeholder-last");
+	ok(ab_credentials_merge("x.json", NULL, 0, text, strlen(text), &many, &out, &why) == -1 &&
+		   why && strstr(why, "more placeholders"),
+	   "and not when there may be more than are known");
+}
+
 int main(void)
 {
 	ab_autobuf struct ab_buf out = { 0 };
@@ -197,6 +217,7 @@ int main(void)
 		check_case(i);
 	check_cuts();
 	check_profiles();
+	check_many();
 	memset(large, 'x', AB_GIVEBACK_MAX + 1);
 	ok(ab_credentials_merge("x", NULL, 0, large, AB_GIVEBACK_MAX + 1, NULL, &out, &why) == -1,
 	   "a huge text is refused");

@@ -15,7 +15,7 @@
 static const char full[] =
 	"{\"version\":1,\"key\":\"dev\",\"name\":\"dev\",\"profile\":\"default\",\"workspace\":\"/w\","
 	"\"home\":\"/home/u\",\"kernel\":\"6.1\",\"policy\":\"ab\",\"created\":1,\"started\":2,"
-	"\"used\":3,\"runs\":[\"abcde\"],\"returns\":[{\"path\":\".x/y\",\"exists\":true,"
+	"\"used\":3,\"runs\":[\"abcde\"],\"placeholders\":[\"sk-x\"],\"returns\":[{\"path\":\".x/y\",\"exists\":true,"
 	"\"ino\":4,\"size\":5,\"mtime\":6,\"ctime\":7}],\"form\":\"overlay\",\"project\":8,"
 	"\"waiting\":-1}";
 
@@ -31,6 +31,8 @@ static void check_round(void)
 	struct stat st = { .st_ino = UINT64_MAX, .st_size = 9, .st_mtim.tv_sec = 1 };
 	ab_autobuf struct ab_buf text = { 0 };
 	struct ab_error err = { 0 };
+	static const char long_one[] =
+		"sk-ant-api03-0123456789012345678901234567890123456789012345678901234567890123456789";
 
 	meta.key = ab_strdup("@claude-code");
 	meta.workspace = ab_strdup("/w/\xff%41 \xc3\xa4\n");
@@ -43,6 +45,9 @@ static void check_round(void)
 		snprintf(id, sizeof(id), "r%d", i);
 		ab_layer_meta_add_run(&meta, id);
 	}
+	ab_layer_meta_add_placeholder(&meta, "sk-short");
+	ab_layer_meta_add_placeholder(&meta, long_one);
+	ab_layer_meta_add_placeholder(&meta, "sk-short");
 	ab_layer_meta_write(&meta, &text);
 	ok(ab_layer_meta_read(text.data, text.len, &back, &err) == 0, "read back: %s", err.text);
 	is_str(back.key, "@claude-code", "the key");
@@ -51,6 +56,11 @@ static void check_round(void)
 	ok(back.form == AB_LAYER_FORM_COPY && back.waiting == 3, "form and number");
 	ok(back.runs.len == AB_LAYER_RUNS_MAX, "only the newest runs are kept");
 	is_str(back.runs.v[back.runs.len - 1], "r68", "the newest run is last");
+	ok(back.placeholders.len == 2, "each placeholder once");
+	is_str(back.placeholders.v[0], "sk-short", "a short one");
+	ok(strlen(back.placeholders.v[1]) >= 40 &&
+		   strncmp(back.placeholders.v[1], long_one, strlen(back.placeholders.v[1])) == 0,
+	   "and the beginning of a long one");
 	ok(ab_layer_meta_return(&back, ".claude/x") &&
 		   ab_layer_file_same(ab_layer_meta_return(&back, ".claude/x"), &st),
 	   "a file is the same");
@@ -100,6 +110,11 @@ static void check_bad(void)
 		{ "\"runs\":[\"abcde\"]", "\"runs\":[\"../x\"]" },
 		{ "\"runs\":[\"abcde\"]", "\"runs\":[\"\"]" },
 		{ "\"runs\":[\"abcde\"]", "\"runs\":{}" },
+		{ "[\"sk-x\"]", "[\"\"]" },
+		{ "[\"sk-x\"]", "[7]" },
+		{ "[\"sk-x\"]", "\"sk-x\"" },
+		{ "\"sk-x\"",
+		  "\"sk-0123456789012345678901234567890123456789012345678901234567890123456789\"" },
 		{ ".x/y", "../y" },
 		{ ".x/y", "/y" },
 		{ ".x/y", "" },
@@ -118,6 +133,35 @@ static void check_bad(void)
 	ab_layer_meta_fini(&meta);
 	for (size_t i = 0; i < AB_COUNT(changes); i++)
 		check_rejected(changes[i][0], changes[i][1]);
+}
+
+/* As many as fit, and none of them is forgotten for another one. */
+static void check_placeholders(void)
+{
+	static const char old[] = ",\"placeholders\":[\"sk-x\"]";
+	const char *at = strstr(full, old);
+	struct ab_layer_meta meta = { 0 }, back = { 0 };
+	ab_autofree char *without = NULL;
+	ab_autobuf struct ab_buf text = { 0 };
+	struct ab_error err = { 0 };
+	char name[64];
+
+	ok(at != NULL, "the list is in the text");
+	without = ab_printf("%.*s%s", (int)(at - full), full, at + strlen(old));
+	ok(read_text(without, &meta, &err) == 0 && meta.placeholders.len == 0,
+	   "a file that was written before there was a list: %s", err.text);
+	for (unsigned i = 0; i < AB_LAYER_PLACEHOLDERS_MAX + 5; i++) {
+		snprintf(name, sizeof(name), "%048u", i);
+		ab_layer_meta_add_placeholder(&meta, name);
+	}
+	ab_layer_meta_write(&meta, &text);
+	ok(ab_layer_meta_read(text.data, text.len, &back, &err) == 0, "a full list is read: %s",
+	   err.text);
+	ok(back.placeholders.len == AB_LAYER_PLACEHOLDERS_MAX &&
+		   strspn(back.placeholders.v[0], "0") == 48,
+	   "the first ones stay");
+	ab_layer_meta_fini(&meta);
+	ab_layer_meta_fini(&back);
 }
 
 /* A file that a full disk cut. */
@@ -139,6 +183,7 @@ int main(void)
 {
 	check_round();
 	check_bad();
+	check_placeholders();
 	check_cut();
 	return done();
 }

@@ -123,14 +123,15 @@ static bool return_file(struct ab_home_return *files, const struct ab_spec *spec
 	const char *rel = below(files->home, path), *why = NULL, *folder;
 	ab_autoclose int upper = open_upper(files, spec, stage, path, &folder), top = -1;
 	ab_autofree char *shown = ab_escape(path);
+	const struct ab_layer_meta *meta = find_meta(files);
 	struct stat now;
 
 	top = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (upper < 0 || top < 0)
 		return false;
 	switch (ab_giveback_file(upper, top, below(folder, path), entry,
-				 ab_layer_meta_return(find_meta(files), rel), &files->placeholders,
-				 &now, &why)) {
+				 ab_layer_meta_return(meta, rel), &meta->placeholders, &now,
+				 &why)) {
 	case AB_GIVEBACK_SAME:
 		return false;
 	case AB_GIVEBACK_REFUSED:
@@ -160,7 +161,7 @@ void ab_home_return_end(struct ab_home_return *files, const struct ab_spec *spec
 void ab_home_return_fini(struct ab_home_return *files)
 {
 	free(files->home);
-	ab_strv_fini_all(&files->paths, &files->entries, &files->placeholders);
+	ab_strv_fini_all(&files->paths, &files->entries);
 	ab_layer_meta_fini(&files->seen);
 	*files = (struct ab_home_return){ 0 };
 }

@@ -12,12 +12,12 @@ struct ab_policy;
 struct ab_spec;
 
 struct ab_home_return {
-	char *home;		     /* the real home folder; NULL: nothing to return */
-	struct ab_strv paths;	     /* real, absolute, below home */
-	struct ab_strv entries;	     /* as many: their names in the policy, for the rules */
-	struct ab_strv placeholders; /* of the run's secrets: no value with one is returned */
-	struct ab_layer_set *set;    /* of a kept layer, borrowed; NULL: it is temporary */
-	struct ab_layer_meta seen;   /* without a set: the host's files at the start */
+	char *home;		  /* the real home folder; NULL: nothing to return */
+	struct ab_strv paths;	  /* real, absolute, below home */
+	struct ab_strv entries;	  /* as many: their names in the policy, for the rules */
+	struct ab_layer_set *set; /* of a kept layer, borrowed; NULL: it is temporary */
+	struct ab_layer_meta
+		seen; /* without a set: the host's files at the start, and placeholders */
 };
 
 /* `home` is the real path of the home folder, or NULL if it is not layered. */

@@ -3,6 +3,7 @@
 #include "agents/agents.h"
 #include "base/text/json_scan.h"
 #include "base/text/words.h"
+#include "layer/store/meta.h"
 
 /* The text of a file with its nodes. */
 struct file {
@@ -406,6 +407,11 @@ int ab_credentials_merge(const char *path, const char *host, size_t host_len, co
 {
 	if (box_len > AB_GIVEBACK_MAX) {
 		*ret_why = "the box's copy is too large";
+		return -1;
+	}
+	if (placeholders && placeholders->len >= AB_LAYER_PLACEHOLDERS_MAX) {
+		*ret_why = "its layer has had more placeholders of secrets than can be known; "
+			   "agentbox layers rm begins a new one";
 		return -1;
 	}
 	if (!ab_credentials_known(path) && find_in(placeholders, box, box_len)) {

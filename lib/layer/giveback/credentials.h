@@ -18,7 +18,7 @@ bool ab_credentials_known(const char *path);
 /*
  * `path` is the file's name in the policy, which ends with its path below home. It must be neither
  * relative to a folder below home nor resolved: the rule of the file would not be found. `host` is the host's text, or NULL if there is no
- * such file. `placeholders`: of the run, or NULL. *ret is the new text; it is equal to the host's if nothing is to be taken over.
+ * such file. `placeholders`: that may be in the home layer, or NULL. *ret is the new text; it is equal to the host's if nothing is to be taken over.
  * -1: refused, and *ret_why is a clause ("the box's copy is not a JSON object").
  */
 int ab_credentials_merge(const char *path, const char *host, size_t host_len, const char *box,

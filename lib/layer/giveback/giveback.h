@@ -24,8 +24,8 @@ enum ab_giveback {
 };
 
 /* `upper` and `home` are folders, `path` is relative to them; `entry` is the file's name in the
- * policy, which decides about its content. `was`: the host's file at the start, or NULL. `placeholders` of the run
- * are not returned; or NULL. *ret_st: the host's new file, if DONE; *ret_why: a clause, if REFUSED. */
+ * policy, which decides about its content. `was`: the host's file at the start, or NULL. `placeholders`
+ * that may be in the layer are not returned; or NULL. *ret_st: the host's new file, if DONE; *ret_why: a clause, if REFUSED. */
 enum ab_giveback ab_giveback_file(int upper, int home, const char *path, const char *entry,
 				  const struct ab_layer_file *was,
 				  const struct ab_strv *placeholders, struct stat *ret_st,

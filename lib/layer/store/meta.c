@@ -8,6 +8,7 @@ enum {
 	VERSION = 1,
 	WORD_MAX = 128, /* bytes of a name, a profile, a kernel release, a digest */
 	ID_MAX = 7,
+	PLACEHOLDER_MAX = 48, /* bytes that are kept: the prefix, and more than can be guessed */
 };
 
 static const char *const forms[] = {
@@ -90,6 +91,12 @@ static bool is_run_id(const char *id)
 	return len > 0 && len <= ID_MAX;
 }
 
+/* An empty one would be found everywhere. */
+static bool is_placeholder(const char *text)
+{
+	return text[0] && strlen(text) <= PLACEHOLDER_MAX;
+}
+
 static int reject_meta(struct ab_error *err, const char *what)
 {
 	return ab_fail(err, AB_ECONFIG, 0, "%s", what);
@@ -133,20 +140,22 @@ static int read_folder(const json_t *file, const char *key, bool optional, char 
 	return 0;
 }
 
-static int read_runs(const json_t *file, struct ab_strv *ret, struct ab_error *err)
+static int read_list(const json_t *file, const char *key, size_t most, bool (*is)(const char *text),
+		     struct ab_strv *ret, struct ab_error *err)
 {
-	const json_t *list = json_object_get(file, "runs"), *value;
+	const json_t *list = json_object_get(file, key), *value;
 	size_t i;
 
-	if (!json_is_array(list) || json_array_size(list) > AB_LAYER_RUNS_MAX)
-		return reject_meta(err, "runs is not a short list");
+	if (!json_is_array(list) || json_array_size(list) > most)
+		return ab_fail(err, AB_ECONFIG, 0, "%s is not a short list", key);
 	json_array_foreach(list, i, value)
 	{
-		const char *id = json_string_value(value);
+		const char *text = json_string_value(value);
 
-		if (!id || !is_run_id(id))
-			return reject_meta(err, "runs has an entry that is not a run's id");
-		ab_strv_add(ret, id);
+		if (!text || !is(text))
+			return ab_fail(err, AB_ECONFIG, 0, "%s has an entry that is not valid",
+				       key);
+		ab_strv_add(ret, text);
 	}
 	return 0;
 }
@@ -201,8 +210,9 @@ static int read_form(const json_t *file, enum ab_layer_form *ret, struct ab_erro
 static int check_keys(json_t *file, struct ab_error *err)
 {
 	static const char *const known[] = {
-		"version", "key",     "name", "profile", "workspace", "home", "kernel",	 "policy",
-		"created", "started", "used", "runs",	 "returns",   "form", "project", "waiting",
+		"version",	"key",	   "name",    "profile", "workspace", "home",
+		"kernel",	"policy",  "created", "started", "used",      "runs",
+		"placeholders", "returns", "form",    "project", "waiting",
 	};
 	const char *key;
 	json_t *value;
@@ -227,6 +237,9 @@ static int read_file(json_t *file, struct ab_layer_meta *ret, struct ab_error *e
 		return -1;
 	if (version != VERSION)
 		return reject_meta(err, "another release of agentbox wrote it");
+	/* Written before there was such a list. */
+	if (!json_object_get(file, "placeholders"))
+		json_object_set_new(file, "placeholders", json_array());
 	if (check_keys(file, err) < 0 || read_word(file, "key", false, &ret->key, err) < 0)
 		return -1;
 	if (!ab_layer_key_valid(ret->key))
@@ -243,7 +256,10 @@ static int read_file(json_t *file, struct ab_layer_meta *ret, struct ab_error *e
 	    read_number(file, "project", 0, &ret->project_ns, err) < 0 ||
 	    read_number(file, "waiting", -1, &ret->waiting, err) < 0)
 		return -1;
-	if (read_runs(file, &ret->runs, err) < 0 || read_returns(file, ret, err) < 0)
+	if (read_list(file, "runs", AB_LAYER_RUNS_MAX, is_run_id, &ret->runs, err) < 0 ||
+	    read_list(file, "placeholders", AB_LAYER_PLACEHOLDERS_MAX, is_placeholder,
+		      &ret->placeholders, err) < 0 ||
+	    read_returns(file, ret, err) < 0)
 		return -1;
 	return read_form(file, &ret->form, err);
 }
@@ -277,10 +293,10 @@ void ab_layer_meta_write(const struct ab_layer_meta *meta, struct ab_buf *ret)
 	ab_buf_jsonf(ret,
 		     "{'version':%d,\n'key':%s,\n'name':%s,\n'profile':%s,\n'workspace':%s,\n"
 		     "'home':%s,\n'kernel':%s,\n'policy':%s,\n'created':%jd,\n'started':%jd,\n"
-		     "'used':%jd,\n'runs':%p,\n'returns':[",
+		     "'used':%jd,\n'runs':%p,\n'placeholders':%p,\n'returns':[",
 		     VERSION, meta->key, meta->name, meta->profile, workspace, home, meta->kernel,
 		     meta->policy, meta->created_ns, meta->first_ns, meta->last_ns,
-		     ab_list(&meta->runs));
+		     ab_list(&meta->runs), ab_list(&meta->placeholders));
 	for (size_t i = 0; i < meta->nreturns; i++) {
 		const struct ab_layer_file *f = &meta->returns[i];
 		ab_autofree char *path = encode_path(f->path);
@@ -299,7 +315,7 @@ void ab_layer_meta_fini(struct ab_layer_meta *meta)
 {
 	ab_free_all(meta->key, meta->name, meta->profile, meta->workspace, meta->home, meta->kernel,
 		    meta->policy);
-	ab_strv_fini(&meta->runs);
+	ab_strv_fini_all(&meta->runs, &meta->placeholders);
 	for (size_t i = 0; i < meta->nreturns; i++)
 		free(meta->returns[i].path);
 	free(meta->returns);
@@ -311,6 +327,14 @@ void ab_layer_meta_add_run(struct ab_layer_meta *meta, const char *id)
 	while (meta->runs.len >= AB_LAYER_RUNS_MAX)
 		ab_strv_remove(&meta->runs, 0);
 	ab_strv_add(&meta->runs, id);
+}
+
+void ab_layer_meta_add_placeholder(struct ab_layer_meta *meta, const char *text)
+{
+	ab_autofree char *kept = ab_strndup(text, strnlen(text, PLACEHOLDER_MAX));
+
+	if (meta->placeholders.len < AB_LAYER_PLACEHOLDERS_MAX)
+		ab_strv_add_once(&meta->placeholders, kept);
 }
 
 static int64_t to_ns(const struct timespec *t)

@@ -14,6 +14,7 @@ enum {
 	AB_LAYER_META_MAX = 256 * 1024, /* bytes of the file */
 	AB_LAYER_RUNS_MAX = 64,		/* the newest ids are kept */
 	AB_LAYER_RETURNS_MAX = 256,
+	AB_LAYER_PLACEHOLDERS_MAX = 2048,
 };
 
 enum ab_layer_form {
@@ -42,6 +43,9 @@ struct ab_layer_meta {
 	 * box saw. */
 	int64_t created_ns, first_ns, last_ns;
 	struct ab_strv runs; /* ids of the runs that used it, the newest last */
+	/* The beginnings of placeholders that a box with this home may have stored in it: no value with one is
+	 * returned. None is forgotten: with AB_LAYER_PLACEHOLDERS_MAX there may be more, and nothing is. */
+	struct ab_strv placeholders;
 	struct ab_layer_file *returns;
 	size_t nreturns;
 	enum ab_layer_form form;
@@ -56,6 +60,7 @@ void ab_layer_meta_fini(struct ab_layer_meta *meta);
 
 /* A run with this id uses the set. */
 void ab_layer_meta_add_run(struct ab_layer_meta *meta, const char *id);
+void ab_layer_meta_add_placeholder(struct ab_layer_meta *meta, const char *text);
 /* `st` NULL: the file does not exist. Replaces an entry with the same path. */
 void ab_layer_meta_set_return(struct ab_layer_meta *meta, const char *path, const struct stat *st);
 const struct ab_layer_file *ab_layer_meta_return(const struct ab_layer_meta *meta,

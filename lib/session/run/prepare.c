@@ -562,17 +562,21 @@ static int check_state(const struct ab_prepared *p, struct ab_error *err)
 	return 0;
 }
 
-/* A kept home may still have those that were replaced. */
+/* A kept home may have those of earlier runs, too, and a copy of one what the home has. */
 static void note_placeholders(struct ab_prepared *p)
 {
-	for (size_t i = 0; i < ab_vault_len(p->safe.vault); i++) {
+	struct ab_layer_meta *meta = p->kept.upper ? &p->kept.set.meta : &p->returns.seen;
+
+	for (size_t i = 0; i < p->kept.placeholders.len; i++)
+		ab_layer_meta_add_placeholder(meta, p->kept.placeholders.v[i]);
+	for (size_t i = 0; p->safe.vault && i < ab_vault_len(p->safe.vault); i++) {
 		const struct ab_vault_entry *e = ab_vault_at(p->safe.vault, i);
 		const char *old;
 
 		if (e->placeholder)
-			ab_strv_add_once(&p->returns.placeholders, e->placeholder);
+			ab_layer_meta_add_placeholder(meta, e->placeholder);
 		for (size_t k = 0; (old = ab_vault_retired(p->safe.vault, i, k)) != NULL; k++)
-			ab_strv_add_once(&p->returns.placeholders, old);
+			ab_layer_meta_add_placeholder(meta, old);
 	}
 }
 
@@ -618,8 +622,7 @@ int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct a
 	if (ab_safe_needed(p->policy) && !p->nested &&
 	    ab_safe_fill(&p->safe, p->policy, &p->spec, &p->notes, err) < 0)
 		return -1;
-	if (p->safe.vault)
-		note_placeholders(p);
+	note_placeholders(p);
 	if (p->no_namespaces && ab_cert_files_write(p->tmp, &p->spec, err) < 0)
 		return -1;
 	if (!p->nested)

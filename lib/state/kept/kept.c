@@ -225,4 +225,5 @@ void ab_kept_layers_fini(struct ab_kept_layers *kept, const struct ab_layer_stor
 	ab_kept_layers_leave_home(kept, store, NULL);
 	release_set(&kept->review, false, store);
 	free(ab_take(kept->home));
+	ab_strv_fini(&kept->placeholders);
 }

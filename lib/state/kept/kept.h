@@ -21,12 +21,13 @@ struct ab_host_guard;
 struct ab_policy;
 
 struct ab_kept_layers {
-	struct ab_layer_set set;    /* of the home layer; dir -1: none */
-	struct ab_layer_set review; /* of the workspace's layer, if it is another one */
-	bool copy;		    /* `set` is a private copy: removed at the end */
-	char *home;		    /* the real folder that the home layer lies above */
-	char *upper, *work;	    /* to mount; NULL: the home layer is temporary */
-	char *below;		    /* upper of a layer in use, to show below a temporary one */
+	struct ab_layer_set set;     /* of the home layer; dir -1: none */
+	struct ab_layer_set review;  /* of the workspace's layer, if it is another one */
+	bool copy;		     /* `set` is a private copy: removed at the end */
+	char *home;		     /* the real folder that the home layer lies above */
+	char *upper, *work;	     /* to mount; NULL: the home layer is temporary */
+	char *below;		     /* upper of a layer in use, to show below a temporary one */
+	struct ab_strv placeholders; /* that may be in this layer, or in the copy of one */
 };
 
 #define AB_KEPT_LAYERS_NONE                                           \

@@ -70,6 +70,7 @@ int ab_kept_layers_share(const struct ab_kept_layers_wish *wish, const char *key
 		*err = (struct ab_error){ 0 };
 		return 0;
 	}
+	ab_strv_extend(&kept->placeholders, &busy.meta.placeholders);
 	/* The kernel refuses a lower folder that contains another one. */
 	if (!ab_path_within(wish->store.path, kept->home)) {
 		kept->below = ab_path_join(busy.path, "home/upper");
