@@ -407,6 +407,30 @@ tells()
 	[ "$(audit 'select(.kind == "monitor") | .action' | tail -n 1)" = stop ]
 }
 
+@test "monitor: denials of one host count, also those that share a line of the record" {
+	settings='{"network":{"unknown":"deny"},"monitor":{"denialsPerMinute":150,"action":"stop"}}'
+	printf "$settings" >"$TEST_DIR/m.json"
+	cat >flood.py <<-'END'
+	import socket, sys, time
+	for n in range(int(sys.argv[1])):
+	    s = socket.create_connection(("127.0.0.1", 61080))
+	    s.sendall(b"GET http://other.test/ HTTP/1.1\r\nHost: other.test\r\nConnection: close\r\n\r\n")
+	    assert b" 403 " in s.recv(100)
+	    s.close()
+	if len(sys.argv) > 2:
+	    time.sleep(300)
+	END
+	# As many as are allowed, of which a hundred have a line at once.
+	agentbox_split run --config "$TEST_DIR/m.json" -- python3 flood.py 150
+	[ "$status" -eq 0 ]
+	[[ "$stderr" != *"monitor.denialsPerMinute"* ]]
+	# The minute of the record may turn on the way, so more than twice as many.
+	agentbox_split run --config "$TEST_DIR/m.json" -- python3 flood.py 900 wait
+	[ "$status" -eq 125 ]
+	[[ "$stderr" == *"monitor.denialsPerMinute 150"* ]]
+	[ "$(audit 'select(.kind == "violation")' | jq -s 'length < 450')" = true ]
+}
+
 @test "monitor: what is held before anybody used the network can be answered" {
 	mkdir "$HOME/other"
 	printf 'for i in 1 2 3 4 5; do echo x >"%s/$i"; done; until [ -e go ]; do :; done\n%s http://origin.test/\n' "$HOME/other" "$fetch" >job

@@ -10,7 +10,9 @@
  *
  * Equal denials are written one by one, up to LINES a minute. Further ones are
  * counted, and the next line that is written has their number ("repeated"), so the
- * sum of all lines is exact.
+ * sum of all lines is exact. In the same minute these are lines for LINES, twice as
+ * many, and so on: the thresholds of denials count lines, so none is later than at
+ * twice its number.
  *
  * A denial costs the box nothing, and new log files replace old ones. To keep a box
  * from pushing out old records, all denials together get ALL_LINES a minute, not
@@ -296,8 +298,8 @@ static uint64_t get_minute(void)
 	return (uint64_t)now.tv_sec / 60 + 1;
 }
 
-/* Use up a line of this minute; returns false if none is left. */
-static bool take_line(struct ab_ledger *ledger, struct denial *d)
+/* Use up a line of this minute, for `times` equal denials; returns false if none is left. */
+static bool take_line(struct ab_ledger *ledger, struct denial *d, uint64_t times)
 {
 	uint64_t minute = get_minute();
 
@@ -309,7 +311,8 @@ static bool take_line(struct ab_ledger *ledger, struct denial *d)
 		d->minute = minute;
 		d->lines = 0;
 	}
-	if (d->lines >= LINES || (d->count > 1 && ledger->lines >= ALL_LINES))
+	if ((d->lines >= LINES && times >> (d->lines - LINES) < LINES) ||
+	    (d->count > 1 && ledger->lines >= ALL_LINES))
 		return false;
 	d->lines++;
 	ledger->lines++;
@@ -335,11 +338,10 @@ static int write_or_hold(struct ab_ledger *ledger, struct denial *d, struct entr
 	bool packets = e->r->packets > 0;
 	uint64_t *held = packets && d == &ledger->others ? &ledger->datagrams : &d->held;
 
-	if (!take_line(ledger, d)) {
-		*held += count_times(e->r);
+	*held += count_times(e->r);
+	if (!take_line(ledger, d, *held))
 		return 0;
-	}
-	set_times(e, packets, *held + count_times(e->r));
+	set_times(e, packets, *held);
 	if (write_entry(ledger, e, err) < 0)
 		return -1;
 	*held = 0;

@@ -1,4 +1,6 @@
 /* The run's denials as they happen, and the thresholds of `monitor`. */
+#include "audit/read/details.h"
+#include "audit/read/find.h"
 #include "audit/write/audit.h"
 #include "session/control/steering_state.h"
 #include "session/control/violation_tap.h"
@@ -61,6 +63,34 @@ void ab_steering_crossed(struct ab_steering *s, const struct ab_threshold_alarm 
 	say_alarm(s, alarm, text);
 }
 
+/* clang-format off */
+#define WANTED(X) \
+	X(ID, "id") X(DOOR, "door") X(REPEATED, "repeated") X(PACKETS, "packets") \
+	X(INCIDENTAL, "incidental")
+/* clang-format on */
+AB_MEMBERS(WANTED)
+
+/* The denials that a line stands for, as far as they are of the last minute: how often a file was denied
+ * again, and packets without a destination, are told when the box ends. Caches, histories and locks that
+ * programs try to write on their own raise no alarm. */
+static uint64_t count_denials(const char *line)
+{
+	struct ab_detail m[M_COUNT];
+	bool file;
+	uint64_t n;
+
+	if (ab_details_find(line, strlen(line), members, M_COUNT, m) < 0)
+		return 1;
+	if (m[M_INCIDENTAL].kind == AB_DETAIL_TRUE)
+		return 0;
+	file = ab_detail_is(&m[M_DOOR], "file") || ab_detail_is(&m[M_DOOR], "call");
+	if (file && m[M_ID].kind == AB_DETAIL_TEXT)
+		return 1;
+	n = ab_detail_is(&m[M_DOOR], "udp") ? (uint64_t)ab_detail_number(&m[M_PACKETS], 1)
+					    : ab_denial_times(&m[M_ID], &m[M_DOOR], &m[M_REPEATED]);
+	return n ? n : 1;
+}
+
 uint64_t ab_steering_denials(struct ab_steering *s)
 {
 	ab_steering_violated(&s->violated, 0);
@@ -75,9 +105,7 @@ void ab_steering_violated(struct ab_source *source, uint32_t events)
 
 	(void)events;
 	while ((line = ab_violations_take(s->setup.violations)) != NULL) {
-		/* Caches, histories and locks that programs try to write on their own raise no alarm. A
-		 * text of the box cannot contain this: its quotes are escaped. */
-		bool counts = !strstr(line, ",\"incidental\":true,");
+		uint64_t n = count_denials(line);
 
 		/* If the broker has no room, it is still in the record. */
 		if (s->setup.hook)
@@ -85,8 +113,8 @@ void ab_steering_violated(struct ab_source *source, uint32_t events)
 		if (s->setup.denied)
 			s->setup.denied(s->setup.arg, line);
 		free(line);
-		s->ndenied += counts;
-		if (counts && ab_thresholds_denied(s->thresholds, ab_now_ms(), 1, &alarm))
+		s->ndenied += n;
+		if (n && ab_thresholds_denied(s->thresholds, ab_now_ms(), n, &alarm))
 			raise_alarm(s, &alarm);
 	}
 }
