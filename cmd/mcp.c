@@ -9,7 +9,7 @@ static const struct option options_wrap[] = {
 static int wrap_main(struct args *args, struct ab_error *err)
 {
 	ab_autostrv struct ab_strv options = { 0 }, notes = { 0 };
-	struct ab_mcp_wrap wrap = { .undo = given(args, ID_UNDO) };
+	struct ab_mcp_wrap wrap = { .undo = given(args, ID_UNDO), .policy = &args->input };
 	ab_auto(ab_hook_plan_fini) struct ab_hook_plan plan = { 0 };
 
 	collect_policy_options(args, &options);

@@ -118,7 +118,7 @@ int run_request(struct args *args, struct ab_request *ret)
 	/* A shell by itself, on a terminal, is for a person. */
 	request.mark_shell = request.argc == 1 && isatty(STDIN_FILENO);
 	if (!request.script)
-		request.policy.program = ab_caller_program(request.argv[0]);
+		request.policy.program = request.argv[0];
 	*ret = request;
 	return -1;
 }

@@ -778,6 +778,52 @@ spoof()
 	[ "$("$AGENTBOX" exec -- claude 2>/dev/null | jq -r .profile)" = workspace-write ]
 }
 
+@test "profile: it is chosen by the program that the run's PATH leads to" {
+	mkdir -p "$HOME/bin" "$HOME/other" bin "$HOME/.config/agentbox/profiles"
+	printf '#!/bin/sh\necho the host\n' >"$HOME/bin/claude"
+	printf '#!/bin/sh\necho the project\n' >bin/claude
+	printf '#!/bin/sh\necho another\n' | tee "$HOME/other/"{claude,mine} >/dev/null
+	chmod +x "$HOME"/*/claude bin/claude "$HOME/other/mine"
+	local line="using profile claude" project=$PWD/bin path
+	# The host's PATH leads to the user's program, the run's to one that a box could have made.
+	for path in "$project:/usr/bin:/bin" "bin:$HOME/bin:/usr/bin:/bin"; do
+		PATH=$HOME/bin:$PATH agentbox_split run --unknown deny --env "PATH=$path" -- claude
+		[ "$output" = "the project" ]
+		[[ "$stderr" != *"$line"* && "$stderr" == *"there is a profile for claude"* ]]
+	done
+	ELSEWHERE=$project:/usr/bin:/bin PATH=$HOME/bin:$PATH agentbox_split run --unknown deny --pass-env PATH=ELSEWHERE -- claude
+	[ "$output" = "the project" ]
+	[[ "$stderr" != *"$line"* ]]
+	echo "{ \"env\": { \"set\": { \"PATH\": \"$project:/usr/bin:/bin\" } } }" >"$TEST_DIR/set.json"
+	PATH=$HOME/bin:$PATH agentbox_split run --unknown deny --config "$TEST_DIR/set.json" -- claude
+	[ "$output" = "the project" ]
+	[[ "$stderr" != *"$line"* ]]
+	# A run without the variable finds it where every shell does.
+	PATH=$HOME/bin:$PATH agentbox_split run --unknown deny --config '{"env":{"pass":{"only":["HOME"]},"strip":["PATH"]}}' -- claude
+	[ "$status" -eq 127 ]
+	[[ "$stderr" != *"$line"* ]]
+	# The other way round: the run's PATH leads out of the workspace.
+	PATH=$project:$PATH agentbox_split run --unknown deny --env "PATH=$HOME/other:/usr/bin:/bin" -- claude
+	[ "$output" = another ]
+	[ "$(grep -c "$line" <<<"$stderr")" -eq 1 ]
+	agentbox_split run --unknown deny --env "PATH=$HOME/other:/usr/bin:/bin" -- claude
+	[ "$output" = another ]
+	[[ "$stderr" == *"$line"* ]]
+	agentbox_split run --dry-run --unknown deny --env "PATH=$HOME/other:/usr/bin:/bin" -- claude
+	[[ "$output$stderr" == *"$line"* ]]
+	# A profile that makes another program run chooses itself in vain.
+	echo "{ \"env\": { \"set\": { \"PATH\": \"$project:/usr/bin:/bin\" } } }" >"$HOME/.config/agentbox/profiles/mine.json"
+	printf '#!/bin/sh\necho the project\n' >bin/mine
+	chmod +x bin/mine
+	PATH=$HOME/other:$PATH agentbox_split run --unknown deny -- mine
+	[ "$output" = another ]
+	[[ "$stderr" != *"using profile"* ]]
+	# With the same PATH it is as before.
+	PATH=$HOME/bin:$PATH agentbox_split run --unknown deny --env X=1 -- claude
+	[ "$output" = "the host" ]
+	[[ "$stderr" == *"$line"* ]]
+}
+
 @test "agents: their own sandboxes are switched off, unless the caller decides" {
 	mkdir -p "$HOME/bin"
 	printf '#!/bin/sh\nprintf "%%s|" "$@"; echo "$CHROMIUM_FLAGS"\n' >"$HOME/bin/codex"

@@ -160,6 +160,50 @@ has_name()
 	done
 }
 
+@test "environment: --pass-env with a name or a variable missing is refused" {
+	local text why
+
+	echo '{"mcpServers":{"one":{"command":"x"}}}' >servers.json
+	cp servers.json before
+	while IFS='|' read -r text why; do
+		for command in "run --pass-env $text -- true" "exec --pass-env $text -- true" "check --pass-env $text true" \
+			"config show --pass-env $text" "mcp wrap --yes --pass-env $text servers.json" \
+			"hook install claude-code --yes --pass-env $text" "hook install codex --project --yes --pass-env $text"; do
+			# shellcheck disable=SC2086 # these are words
+			agentbox $command
+			[[ "$status" -ne 0 && "$output" == *"--pass-env: $why"* ]]
+		done
+		cmp servers.json before
+		[ ! -e "$HOME/.claude" ]
+		[ ! -e .codex ]
+	done <<-'END'
+	A=|"A=" does not name the variable that has the value
+	A=B=C|"A=B=C" does not name the variable that has the value
+	=|"=" does not name the variable that has the value
+	=X|"" is not a valid variable name
+	A/B=X|"A/B" is not a valid variable name
+	AGENTBOX=X|"AGENTBOX" is reserved for agentbox
+	END
+	agentbox run --pass-env A= -- true
+	[[ "$output" == *"use NAME, or NAME=VARIABLE"* ]]
+	# The allowed twins: both names are there, the variable need not be.
+	agentbox run --pass-env A=NOT_THERE -- true
+	[ "$status" -eq 0 ]
+	agentbox mcp wrap --yes --pass-env A=NOT_THERE servers.json
+	[ "$status" -eq 0 ]
+	agentbox hook install claude-code --yes --pass-env A=NOT_THERE
+	[ "$status" -eq 0 ]
+	grep -q 'A=NOT_THERE' "$HOME/.claude/settings.json"
+	# Nothing is wrapped with other options that no run accepts; they can always be taken away.
+	cp servers.json before
+	agentbox mcp wrap --yes --allow 'not a host' servers.json
+	[[ "$status" -ne 0 && "$output" == *"--allow"* ]]
+	cmp servers.json before
+	agentbox mcp wrap --yes --undo --allow 'not a host' servers.json
+	[ "$status" -eq 0 ]
+	[ "$(jq -c . servers.json)" = '{"mcpServers":{"one":{"command":"x"}}}' ]
+}
+
 @test "environment: an own strip rule holds, and the list mode lets nothing else in" {
 	export SPECIAL_THING=a ORDINARY=b
 	printf '{ "env": { "strip": ["SPECIAL_*"] } }' >"$TEST_DIR/c.json"

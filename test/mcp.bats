@@ -318,6 +318,54 @@ start_server()
 	[ -e "$HOME/made" ]
 }
 
+@test "mcp wrap: --undo puts back the entry that was there" {
+	local entry n=0
+
+	while read -r entry; do
+		jq -nc "{mcpServers: {one: $entry}}" >one.json
+		cp one.json before
+		for options in "" "--allow example.org" "--read-only"; do
+			# shellcheck disable=SC2086 # these are words
+			agentbox mcp wrap --yes $options one.json
+			[ "$status" -eq 0 ]
+			jq -e '.mcpServers.one | .args[0] == "run"' one.json >/dev/null
+		done
+		agentbox mcp wrap --yes --undo one.json
+		[ "$status" -eq 0 ]
+		[ "$(jq -S . one.json)" = "$(jq -S . before)" ]
+		n=$((n + 1))
+	done <<-'END'
+	{"command": "x"}
+	{"command": "x", "args": []}
+	{"command": "x", "args": ["y"]}
+	{"command": "x", "args": [], "cwd": "/tmp"}
+	{"command": "x", "cwd": "/tmp"}
+	{"command": "x", "args": ["y"], "cwd": "/tmp"}
+	{"command": "a=b"}
+	{"command": "a=b", "args": []}
+	{"command": "-x", "args": ["--"]}
+	{"command": "/bin/sh", "args": ["-c", "exec \"$@\""]}
+	{"command": "x", "args": [], "env": {}}
+	{"command": "x", "env": {"A": "b"}, "type": "stdio"}
+	END
+	[ "$n" -eq 12 ]
+	# Both forms start the same server.
+	printf '#!/bin/sh\necho "started with $# words"\n' >server
+	chmod +x server
+	jq -n --arg s "$PWD/server" '{mcpServers: {one: {command: $s}, two: {command: $s, args: []}}}' >one.json
+	agentbox mcp wrap --yes one.json
+	for name in one two; do
+		start_server one.json "$name"
+		[[ "$output" == *"started with 0 words"* ]]
+	done
+	# In the other form the command is a list, and "args" is something else.
+	echo '{"mcp":{"one":{"type":"local","command":["x"],"args":[]}}}' | jq . >one.json
+	cp one.json before
+	agentbox mcp wrap --yes one.json
+	agentbox mcp wrap --yes --undo one.json
+	cmp one.json before
+}
+
 @test "mcp wrap: a server has the secret of --secret as a placeholder, and a name that env takes for something else runs" {
 	jq -n '{mcpServers: {one: {command: "env", args: [], env: {API_KEY: "sk-real-0123456789", OTHER: "x"}}}}' >.mcp.json
 	cp .mcp.json before
@@ -378,7 +426,7 @@ start_server()
 		tools: {deep: [{server: {command: "bar"}}]}}' >claude.json
 	agentbox mcp wrap --yes claude.json
 	[ "$status" -eq 0 ]
-	[ "$(jq -c '.projects["/p/one"].mcpServers.x.args' claude.json)" = '["run","--","/usr/bin/env","foo"]' ]
+	[ "$(jq -c '.projects["/p/one"].mcpServers.x.args' claude.json)" = '["run","--","/bin/sh","-c","exec \"$@\" # args: []","sh","foo"]' ]
 	[[ "$output" == *"far stays as it is: it has no command"* ]]
 	[[ "$output" == *"help is not in a box: agentbox does not know its \"headersHelper\""* ]]
 	[[ "$output" == *"odd is not in a box: its command has a form that agentbox does not know"* ]]

@@ -9,6 +9,7 @@
 #include "base/text/text_diff.h"
 #include "consent/agent_hook.h"
 #include "consent/hook_dialects.h"
+#include "policy/layers/layers.h"
 #include "shell/syntax/quote.h"
 #include "state/file_claim.h"
 
@@ -388,6 +389,18 @@ int ab_hook_check_links(const char *path, const char *project, struct ab_error *
 	return 0;
 }
 
+int ab_hook_check_options(const struct ab_policy_input *options, struct ab_error *err)
+{
+	struct ab_policy_input in = *options;
+	struct ab_policy *policy = NULL;
+	int result;
+
+	in.judging = in.no_project = true;
+	result = ab_policy_load(&in, &policy, NULL, err);
+	ab_policy_free(policy);
+	return result;
+}
+
 int ab_hook_plan(const struct ab_hook_request *request, bool project, bool remove,
 		 struct ab_hook_plan *ret, struct ab_error *err)
 {
@@ -399,6 +412,8 @@ int ab_hook_plan(const struct ab_hook_request *request, bool project, bool remov
 		return ab_hook_refuse_agent(request->agent, err);
 	if (!top)
 		return ab_fail(err, AB_EUSAGE, 0, "the home folder is unknown: set HOME");
+	if (!remove && ab_hook_check_options(&request->policy, err) < 0)
+		return -1;
 	plan.path = ab_path_join(top, project ? d->project_settings : d->settings);
 	plan.top = project ? ab_strdup(top) : NULL;
 	plan.needs = remove ? NULL : d->needs;

@@ -3,12 +3,16 @@
 #include "base/base.h"
 
 struct ab_hook_dialect;
+struct ab_policy_input;
 
 /* "" if the file does not exist. */
 int ab_hook_read_settings(const char *path, char **ret, struct ab_error *err);
 
 /* Refuse a path with a symbolic link below the folder `top`. */
 int ab_hook_check_links(const char *path, const char *top, struct ab_error *err);
+
+/* Fail with an option that every run would refuse. */
+int ab_hook_check_options(const struct ab_policy_input *options, struct ab_error *err);
 
 /* Our hooks in these settings. */
 struct ab_hook_found {

@@ -100,7 +100,7 @@ static int run_command(const struct ab_serve_request *r, const struct ab_ends *e
 	if (e->records >= 0)
 		request.audit = audit;
 	if (!r->script)
-		request.policy.program = ab_caller_program(request.argv[0]);
+		request.policy.program = request.argv[0];
 	if (warm)
 		taken = ab_warm_run(warm, &request, &status, err);
 	if (taken > 0)

@@ -11,6 +11,7 @@
 #include "policy/layers/load.h"
 #include "policy/layers/profiles.h"
 #include "policy/layers/trust.h"
+#include "policy/model/list_element.h"
 #include "policy/read/settings_file.h"
 #include "policy/values/complaint.h"
 #include "policy/values/paths.h"
@@ -606,13 +607,19 @@ static void merge_files(struct ab_load *l, struct files *f)
 	base->v[AB_KEY_EXTENDS] = profile;
 }
 
-/* "NAME=VARIABLE" of --pass-env: NAME with the value of the caller's VARIABLE; NULL: it has none. */
-static char *find_renamed(const struct ab_load *l, const char *text)
+/* "NAME=VARIABLE" of --pass-env: NAME with the value of the caller's VARIABLE; *ret NULL: it has none. */
+static int find_renamed(const struct ab_load *l, const char *text, char **ret,
+			struct ab_complaint *why)
 {
 	size_t n = strcspn(text, "=");
-	const char *value = ab_environ_get(l->in->environ, text + n + 1);
+	const char *variable = text + n + 1, *value = ab_environ_get(l->in->environ, variable);
 
-	return value ? ab_printf("%.*s=%s", (int)n, text, value) : NULL;
+	if (!*variable || strchr(variable, '='))
+		return ab_complaint_value(why, text,
+					  "does not name the variable that has the value",
+					  "use NAME, or NAME=VARIABLE");
+	*ret = value ? ab_printf("%.*s=%s", (int)n, text, value) : NULL;
+	return ab_variable_check(text, n, false, why);
 }
 
 static int put_setting(struct ab_load *l, struct ab_config *layer, enum ab_layer kind,
@@ -625,20 +632,22 @@ static int put_setting(struct ab_load *l, struct ab_config *layer, enum ab_layer
 	const struct ab_origin *from;
 	const char *value = s->value;
 	enum ab_key_id id;
+	bool good = true;
 
 	if (!key || key->type == AB_TYPE_PROFILE)
 		return ab_fail(l->err, AB_EUSAGE, 0, "%s: unknown key %s", s->origin, s->key);
 	id = (enum ab_key_id)(key - ab_keys);
 	if (id == AB_KEY_ENV_PASS && strchr(value, '=')) {
-		value = renamed = find_renamed(l, value);
-		id = AB_KEY_ENV_SET;
-		if (!value)
+		good = find_renamed(l, value, &renamed, &why) == 0;
+		if (good && !renamed)
 			return 0;
+		value = renamed;
+		id = AB_KEY_ENV_SET;
 	}
 	ctx.base = l->in->cwd;
 	ctx.follows = false;
 	from = ab_origin_new(l->arena, kind, ab_arena_dup(l->arena, s->origin));
-	if (ab_value_put(&ctx, id, &layer->v[id], value, from, &why) == 0)
+	if (good && ab_value_put(&ctx, id, &layer->v[id], value, from, &why) == 0)
 		return 0;
 	ab_fail(l->err, AB_EUSAGE, 0, "%s: %s", s->origin, why.wrong);
 	return ab_hint(l->err, "%s", why.right);
@@ -743,9 +752,8 @@ static int load_layers(struct ab_load *l, bool real, const struct ab_project *pr
 	return ab_load_finish(l);
 }
 
-static int load_policy(const struct ab_policy_input *in, bool real,
-		       const struct ab_project *project, struct ab_policy **ret_policy,
-		       struct ab_strv *ret_notes, struct ab_error *err)
+int ab_load_policy(const struct ab_policy_input *in, bool real, const struct ab_project *project,
+		   struct ab_policy **ret_policy, struct ab_strv *ret_notes, struct ab_error *err)
 {
 	struct files *f;
 	struct ab_load l;
@@ -761,16 +769,4 @@ static int load_policy(const struct ab_policy_input *in, bool real,
 	else
 		*ret_policy = l.policy;
 	return r;
-}
-
-int ab_policy_load(const struct ab_policy_input *in, struct ab_policy **ret_policy,
-		   struct ab_strv *ret_notes, struct ab_error *err)
-{
-	return load_policy(in, true, NULL, ret_policy, ret_notes, err);
-}
-
-int ab_load_all(const struct ab_policy_input *in, const struct ab_project *project,
-		struct ab_policy **ret_policy, struct ab_strv *ret_notes, struct ab_error *err)
-{
-	return load_policy(in, false, project, ret_policy, ret_notes, err);
 }

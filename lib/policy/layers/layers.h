@@ -48,8 +48,8 @@ struct ab_policy_input {
 	const char *account_home; /* for "~" in managed settings; NULL: that of /etc/passwd */
 	char *const *environ;	  /* the caller's */
 	const char *workspace, *profile, *config; /* flags, or NULL */
-	/* The file of the program that will run, or NULL. In the workspace it says
-	 * nothing: a box could have put it there. */
+	/* The program that will run, as typed, or NULL. The file that the run's PATH leads to can
+	 * choose the profile; one in the workspace does not: a box could have put it there. */
 	const char *program;
 	const char *system_config; /* NULL: /etc/agentbox/config.json */
 	bool judging;		   /* nothing will run, so any folder will do */

@@ -23,9 +23,9 @@ struct ab_load {
 
 int ab_load_init(struct ab_load *l, const struct ab_policy_input *in, struct ab_strv *notes,
 		 struct ab_error *err);
-/* All layers, with this project file (NULL: none) instead of the real one. */
-int ab_load_all(const struct ab_policy_input *in, const struct ab_project *project,
-		struct ab_policy **ret_policy, struct ab_strv *ret_notes, struct ab_error *err);
+/* All layers, with the real project file, or with this one (NULL: none). in->program is a file, or NULL. */
+int ab_load_policy(const struct ab_policy_input *in, bool real, const struct ab_project *project,
+		   struct ab_policy **ret_policy, struct ab_strv *ret_notes, struct ab_error *err);
 
 /* The name of a file in messages: relative to cwd, to "~", or absolute. */
 char *ab_load_name(const struct ab_policy_input *in, const char *path);

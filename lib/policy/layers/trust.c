@@ -148,8 +148,8 @@ static int list_effects(const struct ab_policy_input *in, const char *dir,
 	int ret = -1;
 
 	at.workspace = dir;
-	if (ab_load_all(&at, NULL, &without, NULL, err) == 0 &&
-	    ab_load_all(&at, &file, &with, NULL, err) == 0) {
+	if (ab_load_policy(&at, false, NULL, &without, NULL, err) == 0 &&
+	    ab_load_policy(&at, false, &file, &with, NULL, err) == 0) {
 		ab_policy_wider(without, with, &r->widens);
 		ab_policy_wider(with, without, &r->tightens);
 		ret = 0;

@@ -66,3 +66,27 @@ char *ab_account_home(uid_t uid)
 	}
 	return NULL;
 }
+
+static bool is_program(const char *file)
+{
+	struct stat st;
+
+	return stat(file, &st) == 0 && S_ISREG(st.st_mode) && access(file, X_OK) == 0;
+}
+
+char *ab_program_find(const char *name, const char *path)
+{
+	if (strchr(name, '/'))
+		return is_program(name) ? ab_strdup(name) : NULL;
+	for (size_t n; path && *name; path += n + 1) {
+		ab_autofree char *file = NULL;
+
+		n = strcspn(path, ":");
+		file = ab_printf("%.*s%s%s", (int)n, path, n ? "/" : "./", name);
+		if (is_program(file))
+			return ab_take(file);
+		if (!path[n])
+			break;
+	}
+	return NULL;
+}

@@ -47,54 +47,16 @@ void ab_caller_fix_paths(struct ab_policy_input *input, struct ab_setting *setti
 	}
 }
 
-static bool is_program(const char *file)
-{
-	struct stat st;
-
-	return stat(file, &st) == 0 && S_ISREG(st.st_mode) && access(file, X_OK) == 0;
-}
-
-/* The file of the first program of this name in a folder of PATH; free it. */
-static char *find_on_path(const char *name)
-{
-	const char *path = ab_environ_get(environ, "PATH");
-
-	for (size_t n; path && *name; path += n + 1) {
-		ab_autofree char *file = NULL;
-
-		n = strcspn(path, ":");
-		/* An empty folder is the current one. */
-		file = ab_printf("%.*s%s%s", (int)n, path, n ? "/" : "./", name);
-		if (is_program(file))
-			return ab_take(file);
-		if (!path[n])
-			break;
-	}
-	return NULL;
-}
-
 bool ab_caller_finds(const char *program)
 {
-	ab_autofree char *file = NULL;
+	ab_autofree char *file = ab_program_find(program, ab_environ_get(environ, "PATH"));
 
-	if (strchr(program, '/'))
-		return is_program(program);
-	file = find_on_path(program);
 	return file != NULL;
 }
 
 bool ab_caller_knows_agent(const char *name)
 {
 	return ab_agent_of_program(name) != NULL;
-}
-
-const char *ab_caller_program(const char *name)
-{
-	ab_autofree char *file = strchr(name, '/') ? NULL : find_on_path(name);
-	ab_autofree char *folder = file ? ab_path_parent(file) : NULL;
-	ab_autofree char *real = folder ? realpath(folder, NULL) : NULL;
-
-	return real ? ab_path_join(real, name) : NULL;
 }
 
 int ab_caller_check_paths(const struct ab_policy_input *in, struct ab_error *err)

@@ -20,10 +20,6 @@ void ab_caller_fix_paths(struct ab_policy_input *input, struct ab_setting *setti
  * may name paths that exist on other machines only. */
 int ab_caller_check_paths(const struct ab_policy_input *input, struct ab_error *err);
 
-/* The file of a program that is named without a folder and found on PATH, for
- * ab_policy_input; links in its folder are followed. Lives as long as the process. NULL: none. */
-const char *ab_caller_program(const char *name);
-
 /* Would the caller's shell find this program: a path, or a name in a folder of PATH? */
 bool ab_caller_finds(const char *program);
 /* Is there a profile for the agent that has this name? */

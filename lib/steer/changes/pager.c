@@ -7,31 +7,16 @@
 #include "policy/model/policy.h"
 #include "policy/values/paths.h"
 
-/* Is the program in an absolute folder of PATH? */
-static bool is_installed(char *const *env, const char *program)
-{
-	const char *path = ab_environ_get(env, "PATH");
-
-	while (path && *path) {
-		size_t n = strcspn(path, ":");
-		ab_autofree char *file = ab_printf("%.*s/%s", (int)n, path, program);
-
-		if (file[0] == '/' && access(file, X_OK) == 0)
-			return true;
-		path += n + (path[n] == ':');
-	}
-	return false;
-}
-
 /* Is its program there? A command that only a shell understands counts as if. */
 static bool can_start(char *const *env, const char *command)
 {
 	size_t n = strcspn(command, " \t");
-	ab_autofree char *program = ab_strndup(command, n);
+	ab_autofree char *program = ab_strndup(command, n), *file = NULL;
 
 	if (strpbrk(program, "='\"\\$`;&|()<>~"))
 		return true;
-	return strchr(program, '/') ? access(program, X_OK) == 0 : is_installed(env, program);
+	file = ab_program_find(program, ab_environ_get(env, "PATH"));
+	return file != NULL;
 }
 
 static const char *choose_command(char *const *env)

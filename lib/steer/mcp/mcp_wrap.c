@@ -63,11 +63,17 @@ static const struct member {
  * "=" for a variable, so a shell starts those.
  */
 #define STARTER "/usr/bin/env"
-#define IN_FOLDER "cd -- \"$0\" && exec \"$@\""
 #define AS_IT_IS "exec \"$@\""
+#define IN_FOLDER "cd -- \"$0\" && exec \"$@\""
+#define NO_ARGS " # args: []"
+/* By whether there is a folder, and whether the entry has an empty list "args", to be put back. */
+static const char *const scripts[2][2] = {
+	{ AS_IT_IS, AS_IT_IS NO_ARGS },
+	{ IN_FOLDER, IN_FOLDER NO_ARGS },
+};
 
 enum {
-	SHELL_WORDS = 4, /* sh -c IN_FOLDER FOLDER, sh -c AS_IT_IS sh */
+	SHELL_WORDS = 4, /* sh -c SCRIPT, and the folder or "sh" */
 	OTHERS_MAX = 20, /* commands in other places that are told */
 };
 
@@ -300,6 +306,8 @@ static json_t *wrap_words(const struct wrapping *w, const struct place *place, j
 			  json_t *words)
 {
 	json_t *out = json_array(), *folder = json_object_get(server, "cwd"), *value;
+	json_t *args = json_object_get(server, "args");
+	bool empty = !place->listed && args && !json_array_size(args);
 	const char *name;
 
 	json_array_append_new(out, json_string(w->own));
@@ -314,10 +322,10 @@ static json_t *wrap_words(const struct wrapping *w, const struct place *place, j
 		json_array_append_new(out, json_sprintf("%s=%s", find_name(name, true), name));
 	}
 	json_array_append_new(out, json_string("--"));
-	if (folder || !is_for_env(words, 0)) {
+	if (folder || empty || !is_for_env(words, 0)) {
 		json_array_append_new(out, json_string("/bin/sh"));
 		json_array_append_new(out, json_string("-c"));
-		json_array_append_new(out, json_string(folder ? IN_FOLDER : AS_IT_IS));
+		json_array_append_new(out, json_string(scripts[folder != NULL][empty]));
 		json_array_append_new(out, folder ? json_incref(folder) : json_string("sh"));
 	} else {
 		json_array_append_new(out, json_string(STARTER));
@@ -326,21 +334,29 @@ static json_t *wrap_words(const struct wrapping *w, const struct place *place, j
 	return out;
 }
 
-/* The index of the server's own command behind what wrap_words() put before it. The folder goes back
- * into the entry. */
-static size_t skip_starter(json_t *server, json_t *words, size_t inner)
+/* The index of the server's own command behind what wrap_words() put before it. The folder, and "args" if
+ * they are none, go back into the entry. */
+static size_t skip_starter(const struct place *place, json_t *server, json_t *words, size_t inner)
 {
-	bool folder = is_word(words, inner + 2, IN_FOLDER);
+	size_t size = json_array_size(words), own = inner;
+	bool shell = is_word(words, inner, "/bin/sh") && size > inner + SHELL_WORDS;
+	bool empty = false;
 
 	if (is_word(words, inner, STARTER) && is_for_env(words, inner + 1))
-		return inner + 1;
-	if (!is_word(words, inner, "/bin/sh") ||
-	    (!folder && !is_word(words, inner + 2, AS_IT_IS)) ||
-	    json_array_size(words) <= inner + SHELL_WORDS)
-		return inner;
-	if (folder)
-		json_object_set(server, "cwd", json_array_get(words, inner + SHELL_WORDS - 1));
-	return inner + SHELL_WORDS;
+		own = inner + 1;
+	for (size_t i = 0; shell && i < 4; i++) {
+		if (!is_word(words, inner + 2, scripts[i / 2][i % 2]))
+			continue;
+		own = inner + SHELL_WORDS;
+		empty = i % 2;
+		if (i / 2)
+			json_object_set(server, "cwd", json_array_get(words, own - 1));
+	}
+	if (!place->listed && empty && size == own + 1)
+		json_object_set_new(server, "args", json_array());
+	else if (!place->listed && size == own + 1)
+		json_object_del(server, "args");
+	return own;
 }
 
 /*
@@ -369,7 +385,7 @@ static int wrap_server(const struct wrapping *w, const struct place *place, cons
 			     program);
 		inner = 0;
 	}
-	command = copy_from(words, inner ? skip_starter(server, words, inner) : 0);
+	command = copy_from(words, inner ? skip_starter(place, server, words, inner) : 0);
 	out = wrap_words(w, place, server, command);
 	if (inner && !json_equal(out, words))
 		ab_strv_addf(w->notes, "%s was wrapped with other options; they are replaced",
@@ -382,7 +398,7 @@ static int wrap_server(const struct wrapping *w, const struct place *place, cons
 static void unwrap_server(const struct wrapping *w, const struct place *place, json_t *server,
 			  json_t *words)
 {
-	size_t inner = skip_starter(server, words, find_inner(words));
+	size_t inner = skip_starter(place, server, words, find_inner(words));
 
 	rename_variables(w, place, server, true);
 	write_words(place, server, copy_from(words, inner));
@@ -580,7 +596,8 @@ int ab_mcp_wrap_plan(const struct ab_mcp_wrap *wrap, struct ab_hook_plan *ret,
 {
 	struct ab_hook_plan plan = { 0 };
 
-	if (find_file(wrap->path, &plan, err) < 0 ||
+	if ((!wrap->undo && ab_hook_check_options(wrap->policy, err) < 0) ||
+	    find_file(wrap->path, &plan, err) < 0 ||
 	    ab_hook_read_settings(plan.path, &plan.before, err) < 0 ||
 	    (!plan.before[0] &&
 	     ab_fail(err, AB_EUSAGE, 0, "%s does not exist, or is empty", plan.path) < 0) ||

@@ -17,7 +17,8 @@
 
 struct ab_mcp_wrap {
 	const char *path;
-	const char *const *options; /* for `run` */
+	const struct ab_policy_input *policy; /* the options, which must be good */
+	const char *const *options;	      /* for `run` */
 	size_t noptions;
 	bool undo;
 };
