@@ -200,6 +200,67 @@ static bool holds(const struct ab_finder *f, const uint8_t *s, size_t len, size_
 	return true;
 }
 
+static size_t steps;
+
+unsigned __real_ab_escape_read(const uint8_t *s, size_t left, enum ab_escape escape, uint8_t *ret);
+unsigned __wrap_ab_escape_read(const uint8_t *s, size_t left, enum ab_escape escape, uint8_t *ret);
+unsigned __wrap_ab_escape_read(const uint8_t *s, size_t left, enum ab_escape escape, uint8_t *ret)
+{
+	steps++;
+	return __real_ab_escape_read(s, left, escape, ret);
+}
+
+bool __real_ab_escape_is_cut(const uint8_t *s, size_t left, enum ab_escape escape, uint8_t c);
+bool __wrap_ab_escape_is_cut(const uint8_t *s, size_t left, enum ab_escape escape, uint8_t c);
+bool __wrap_ab_escape_is_cut(const uint8_t *s, size_t left, enum ab_escape escape, uint8_t c)
+{
+	steps++;
+	return __real_ab_escape_is_cut(s, left, escape, c);
+}
+
+enum { PIECE = 16384 };
+
+/* The looks at escapes in a body that repeats this text, with so many secrets. */
+static size_t count_steps(const char *text, size_t nsecrets)
+{
+	enum { SECRET = 108 };
+	static char secrets[20][SECRET];
+	static uint8_t body[PIECE];
+	struct ab_find_text texts[20];
+	struct ab_finder *f;
+	struct ab_search look;
+	struct ab_found found;
+
+	for (size_t i = 0; i < nsecrets; i++) {
+		for (size_t k = 0; k < SECRET; k++)
+			secrets[i][k] = (char)('A' + (i * 7 + k * 11 + i * k) % 26);
+		texts[i] = (struct ab_find_text){ .s = secrets[i], .len = SECRET, .owner = i };
+	}
+	for (size_t i = 0; i < PIECE; i++)
+		body[i] = (uint8_t)text[i % strlen(text)];
+	f = ab_finder_new(texts, nsecrets);
+	ab_search_init(&look, f, body, PIECE);
+	steps = 0;
+	look.to = ab_search_hold(&look);
+	while (ab_search_next(&look, &found))
+		;
+	ab_finder_free(f);
+	return steps;
+}
+
+/* A piece that a server cuts off costs some looks for each byte, and not one for each form of each secret. */
+static void check_steps(void)
+{
+	static const char *const bodies[] = { "&", "%", "&#", "&amp;", "&#35;", "a&", "\\" };
+
+	for (size_t i = 0; i < AB_COUNT(bodies); i++) {
+		size_t one = count_steps(bodies[i], 1), many = count_steps(bodies[i], 20);
+
+		ok(many <= (size_t)16 * PIECE, "of %s: %zu steps with one secret, %zu with twenty",
+		   bodies[i], one, many);
+	}
+}
+
 int main(void)
 {
 	struct ab_find_text texts[AB_COUNT(values)];
@@ -229,5 +290,6 @@ int main(void)
 	ok(!bad, "in each the same as a slow search finds");
 	ok(!lost, "and one that is cut off is held");
 	ab_finder_free(f);
+	check_steps();
 	return done();
 }

@@ -246,7 +246,7 @@ bool ab_escape_is_cut(const uint8_t *s, size_t left, enum ab_escape escape, uint
 	const struct kind *kind = &kinds[escape];
 	bool any = c == (uint8_t)kind->mark;
 
-	if (s[0] != (uint8_t)kind->mark)
+	if (s[0] != (uint8_t)kind->mark || left >= AB_ESCAPE_LONGEST)
 		return false;
 	for (size_t i = 0; i < kind->nleads; i++)
 		if (left < strlen(kind->leads[i]) + LEAD_DIGITS &&

@@ -384,15 +384,19 @@ static bool may_match_later(const struct stretch *st, size_t p, size_t j, size_t
 	return st->base + st->at[j] == p && core_may_match_later(st, j, cut, needle, AB_FIND_HEAD);
 }
 
-static bool may_begin(const struct ab_search *l, size_t p, enum ab_escape escape)
-{
-	uint8_t mark = ab_escape_mark(escape), c = l->s[p];
+/* The character at `p` as it is, and as an escape: the same if it is none. A cut-off escape may be of any. */
+struct begin {
+	uint8_t plain, escaped;
+	bool any;
+};
 
-	if (l->f->first[c])
-		return true;
-	/* A cut-off escape may be of any character. */
-	return c == mark && (!ab_escape_read(l->s + p, l->len - p, escape, &c) || l->f->first[c] ||
-			     ab_escape_is_cut(l->s + p, l->len - p, escape, mark));
+static struct begin read_begin(const struct ab_search *l, size_t p, enum ab_escape escape)
+{
+	struct begin b = { .plain = l->s[p], .escaped = l->s[p] };
+
+	ab_escape_read(l->s + p, l->len - p, escape, &b.escaped);
+	b.any = ab_escape_is_cut(l->s + p, l->len - p, escape, ab_escape_mark(escape));
+	return b;
 }
 
 static size_t find_incomplete(const struct stretch *st)
@@ -409,12 +413,15 @@ static size_t find_incomplete(const struct stretch *st)
 			cut = i - 1;
 	}
 	for (size_t p = st->base; p < l->len; p++) {
-		if (!may_begin(l, p, st->escape))
+		struct begin b = read_begin(l, p, st->escape);
+
+		/* Nearly everywhere this is enough: the needles are many. */
+		if (!b.any && !f->first[b.plain] && !f->first[b.escaped])
 			continue;
 		while (st->base + st->at[j] < p)
 			j++;
 		for (size_t i = 0; i < f->n; i++)
-			if ((l->s[p] == mark || l->s[p] == f->v[i].s[0]) &&
+			if ((b.any || b.plain == f->v[i].s[0] || b.escaped == f->v[i].s[0]) &&
 			    may_match_later(st, p, j, cut, &f->v[i]))
 				return p;
 	}
