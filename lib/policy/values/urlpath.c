@@ -39,8 +39,22 @@ static bool is_escaped_twice(const char *s, size_t left)
 	return c == '.' || c == '/' || c == '\\' || c == 0;
 }
 
-/* One "%xx" at s, of which `left` bytes are left. */
-static bool put_escape(struct writer *w, const char *s, size_t left)
+/* The escapes of one character of UTF-8 outside ASCII; returns their number, or 0. Servers decode others, such
+ * as %C0%AF and %E0%80%AF, to a dot or a slash. */
+static size_t count_escapes(const char *s, size_t left)
+{
+	char bytes[4];
+	uint32_t c;
+	size_t n = 0;
+	int byte;
+
+	while (n < sizeof(bytes) && (byte = ab_percent(s + 3 * n, left - 3 * n)) >= 0)
+		bytes[n++] = (char)byte;
+	return ab_utf8_get(bytes, n, &c);
+}
+
+/* One "%xx" at s, of which `left` bytes are left; the character has begun *inside bytes before. */
+static bool put_escape(struct writer *w, const char *s, size_t left, size_t *inside)
 {
 	static const char digits[] = "0123456789ABCDEF";
 	int c = ab_percent(s, left);
@@ -49,12 +63,14 @@ static bool put_escape(struct writer *w, const char *s, size_t left)
 		return fail_path(w, "it has a % without two digits");
 	if (c == '\\' || (c == '/' && !w->slashes))
 		return fail_path(w, "it has an escaped slash");
-	if (c == 0)
-		return fail_path(w, "it has an escaped NUL");
-	/* The first byte of an overlong character, which some servers decode
-	 * to a dot or a slash. */
-	if (c == 0xc0 || c == 0xc1)
+	/* Some servers remove them, and then see dots. */
+	if (c < ' ' || c == 0x7f)
+		return fail_path(w, "it has an escaped control character");
+	if (!*inside)
+		*inside = count_escapes(s, left);
+	if (!*inside)
 		return fail_path(w, "it has an escape that is not a character");
+	--*inside;
 	if (is_unreserved((char)c)) {
 		w->to[w->len++] = (char)c;
 		return true;
@@ -87,13 +103,14 @@ static bool is_ambiguous(const char *s, size_t len)
 
 /*
  * The segment after the last "/" is complete: remove it if it is a dot segment.
- * Some servers strip what follows a ";", and then see dots that others do not.
+ * Some servers strip what follows a ";", or blanks, and then see dots that others do not.
  */
 static bool end_segment(struct writer *w)
 {
 	size_t begin = w->len;
 	const char *s;
 	size_t n, dots;
+	bool blank;
 
 	while (w->to[begin - 1] != '/')
 		begin--;
@@ -103,10 +120,11 @@ static bool end_segment(struct writer *w)
 		return fail_path(w, "it has dots or a parameter beside an escaped slash");
 	for (dots = 0; dots < n && dots < 3 && s[dots] == '.';)
 		dots++;
-	if (dots == 0 || dots > 2 || (dots < n && s[dots] != ';'))
+	blank = n - dots >= 3 && memcmp(s + dots, "%20", 3) == 0;
+	if (dots == 0 || dots > 2 || (dots < n && s[dots] != ';' && !blank))
 		return true;
 	if (dots < n)
-		return fail_path(w, "it has a dot segment with a parameter");
+		return fail_path(w, "it has a dot segment with a parameter or a blank");
 	w->len = begin;
 	if (dots == 1)
 		return true;
@@ -136,7 +154,7 @@ static bool write_path(struct writer *w, const char *s, size_t len)
 	if (len == 0 || s[0] != '/')
 		return fail_path(w, "it does not start with /");
 	w->to[w->len++] = '/';
-	for (size_t i = 1; i < len; i++) {
+	for (size_t i = 1, inside = 0; i < len; i++) {
 		unsigned char c = (unsigned char)s[i];
 
 		if (c <= ' ' || c > 126)
@@ -148,7 +166,7 @@ static bool write_path(struct writer *w, const char *s, size_t len)
 				return false;
 			continue;
 		}
-		if (!put_escape(w, s + i, len - i))
+		if (!put_escape(w, s + i, len - i, &inside))
 			return false;
 		i += 2;
 	}

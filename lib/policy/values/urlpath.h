@@ -4,11 +4,11 @@
  * so that no server can read the path differently: dot segments are removed
  * (encoded ones too), escapes of unreserved characters are decoded, other
  * escapes have upper-case digits, "//" becomes "/". Refused: a path that does
- * not start with "/", bad escapes, an escaped slash, backslash or NUL, a dot,
- * slash, backslash or NUL that is escaped more than once (%252e), escapes that
- * cannot occur in UTF-8 (%C0, %C1), raw control bytes, blanks and bytes over
- * 126, a raw backslash, "#" or "?", a dot segment above the root or with a
- * parameter ("..;x").
+ * not start with "/", bad escapes, an escaped slash, backslash or control
+ * character, a dot, slash, backslash or NUL that is escaped more than once
+ * (%252e), escapes that are not the UTF-8 of a character (%C0%AF, %E0%80%AF),
+ * raw control bytes, blanks and bytes over 126, a raw backslash, "#" or "?", a
+ * dot segment above the root, with a parameter ("..;x") or with a blank ("..%20").
  *
  * With `slashes`, escaped slashes stay (%2F), unless what is between them and the real ones is a dot
  * segment or has a parameter: then the path with slashes in their place would need another look. The path
