@@ -995,6 +995,50 @@ managed()
 	[[ "$output" == *"/etc/agentbox/config.json "*", so its settings are not obeyed"* ]]
 }
 
+# unreadable FAULT COMMAND...: the same after a shell has run FAULT, without capabilities unless that empties drop.
+unreadable()
+{
+	local fault=$1
+	shift
+
+	run timeout --kill-after=5 60 unshare --user --map-root-user --mount sh -ec '
+		mount --bind "$1" /etc
+		drop="unshare --user --map-user=1000 --map-group=1000"
+		eval "$2"
+		shift 2
+		exec $drop "$@"' - "$TEST_DIR/etc" "$fault" "$AGENTBOX" "$@"
+	echo "$output" | cut -c1-400
+}
+
+@test "managed settings: a file that is there and cannot be read stops every run, check and hook" {
+	local fault why file=/etc/agentbox/config.json
+
+	managed '{ "managed": { "network": { "mode": "blocked" } } }' run -- touch ran
+	[ "$status" -eq 0 ]
+	[ -e ran ]
+	while IFS='|' read -r fault why; do
+		rm -f ran
+		unreadable "$fault" run -- touch ran
+		[ "$status" -eq 125 ]
+		[[ "$output" == *"$file: $why"* ]]
+		[ ! -e ran ]
+		unreadable "$fault" exec -- touch ran
+		[ "$status" -eq 125 ]
+		unreadable "$fault" check true
+		[[ "$status" -ne 0 && "$output" == *"$file: $why"* && "$output" != *allow* ]]
+		unreadable "$fault" hook claude-code <<<'{"tool_name":"Bash","tool_input":{"command":"ls"},"hook_event_name":"PreToolUse"}'
+		[[ "$status" -eq 2 && "$output" == *"$file: $why"* ]]
+		[ ! -e ran ]
+	done <<-'END'
+	chmod 0 /etc/agentbox/config.json|Permission denied
+	chmod 600 /etc/agentbox/config.json; chmod 0 /etc/agentbox|Permission denied
+	chmod 755 /etc/agentbox; mount --bind /proc/$$/mem /etc/agentbox/config.json; drop=|Input/output error
+	END
+	# One that is not there stops nothing.
+	unreadable 'umount /etc/agentbox/config.json 2>/dev/null || true; rm /etc/agentbox/config.json' check true
+	[ "$status" -eq 0 ]
+}
+
 # changed JQ VALUE ARG...: the command works, and then that part of the policy is this.
 changed()
 {

@@ -691,3 +691,55 @@ line/$(printf "\033[2J")"
 	done
 	cmp "$PROGRAM" ~/.local/bin/agentbox
 }
+
+@test "kept: no program of the host reads a kept layer" {
+	need program:python3 program:git
+	local layer=$AGENTBOX_STATE/layers/mine watcher
+
+	agentbox run --name mine -- sh -c 'cd; mkdir -p .config/git bin
+		for f in .profile .bash_profile .bashrc .zshrc .gitconfig .config/git/config bin/git .inputrc .curlrc; do
+			echo "touch /tmp/ran" >$f; done; chmod +x bin/git'
+	[ "$status" -eq 0 ]
+	[ -e "$layer/home/upper/.profile" ]
+	cat >"$TEST_DIR/watch.py" <<-'END'
+	import ctypes, os, struct, sys
+	libc = ctypes.CDLL(None)
+	fd = libc.inotify_init1(0)
+	folders = [top for top, _, _ in os.walk(sys.argv[1])]
+	# IN_OPEN and IN_ACCESS
+	assert all(libc.inotify_add_watch(fd, f.encode(), 0x21) > 0 for f in folders)
+	open(sys.argv[2] + "/ready", "w").close()
+	while True:
+	    data = os.read(fd, 65536)
+	    while data:
+	        length = struct.unpack_from("iIII", data)[3]
+	        print(data[16:16 + length].rstrip(b"\0").decode() or "(folder)", flush=True)
+	        data = data[16 + length:]
+	END
+	python3 "$TEST_DIR/watch.py" "$layer" "$TEST_DIR" >"$TEST_DIR/read" 2>&1 3>&- &
+	watcher=$!
+	wait_for 60 test -e "$TEST_DIR/ready"
+	# What starts on the host, by itself or by agentbox, with your home folder as it is.
+	bash -lic true </dev/null || true
+	git init -q repo
+	git -C repo status >/dev/null
+	mkdir -p "$HOME/.config/agentbox"
+	cat >"$HOME/.config/agentbox/config.json" <<<'{ "secrets": { "MY_KEY": { "from": "command", "command": ["/bin/sh", "-c", "git config --list >/dev/null; cat ~/.profile 2>/dev/null; echo value-of-a-key"], "hosts": ["h.test"] } } }'
+	agentbox run --unknown deny --secret MY_KEY --on-violation 'sh -c "cat ~/.profile; true"' -- sh -c '! cat ~/.profile; ! getent hosts evil.test'
+	[ "$status" -eq 0 ]
+	agentbox run --name other -- sh -c '! cat ~/.profile'
+	[ "$status" -eq 0 ]
+	agentbox check 'git status'
+	agentbox log
+	agentbox config show
+	cat "$TEST_DIR/read"
+	[ ! -s "$TEST_DIR/read" ]
+	[ ! -e /tmp/ran ]
+	# The watch would have seen it, and the box of that name has it.
+	cat "$layer/home/upper/.profile" >/dev/null
+	wait_for 60 grep -qx .profile "$TEST_DIR/read"
+	kill "$watcher"
+	wait "$watcher" || true
+	agentbox run --name mine -- sh -c 'cat ~/.profile'
+	[ "$output" = "touch /tmp/ran" ]
+}

@@ -395,7 +395,8 @@ assert key not in text' "$KEY"
 	for path in ("/repos/a/b", "/repos/a/../b", "/repos//a", "/%72epos/a", "/repos/a?x=/../../..",
 	             "/", "/user", "/repos/../user", "/repos/%2e%2e/user", "/repos/.%2E/user",
 	             "/repos/a%2f..%2f..%2fuser", "/repos/..%5cuser", "/repos/%00", "/repos/%", "/repos/%252e%252e/user",
-	             "//user", "/repos/..;/user", "/repos/./../../user"):
+	             "//user", "/repos/..;/user", "/repos/./../../user",
+	             "/repos/..%E0%80%AFuser", "/repos/%e0%80%ae./user", "/repos/..%09/user", "/repos/..%20/user", "/repos/%C3%A9%20a"):
 	    say(path, get(path))
 	say("DELETE", get("/repos/a", "DELETE"))
 	say("POST", get("/repos/me/x/issues", "POST"))
@@ -436,6 +437,11 @@ assert key not in text' "$KEY"
 	//user: 403
 	/repos/..;/user: 400
 	/repos/./../../user: 400
+	/repos/..%E0%80%AFuser: 400
+	/repos/%e0%80%ae./user: 400
+	/repos/..%09/user: 400
+	/repos/..%20/user: 400
+	/repos/%C3%A9%20a: 200
 	DELETE: 403
 	POST: 200
 	POST: 403

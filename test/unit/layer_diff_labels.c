@@ -101,6 +101,9 @@ static const struct {
 	{ ".git../index", NULL, "x", AB_LABEL_GIT },
 	{ "GIT~1/index", NULL, "x", AB_LABEL_GIT },
 	{ ".gi\xc5\xbf/index", NULL, "x", NONE },
+	{ ".hus\xe2\x84\xaay/pre-commit", NULL, "x", AB_LABEL_GIT }, /* the Kelvin sign */
+	{ ".hu\xc5\xbfky/pre-commit", NULL, "x", AB_LABEL_GIT },
+	{ ".huzky/pre-commit", NULL, "x", NONE },
 	/* folder */
 	{ ".envrc", NULL, "x", AB_LABEL_FOLDER },
 	{ "envrc", NULL, "x", NONE },
