@@ -1006,7 +1006,7 @@ unreadable()
 		drop="unshare --user --map-user=1000 --map-group=1000"
 		eval "$2"
 		shift 2
-		exec $drop "$@"' - "$TEST_DIR/etc" "$fault" "$AGENTBOX" "$@"
+		exec $drop "$@"' - "$ETC" "$fault" "$AGENTBOX" "$@"
 	echo "$output" | cut -c1-400
 }
 

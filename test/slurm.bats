@@ -87,6 +87,8 @@ configure()
 	NodeName=n2 NodeAddr=127.0.0.1 NodeHostname=$(uname -n) Port=${ports[2]} CPUs=4 RealMemory=1000
 	PartitionName=all Nodes=n1,n2 Default=YES MaxTime=10:00 State=UP
 	END
+	# Where cgroups are of version 2, the other plugin wants them delegated.
+	echo CgroupPlugin=cgroup/v1 >"$dir/cgroup.conf"
 	export SLURM_CONF=$dir/slurm.conf
 }
 

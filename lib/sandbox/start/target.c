@@ -256,8 +256,14 @@ int ab_target_enter(const struct ab_spec *spec, struct ab_error *err)
 static int wait_for_go(int sock, struct ab_error *err)
 {
 	struct ab_msg msg;
-	ssize_t n = recv(sock, &msg, sizeof(msg), 0);
+	ssize_t n;
 
+	/* The supervisor may have got a signal meanwhile. It is blocked here until the exec; to stop would
+	 * keep init, which shares our memory. */
+	while ((n = recv(sock, &msg, sizeof(msg), 0)) >= (ssize_t)AB_MSG_LEN(0) &&
+	       (msg.type == AB_MSG_RESUME || msg.type == AB_MSG_SIGNAL))
+		if (msg.type == AB_MSG_SIGNAL && msg.value != SIGTSTP)
+			kill(getpid(), (int)msg.value);
 	if (n >= (ssize_t)AB_MSG_LEN(0) && msg.type == AB_MSG_GO)
 		return 0;
 	/* 0: the supervisor is gone, and nothing would confine, record or end the command. */
