@@ -241,13 +241,16 @@ ignored()
 		containers.txt|s/^ctr (help: -h)/ctr (help: -x)/|no such help
 		containers.txt|s/[$]DRY/$WET/|no such list
 		clouds.txt|s/^\t\treason: /&An explanation that is by far too long for the place that it has. /|longer than
+		git.txt|0,/^\t\twithout:/s//\t\twitout:/|what is witout
+		git.txt|0,/^\t\twithout: .*/s//&\n\t\twithout: --quiet/|twice
+		git_reads.txt|s/^RUNS = .*/&\nRUNS = --quiet/|twice
 		clouds.txt|s/^\tcloud-change/\t\t\tcloud-change/|indented too far
 		options.txt|s/^\tappend$/\tb a/|not sorted
 		options.txt|s/^zip: /zypper: /|two rows
 		options.txt|s/^zip: bintx/zip bintx/|not NAMES
 		rules.txt|s/^\tinstead: /\tanyway: /|what is anyway
 	END
-	[ "$n" -eq 10 ]
+	[ "$n" -eq 13 ]
 }
 
 @test "release: it replaces a release and an empty folder, and nothing else" {
