@@ -8,7 +8,7 @@
 #include "shell/syntax/name_table.h"
 #include "shell/walk/walk_state.h"
 
-static const struct ab_text pwd = { "PWD", 3 }, oldpwd = { "OLDPWD", 6 };
+static const struct ab_text pwd = { "PWD", 3 }, oldpwd = { "OLDPWD", 6 }, home = { "HOME", 4 };
 
 static struct ab_text join_path(struct ab_walk *w, struct ab_text base, struct ab_text path)
 {
@@ -23,7 +23,6 @@ static struct ab_text join_path(struct ab_walk *w, struct ab_text base, struct a
 static void change_folder(struct ab_walk *w, const struct ab_simple *command)
 {
 	static const struct ab_opts none = { 0 };
-	const struct ab_text home = { "HOME", 4 };
 	const struct ab_var *former = ab_vars_get(w->vars, oldpwd);
 	struct ab_opt_walk o = ab_opt_begin(none, command->argv, command->argc);
 	struct ab_var *v;
@@ -32,30 +31,30 @@ static void change_folder(struct ab_walk *w, const struct ab_simple *command)
 	ab_walk_set(w, oldpwd, ab_vars_get(w->vars, pwd));
 	if (o.what == AB_OPT_OPERAND && ab_field_is(&o.value, "-") &&
 	    ab_text_is(command->name, "cd")) {
-		ab_walk_set(w, pwd, former);
+		ab_walk_put(w, pwd, former);
 		return;
 	}
 	if (o.what == AB_OPT_END) {
-		ab_walk_set(w, pwd, ab_vars_get(w->vars, home));
+		ab_walk_put(w, pwd, ab_vars_get(w->vars, home));
 		return;
 	}
 	if (o.value.unknown || o.value.pattern || ab_field_is(&o.value, "-") ||
 	    (o.value.text.len && o.value.text.s[0] != '/' &&
 	     memchr(command->cwd.s, AB_UNKNOWN, command->cwd.len))) {
-		ab_walk_set(w, pwd, NULL);
+		ab_walk_put(w, pwd, NULL);
 		return;
 	}
 	v = ab_arena_alloc(w->arena, sizeof(*v));
 	v->text = join_path(w, command->cwd, o.value.text);
 	v->taint = o.value.taint;
 	w->nested += v->text.len;
-	ab_walk_set(w, pwd, v);
+	ab_walk_put(w, pwd, v);
 }
 
 static void forget_folder(struct ab_walk *w, const struct ab_simple *command)
 {
 	(void)command;
-	ab_walk_set(w, pwd, NULL);
+	ab_walk_put(w, pwd, NULL);
 }
 
 bool ab_walk_is_name(struct ab_text t)

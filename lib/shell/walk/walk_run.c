@@ -150,7 +150,7 @@ static void set_folder(struct ab_walk *w, const char *folder)
 {
 	const struct ab_field f = { .text = { folder, (uint32_t)strlen(folder) } };
 
-	ab_walk_set(w, (struct ab_text){ "PWD", 3 }, ab_walk_value(w, &f));
+	ab_walk_put(w, (struct ab_text){ "PWD", 3 }, ab_walk_value(w, &f));
 }
 
 static void set_bindings(struct ab_walk *w, const struct ab_binding *b, size_t n)

@@ -139,7 +139,8 @@ void ab_walk_builtin(struct ab_walk *w, const struct ab_simple *command);
 /* Is it a valid variable name? */
 bool ab_walk_is_name(struct ab_text t);
 
-/* walk_vars.c */
+/* walk_vars.c: put: also the shell's own folder; set: by the text, which does not change it */
+void ab_walk_put(struct ab_walk *w, struct ab_text name, const struct ab_var *value);
 void ab_walk_set(struct ab_walk *w, struct ab_text name, const struct ab_var *value);
 void ab_walk_assign(struct ab_walk *w, const struct ab_assign *assign);
 const struct ab_var *ab_walk_value(struct ab_walk *w, const struct ab_field *field);

@@ -36,7 +36,7 @@ static void walk_values(struct ab_walk *w, const struct ab_var *value)
 	}
 }
 
-void ab_walk_set(struct ab_walk *w, struct ab_text name, const struct ab_var *value)
+void ab_walk_put(struct ab_walk *w, struct ab_text name, const struct ab_var *value)
 {
 	if (ab_matches_listed(altering, name, false))
 		w->flags |= AB_SIMPLE_ALTERED;
@@ -47,6 +47,14 @@ void ab_walk_set(struct ab_walk *w, struct ab_text name, const struct ab_var *va
 	}
 	w->sets++;
 	ab_vars_set(w->vars, name, value);
+}
+
+void ab_walk_set(struct ab_walk *w, struct ab_text name, const struct ab_var *value)
+{
+	/* No shell goes there, so the folder may be the former one. */
+	if (ab_text_is(name, "PWD"))
+		value = ab_walk_either(w, ab_vars_get(w->vars, name), value);
+	ab_walk_put(w, name, value);
 }
 
 const struct ab_var *ab_walk_value(struct ab_walk *w, const struct ab_field *field)
@@ -309,6 +317,6 @@ void ab_walk_join_end(struct ab_walk *w, struct ab_walk_join *join, bool exhaust
 
 		if (!exhaustive || j->arms < join->arms)
 			value = ab_walk_either(w, ab_vars_get(w->vars, j->name), value);
-		ab_walk_set(w, j->name, value);
+		ab_walk_put(w, j->name, value);
 	}
 }
