@@ -109,7 +109,8 @@ int read_input(FILE *file, size_t most, struct ab_buf *b)
 	char block[16384];
 	size_t n;
 
-	while (b->len <= most && (n = fread(block, 1, sizeof(block), file)) > 0)
+	/* Once a terminal has said that this is the end, fread() would ask it again. */
+	while (b->len <= most && !feof(file) && (n = fread(block, 1, sizeof(block), file)) > 0)
 		ab_buf_add(b, block, n);
 	return ferror(file) ? -1 : 0;
 }

@@ -147,6 +147,22 @@ judged()
 	[ "$status" -eq 1 ]
 }
 
+@test "check, import: what is typed on a terminal ends with one Ctrl-D" {
+	need program:tmux
+	tty_start "$AGENTBOX" check --stdin
+	tty_type 'rm -rf /'
+	tty_key Enter C-d
+	tty_end
+	[ "$status" -eq 4 ]
+	[[ "$output" == *forbidden* ]]
+	tty_start "$AGENTBOX" import claude-code -
+	tty_type '{ "permissions": { "deny": ["Read(~/typed)"] } }'
+	tty_key Enter C-d
+	tty_end
+	[ "$status" -eq 0 ]
+	[[ "$output" == *'"denyRead"'*'"~/typed"'* ]]
+}
+
 @test "check: a script larger than 1 MiB is not read" {
 	head -c 1100000 /dev/zero | tr '\0' '#' >script
 	run bash -c '"$1" check --stdin <script | head -c 200' - "$AGENTBOX"
