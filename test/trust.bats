@@ -270,6 +270,22 @@ not_widened()
 	[[ "$output" != *'+  "env"'* ]]
 }
 
+@test "trust, config set, hook install: a diff has its tabs, and nothing else that a terminal obeys" {
+	project "$wide"
+	agentbox trust --yes
+	project "${wide/"{"/$'{\n\t\t// \u200b\ttold'}"
+	agentbox trust
+	[[ "$output" == *$'  +\t\t// \\xe2\\x80\\x8b\\x09told'* && "$output" != *$'\u200b'* ]]
+	user $'{\n\t"limits": {\n\t\t"memory": "4G"\n\t}\n}\n'
+	agentbox config set limits.memory 5G
+	[ "$status" -eq 0 ]
+	[[ "$output" == *$'+\t\t"memory": "5G"'* ]]
+	mkdir "$HOME/.claude"
+	printf '{\n\t"model": "a\\u001bb"\n}\n' >"$HOME/.claude/settings.json"
+	agentbox hook install claude-code
+	[[ "$output" == *$'  -\t"model": "a\\u001bb"'* ]]
+}
+
 @test "trust: --revoke forgets" {
 	project "$wide"
 	agentbox trust --yes
