@@ -81,6 +81,18 @@ static bool put_escape(struct writer *w, const char *s, size_t left, size_t *ins
 	return true;
 }
 
+/* The one or two dots of a dot segment, or of one with a parameter or a blank behind them; 0: of another. */
+static size_t count_dots(const char *s, size_t n)
+{
+	size_t dots = 0;
+
+	while (dots < n && dots < 3 && s[dots] == '.')
+		dots++;
+	if (dots < n && s[dots] != ';' && (n - dots < 3 || memcmp(s + dots, "%20", 3) != 0))
+		return 0;
+	return dots < 3 ? dots : 0;
+}
+
 /* Is this a segment with escaped slashes, for which a server could remove dots or parameters? */
 static bool is_ambiguous(const char *s, size_t len)
 {
@@ -91,9 +103,7 @@ static bool is_ambiguous(const char *s, size_t len)
 	if (memchr(s, ';', len) || memmem(s, len, "%3B", 3))
 		return true;
 	for (;; slash = memmem(s, (size_t)(end - s), "%2F", 3)) {
-		size_t n = (size_t)((slash ? slash : end) - s);
-
-		if ((n == 1 || n == 2) && memcmp(s, "..", n) == 0)
+		if (count_dots(s, (size_t)((slash ? slash : end) - s)))
 			return true;
 		if (!slash)
 			return false;
@@ -110,7 +120,6 @@ static bool end_segment(struct writer *w)
 	size_t begin = w->len;
 	const char *s;
 	size_t n, dots;
-	bool blank;
 
 	while (w->to[begin - 1] != '/')
 		begin--;
@@ -118,10 +127,8 @@ static bool end_segment(struct writer *w)
 	n = w->len - begin;
 	if (is_ambiguous(s, n))
 		return fail_path(w, "it has dots or a parameter beside an escaped slash");
-	for (dots = 0; dots < n && dots < 3 && s[dots] == '.';)
-		dots++;
-	blank = n - dots >= 3 && memcmp(s + dots, "%20", 3) == 0;
-	if (dots == 0 || dots > 2 || (dots < n && s[dots] != ';' && !blank))
+	dots = count_dots(s, n);
+	if (dots == 0)
 		return true;
 	if (dots < n)
 		return fail_path(w, "it has a dot segment with a parameter or a blank");
