@@ -173,6 +173,15 @@ static int report_damaged(const struct ab_layer_set *set, struct ab_error *err)
 	return ab_hint(err, "remove these layers: agentbox layers rm %s", set->key);
 }
 
+/* Too little of something says nothing about the file. */
+static int report_unread(const struct ab_layer_set *set, struct ab_error *err)
+{
+	if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
+		return ab_fail(err, AB_ESYSTEM, errno, "read %s/" META, set->path);
+	ab_fail(err, AB_ECONFIG, errno, "read it");
+	return report_damaged(set, err);
+}
+
 /* The file must be ours and regular; the rest is the reader's work. */
 static int read_meta(struct ab_layer_set *set, struct ab_error *err)
 {
@@ -188,18 +197,14 @@ static int read_meta(struct ab_layer_set *set, struct ab_error *err)
 		set->meta = (struct ab_layer_meta){ .key = ab_strdup(set->key), .waiting = -1 };
 		return 0;
 	}
-	if (fd < 0 || fstat(fd, &st) < 0) {
-		ab_fail(err, AB_ECONFIG, errno, "read it");
-		return report_damaged(set, err);
-	}
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return report_unread(set, err);
 	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 022)) {
 		ab_fail(err, AB_ECONFIG, 0, "it is not a private file");
 		return report_damaged(set, err);
 	}
-	if (ab_read_all(fd, AB_LAYER_META_MAX, &text, &len) < 0) {
-		ab_fail(err, AB_ECONFIG, errno, "read it");
-		return report_damaged(set, err);
-	}
+	if (ab_read_all(fd, AB_LAYER_META_MAX, &text, &len) < 0)
+		return report_unread(set, err);
 	if (ab_layer_meta_read(text, len, &meta, err) < 0)
 		return report_damaged(set, err);
 	if (strcmp(meta.key, set->key) != 0) {
