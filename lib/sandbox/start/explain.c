@@ -69,6 +69,10 @@ static const struct {
 	  "unconfined)" },
 	{ NULL, EMFILE, NULL,
 	  "too few open files are allowed: agentbox itself needs about 32; ulimit -n 1024" },
+	/* The kernel lets a user have as many descriptors on their way between processes. */
+	{ NULL, ETOOMANYREFS, NULL,
+	  "too few open files are allowed, or programs of this user have sent too many that were not "
+	  "received; ulimit -n 1024" },
 	{ NULL, EFBIG, NULL, "files may not become large enough here; ulimit -f unlimited" },
 	{ "namespaces", EPERM, ab_box_in_chroot,
 	  "this is a chroot, in which the kernel creates no user namespaces; enter the tree with "

@@ -47,10 +47,13 @@ static void prefer_box_error(struct run *r, struct ab_error *err)
 {
 	struct ab_msg msg;
 	struct ab_fds fds;
+	int got;
 
-	while (ab_box_hear(&r->box, &msg, &fds, MSG_DONTWAIT) > 0) {
+	/* One with more descriptors than we may open is read, too, and not the last. */
+	while ((got = ab_box_hear(&r->box, &msg, &fds, MSG_DONTWAIT)) > 0 ||
+	       (got < 0 && errno == EMFILE)) {
 		ab_fds_close(&fds);
-		if (msg.type == AB_MSG_FAILED)
+		if (got > 0 && msg.type == AB_MSG_FAILED)
 			*err = msg.u.error;
 	}
 }
