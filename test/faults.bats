@@ -562,7 +562,7 @@ try_serve()
 
 	next=
 	status=0
-	output=$(timeout --kill-after=5 60 "$fault" -k "$k" -e "$error" -o "$TEST_DIR/hit" \
+	output=$(timeout --kill-after=5 60 "$fault" ${call:+-c "$call"} -k "$k" -e "$error" -o "$TEST_DIR/hit" \
 		python3 "$TEST_DIR/client.py" 2>&1) || status=$?
 	[ "$status" -ne 124 ] || fail "it hangs"
 	[[ "$output" != *HOLE* ]] || fail "a wall is open"
@@ -578,7 +578,7 @@ try_serve()
 	mkdir docs
 }
 
-serve_with()
+make_client()
 {
 	make_host
 	git init -q .
@@ -593,8 +593,28 @@ serve_with()
 		print("exit", r["exit"], r.get("error"), r["stdout"])
 		c.close()
 	PYTHON
-	"$fault" -o "$TEST_DIR/hit" python3 "$TEST_DIR/client.py" >/dev/null 2>&1
-	positions "$(cut -d' ' -f1 "$TEST_DIR/hit")" "$1" try_serve
+	"$fault" ${call:+-c "$call"} -o "$TEST_DIR/hit" python3 "$TEST_DIR/client.py" >/dev/null 2>&1
+	total=$(cut -d' ' -f1 "$TEST_DIR/hit")
+}
+
+serve_with()
+{
+	make_client
+	positions "$total" "$1" try_serve
+}
+
+# Nothing tells a second time that a child has ended.
+wait_with()
+{
+	local call=waitid
+
+	make_client
+	[ "$total" -ge 3 ]
+	for error in ENOSPC EINTR; do
+		for ((k = 1; k <= total; k++)); do
+			try_serve
+		done
+	done
 }
 
 # bats test_tags=slow
@@ -681,6 +701,10 @@ in_turn()
 	agentbox $review 'echo new >new'
 	[[ "$output" == *"1 change; all applied"* ]]
 	[ "$(cat new)" = new ]
+}
+
+@test "faults: a wait of serve that fails is made again" {
+	in_memory near wait_with
 }
 
 # bats test_tags=slow

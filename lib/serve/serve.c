@@ -401,10 +401,12 @@ static void reap_children(struct server *s)
 {
 	for (;;) {
 		siginfo_t info = { 0 };
+		int r = waitid(P_ALL, 0, &info, WEXITED | WNOHANG);
 
-		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG) < 0 || info.si_pid == 0)
+		if (r < 0 ? errno == ECHILD : info.si_pid == 0)
 			break;
-		if (!end_run(s, &info) && !end_pooled(s, info.si_pid))
+		/* Else we try again: the signal is read, and nothing would tell us of this child. */
+		if (r == 0 && !end_run(s, &info) && !end_pooled(s, info.si_pid))
 			end_task(s, info.si_pid);
 	}
 	stop_if_done(s);
