@@ -703,6 +703,18 @@ in_turn()
 	[ "$(cat new)" = new ]
 }
 
+@test "faults: an answer of the reviewer that cannot be sent is told" {
+	need userns
+	run timeout --kill-after=5 60 "$fault" -c sendmsg -p agentbox-review -k 1 -e ENOMEM -o "$TEST_DIR/hit" \
+		"$AGENTBOX" run --review --name t -- touch new </dev/null 3>&-
+	echo "$output"
+	[[ "$(cat "$TEST_DIR/hit")" == *"agentbox-review" ]]
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"the changes wait, but the reviewer has died"*"agentbox diff t"* ]]
+	agentbox diff t
+	[[ "$output" == *new* ]]
+}
+
 @test "faults: a wait of serve that fails is made again" {
 	in_memory near wait_with
 }

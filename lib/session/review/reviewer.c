@@ -126,7 +126,9 @@ static void answer_count(struct work *w, bool finished, int sock)
 	}
 	a.sum = w->sum;
 	a.sum.json = NULL;
-	(void)ab_send_fds(sock, &a, ANSWER_LEN(len), NULL, 0);
+	/* The supervisor waits for it, or for our end. */
+	if (ab_send_fds(sock, &a, ANSWER_LEN(len), NULL, 0) < 0)
+		_exit(1);
 }
 
 static void write_text(int tty, struct ab_buf *text)
@@ -315,7 +317,8 @@ static void answer_ask(struct work *w, int sock)
 	a.asked = tty >= 0 && ab_tty_foreground(tty);
 	if (a.asked)
 		ask_person(w, tty, sock);
-	(void)ab_send_fds(sock, &a, ANSWER_LEN(0), NULL, 0);
+	if (ab_send_fds(sock, &a, ANSWER_LEN(0), NULL, 0) < 0) /* as above */
+		_exit(1);
 }
 
 static int serve_reviews(int sock, void *arg)
