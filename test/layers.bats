@@ -698,9 +698,11 @@ line/$(printf "\033[2J")"
 
 	agentbox run --name mine -- sh -c 'cd; mkdir -p .config/git bin
 		for f in .profile .bash_profile .bashrc .zshrc .gitconfig .config/git/config bin/git .inputrc .curlrc; do
-			echo "touch /tmp/ran" >$f; done; chmod +x bin/git'
+			echo "touch $1" >$f; done; chmod +x bin/git' sh "$TEST_DIR/ran"
 	[ "$status" -eq 0 ]
 	[ -e "$layer/home/upper/.profile" ]
+	# One of sixteen runs would look how old and large the layers are.
+	touch "$AGENTBOX_STATE/layers/.looked"
 	cat >"$TEST_DIR/watch.py" <<-'END'
 	import ctypes, os, struct, sys
 	libc = ctypes.CDLL(None)
@@ -734,12 +736,12 @@ line/$(printf "\033[2J")"
 	agentbox config show
 	cat "$TEST_DIR/read"
 	[ ! -s "$TEST_DIR/read" ]
-	[ ! -e /tmp/ran ]
+	[ ! -e "$TEST_DIR/ran" ]
 	# The watch would have seen it, and the box of that name has it.
 	cat "$layer/home/upper/.profile" >/dev/null
 	wait_for 60 grep -qx .profile "$TEST_DIR/read"
 	kill "$watcher"
 	wait "$watcher" || true
 	agentbox run --name mine -- sh -c 'cat ~/.profile'
-	[ "$output" = "touch /tmp/ran" ]
+	[ "$output" = "touch $TEST_DIR/ran" ]
 }
