@@ -370,6 +370,7 @@ disturbed()
 	sort -u "$TEST_DIR/said/all" >"$TEST_DIR/did"
 }
 
+# bats test_tags=root
 @test "doctor --attack: other users of the machine change no verdict" {
 	need userns
 	need landlock:6
