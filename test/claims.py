@@ -11,7 +11,7 @@ CLAIMS (test/claims.txt) has the beginning of a sentence, and below it, indented
     none: REASON            nobody, because the sentence promises nothing
 
 Every sentence of SECURITY.md needs that. A reason is for one that asks the reader for something, only
-leads to others, or says what another program does: what agentbox does or does not do can be tested.
+leads to others, or says what another program does or what is not promised.
 """
 import os
 import re
