@@ -1,9 +1,12 @@
 #include "host/cgroup.h"
 
 #include <linux/magic.h>
+#include <poll.h>
 #include <sys/statfs.h>
 
 #include "base/text/words.h"
+
+enum { REMOVE_TRIES = 100, REMOVE_MS = 5 };
 
 /* Version 2 is mounted here, alone or next to version 1. */
 static const char *const mounts[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
@@ -213,6 +216,9 @@ void ab_cgroup_remove(const char *path, const char *id)
 	ab_autofree char *parent = ab_path_parent(path);
 	ab_autofree char *name = ab_printf("agentbox-%s", id);
 
-	if (strcmp(ab_path_name(path), name) == 0 && is_cgroup2(parent))
-		rmdir(path);
+	if (strcmp(ab_path_name(path), name) != 0 || !is_cgroup2(parent))
+		return;
+	/* A process that has been waited for may leave its cgroup a moment later. */
+	for (int i = 0; rmdir(path) < 0 && errno == EBUSY && i < REMOVE_TRIES; i++)
+		(void)poll(NULL, 0, REMOVE_MS);
 }
