@@ -79,28 +79,32 @@ static bool matches_key(const char *word, size_t len, const char *key)
 	return is_word(word, len, key);
 }
 
-/* Does the path lead to where the filter is? *ret_rest: what follows. */
-static bool leads_here(const struct filter *f, const char *path, const char **ret_rest)
+/* Does one of the paths lead to where the filter is, or, if `below`, further? */
+static bool leads_here(const struct filter *f, const char *paths, bool below)
 {
-	for (size_t i = 0; i < f->depth; i++) {
-		size_t n;
-		const char *word = ab_word_next(&path, &n);
+	size_t at = 0;
+	bool good = true;
+	const char *word;
 
-		if (!word || !matches_key(word, n, f->keys[i]))
-			return false;
+	for (size_t n; (word = ab_word_next(&paths, &n)); at++) {
+		if (is_word(word, n, "|")) {
+			if (good && (below ? at > f->depth : at == f->depth))
+				return true;
+			word = ab_word_next(&paths, &n);
+			good = true;
+			at = 0;
+		}
+		good = good && (at >= f->depth || matches_key(word, n, f->keys[at]));
 	}
-	*ret_rest = path;
-	return true;
+	return good && (below ? at > f->depth : at == f->depth);
 }
 
 static const struct ab_view_row *find_row(const struct filter *f, bool group)
 {
 	for (size_t i = 0; i < f->format->nrows; i++) {
 		const struct ab_view_row *row = &f->format->rows[i];
-		const char *rest;
 
-		if ((row->kind == AB_VIEW_GROUP) == group && leads_here(f, row->path, &rest) &&
-		    !*rest)
+		if ((row->kind == AB_VIEW_GROUP) == group && leads_here(f, row->paths, false))
 			return row;
 	}
 	return NULL;
@@ -109,10 +113,8 @@ static const struct ab_view_row *find_row(const struct filter *f, bool group)
 /* Is there a row for something in this object? */
 static bool has_rows_below(const struct filter *f)
 {
-	const char *rest;
-
 	for (size_t i = 0; i < f->format->nrows; i++)
-		if (leads_here(f, f->format->rows[i].path, &rest) && *rest)
+		if (leads_here(f, f->format->rows[i].paths, true))
 			return true;
 	return false;
 }

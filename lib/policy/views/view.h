@@ -12,11 +12,12 @@
 struct ab_tree;
 
 /*
- * A key that is shown. Texts are arrays, because each pointer in a table costs every start a
- * relocation.
+ * Keys that are shown in one way. Texts are arrays, because each pointer in a table costs every start
+ * a relocation.
  *
- * `path` has the keys from the outermost one, with a blank between two. "[]" is an element of a list,
- * "*" any name, "@*:registry" a scope of npm, "BUNDLE_MIRROR__*" the source of a mirror of Bundler.
+ * `paths` has the keys from the outermost one, with a blank between two, and a "|" between two paths.
+ * "[]" is an element of a list, "*" any name, "@*:registry" a scope of npm, "BUNDLE_MIRROR__*" the
+ * source of a mirror of Bundler.
  *
  * A row of kind AB_VIEW_GROUP is for an object or a list: it is left out as a whole unless it meets
  * one of the alternatives in `more`, which have a "|" between two. "x": x must be in the view. "!x": if the
@@ -25,7 +26,7 @@ struct ab_tree;
  */
 struct ab_view_row {
 	enum ab_view_kind kind;
-	char path[80];
+	char paths[320];
 	char more[56];
 	bool words; /* several, with blanks between them */
 };
