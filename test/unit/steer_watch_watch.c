@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "audit/read/stats.h"
 #include "base/data/buf.h"
 #include "base/data/mem.h"
 #include "steer/watch/watch_model.h"
@@ -248,6 +249,9 @@ static void test_keys(void)
 
 static void test_bounds(void)
 {
+	const struct ab_stats_row *hosts;
+	size_t n;
+
 	begin();
 	for (int i = 0; i < 10000; i++)
 		record("\"kind\":\"request\",\"domain\":\"h%d.example\","
@@ -255,8 +259,9 @@ static void test_bounds(void)
 		       i);
 	for (unsigned int i = 1; i < 3000; i++)
 		ask(0, i, "many.example");
-	ok(model->nrows == 10000 && model->nhosts == AB_WATCH_HOSTS &&
-		   model->lost_hosts == 10000 - AB_WATCH_HOSTS,
+	hosts = ab_stats_rows(model->hosts, &n);
+	ok(model->nrows == 10000 && n == AB_STATS_HOSTS + 1 &&
+		   hosts[AB_STATS_HOSTS].requests == 10000 - AB_STATS_HOSTS,
 	   "many hosts");
 	ok(model->nquestions == AB_WATCH_QUESTIONS &&
 		   model->lost_questions == 2999 - AB_WATCH_QUESTIONS,

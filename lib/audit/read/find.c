@@ -235,18 +235,6 @@ static bool is_denial(const struct ab_detail m[])
 	       (ab_detail_is(&m[M_KIND], "violation") || ab_detail_is(&m[M_KIND], "exec"));
 }
 
-/* The next line that is a record; as ab_reader_next(). */
-static int next_record(struct ab_reader *r, const char **line, size_t *len, struct ab_detail m[],
-		       struct ab_error *err)
-{
-	int more;
-
-	do {
-		more = ab_reader_next(r, line, len, err);
-	} while (more > 0 && ab_details_find(*line, *len, members, M_COUNT, m) < 0);
-	return more;
-}
-
 static void replace_line(char **place, const char *line, size_t len)
 {
 	free(*place);
@@ -261,6 +249,7 @@ static size_t weigh_record(const struct ab_detail m[])
 }
 
 struct gathering {
+	const char *id;
 	struct ab_found_denial found;
 	size_t weight; /* of found.denied */
 	bool any;
@@ -279,11 +268,14 @@ static void take_time(struct gathering *g, const struct ab_detail m[])
 	ab_detail_copy(&m[M_TIMESTAMP], f->last, sizeof(f->last));
 }
 
-static void gather_record(struct gathering *g, const char *line, size_t len,
-			  const struct ab_detail m[])
+static bool gather_record(void *arg, const char *line, size_t len)
 {
+	struct gathering *g = arg;
 	struct ab_found_denial *f = &g->found;
+	struct ab_detail m[M_COUNT];
 
+	if (ab_details_find(line, len, members, M_COUNT, m) < 0 || !ab_detail_is(&m[M_ID], g->id))
+		return true;
 	if (ab_detail_is(&m[M_KIND], "request")) {
 		take_time(g, m);
 		replace_line(&f->request, line, len);
@@ -298,70 +290,42 @@ static void gather_record(struct gathering *g, const char *line, size_t len,
 			g->weight = weigh_record(m);
 		}
 	} else {
-		return;
+		return true;
 	}
 	g->any = true;
+	return true;
 }
 
-/* The id of the last denial: 1 if there is one, 0, -1. Packets without a destination were
- * counted when the run ended, so they only count if there is nothing else. */
-static int find_last(int dir, char ret[32], struct ab_error *err)
+/* The id of the last denial; "": there is none. Packets without a destination were counted when the
+ * run ended, so they only count if there is nothing else. */
+static bool note_last(void *arg, const char *line, size_t len)
 {
+	char *last = arg;
 	struct ab_detail m[M_COUNT];
-	struct ab_reader r;
-	const char *line;
-	size_t len;
-	int more, found = 0;
+	bool packets;
 
-	if (ab_reader_open(dir, &r, err) < 0)
-		return -1;
-	while ((more = next_record(&r, &line, &len, m, err)) > 0) {
-		bool packets =
-			m[M_PACKETS].kind == AB_DETAIL_NUMBER && m[M_DOOR].kind != AB_DETAIL_TEXT;
-
-		if (!is_denial(m) || (packets && found))
-			continue;
-		ab_detail_copy(&m[M_ID], ret, 32);
-		found = 1;
-	}
-	ab_reader_fini(&r);
-	return more < 0 ? -1 : found;
-}
-
-static int gather_all(int dir, const char *id, struct gathering *g, struct ab_error *err)
-{
-	struct ab_detail m[M_COUNT];
-	struct ab_reader r;
-	const char *line;
-	size_t len;
-	int more;
-
-	if (ab_reader_open(dir, &r, err) < 0)
-		return -1;
-	while ((more = next_record(&r, &line, &len, m, err)) > 0)
-		if (ab_detail_is(&m[M_ID], id))
-			gather_record(g, line, len, m);
-	ab_reader_fini(&r);
-	return more;
+	if (ab_details_find(line, len, members, M_COUNT, m) < 0 || !is_denial(m))
+		return true;
+	packets = m[M_PACKETS].kind == AB_DETAIL_NUMBER && m[M_DOOR].kind != AB_DETAIL_TEXT;
+	if (!packets || !last[0])
+		ab_detail_copy(&m[M_ID], last, 32);
+	return true;
 }
 
 int ab_find_denial(int dir, const char *id, struct ab_found_denial *ret, struct ab_error *err)
 {
-	struct gathering g = { 0 };
-	char last[32];
+	char last[32] = "";
+	struct gathering g = { .id = id ? id : last };
 
-	if (!id) {
-		int found = find_last(dir, last, err);
-
-		if (found <= 0)
-			return found;
-		id = last;
-	}
-	if (gather_all(dir, id, &g, err) < 0) {
+	if (!id && ab_reader_each(dir, note_last, last, err) < 0)
+		return -1;
+	if (!*g.id)
+		return 0;
+	if (ab_reader_each(dir, gather_record, &g, err) < 0) {
 		ab_found_denial_fini(&g.found);
 		return -1;
 	}
-	snprintf(g.found.id, sizeof(g.found.id), "%s", id);
+	snprintf(g.found.id, sizeof(g.found.id), "%s", g.id);
 	if (g.any)
 		*ret = g.found;
 	return g.any;
@@ -376,49 +340,52 @@ void ab_found_denial_fini(struct ab_found_denial *denial)
 /* The numbers seen so far, for each kind. A run with more denials gives a new
  * number each time, so higher ones are always new. */
 enum { NUMBERS = 1 << 16 };
-struct seen {
-	uint8_t bits[AB_DENIAL_KINDS][NUMBERS / 8];
+struct listing {
+	uint8_t seen[AB_DENIAL_KINDS][NUMBERS / 8];
+	struct ab_strv *lines;
+	size_t most, n;
 };
 
-static bool is_new(struct seen *seen, const struct ab_denial_name *name)
+static bool is_new(struct listing *l, const struct ab_denial_name *name)
 {
 	uint8_t *byte, bit = (uint8_t)(1 << name->number % 8);
 
 	if (name->number >= NUMBERS)
 		return true;
-	byte = &seen->bits[name->kind][name->number / 8];
+	byte = &l->seen[name->kind][name->number / 8];
 	if (*byte & bit)
 		return false;
 	*byte |= bit;
 	return true;
 }
 
+static bool list_denial(void *arg, const char *line, size_t len)
+{
+	struct listing *l = arg;
+	struct ab_detail m[M_COUNT];
+	struct ab_buf b = { 0 };
+	struct ab_denial_name name;
+	char id[32];
+
+	if (ab_details_find(line, len, members, M_COUNT, m) < 0 || !is_denial(m))
+		return true;
+	ab_detail_copy(&m[M_ID], id, sizeof(id));
+	if (ab_denial_parse(id, &name) < 0 || !is_new(l, &name) || l->n++ >= l->most)
+		return true;
+	ab_buf_printf(&b, "%-9s  ", id);
+	ab_sentence(&b, AB_ABOUT | AB_SAID, line, len);
+	ab_strv_give(l->lines, ab_buf_take(&b));
+	return true;
+}
+
 int ab_find_denials(int dir, size_t most, struct ab_strv *ret, size_t *ret_n, struct ab_error *err)
 {
-	ab_autofree struct seen *seen = ab_alloc(sizeof(*seen));
-	struct ab_detail m[M_COUNT];
-	struct ab_reader r;
-	const char *line;
-	size_t len, n = 0;
-	int more;
+	ab_autofree struct listing *l = ab_alloc(sizeof(*l));
+	int result;
 
-	if (ab_reader_open(dir, &r, err) < 0)
-		return -1;
-	while ((more = next_record(&r, &line, &len, m, err)) > 0) {
-		struct ab_buf b = { 0 };
-		struct ab_denial_name name;
-		char id[32];
-
-		if (!is_denial(m))
-			continue;
-		ab_detail_copy(&m[M_ID], id, sizeof(id));
-		if (ab_denial_parse(id, &name) < 0 || !is_new(seen, &name) || n++ >= most)
-			continue;
-		ab_buf_printf(&b, "%-9s  ", id);
-		ab_sentence(&b, AB_ABOUT | AB_SAID, line, len);
-		ab_strv_give(ret, ab_buf_take(&b));
-	}
-	ab_reader_fini(&r);
-	*ret_n = n;
-	return more;
+	l->lines = ret;
+	l->most = most;
+	result = ab_reader_each(dir, list_denial, l, err);
+	*ret_n = l->n;
+	return result;
 }

@@ -271,6 +271,22 @@ int ab_reader_next(struct ab_reader *reader, const char **ret_line, size_t *ret_
 	return 0;
 }
 
+int ab_reader_each(int dir, ab_line_fn *fn, void *arg, struct ab_error *err)
+{
+	struct ab_reader r;
+	const char *line;
+	size_t len;
+	int more;
+
+	if (ab_reader_open(dir, &r, err) < 0)
+		return -1;
+	while ((more = ab_reader_next(&r, &line, &len, err)) > 0)
+		if (!fn(arg, line, len))
+			break;
+	ab_reader_fini(&r);
+	return more < 0 ? -1 : 0;
+}
+
 uint64_t ab_reader_place(const struct ab_reader *reader, char ret_file[AB_READER_NAME])
 {
 	if (reader->dir < 0)

@@ -38,6 +38,10 @@ void ab_reader_fini(struct ab_reader *reader);
 int ab_reader_next(struct ab_reader *reader, const char **ret_line, size_t *ret_len,
 		   struct ab_error *err);
 
+/* Calls back for each line of a run's whole record, until `fn` returns false. */
+typedef bool ab_line_fn(void *arg, const char *line, size_t len);
+int ab_reader_each(int dir, ab_line_fn *fn, void *arg, struct ab_error *err);
+
 /* The file of the line that was returned last, "audit.jsonl"; and the number of
  * the line in it, from 1. */
 #define AB_READER_NAME 32

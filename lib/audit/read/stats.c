@@ -55,7 +55,7 @@ static uint32_t hash_host(const struct ab_stats *stats, const char *text, size_t
 	return (uint32_t)(h >> 32);
 }
 
-static struct ab_stats_row *find_row(struct ab_stats *stats, const struct ab_detail *domain)
+struct ab_stats_row *ab_stats_row(struct ab_stats *stats, const struct ab_detail *domain)
 {
 	char host[HOST_MAX + 1];
 	size_t len = ab_detail_copy(domain, host, sizeof(host));
@@ -91,7 +91,7 @@ static void add_bytes(struct ab_stats_row *row, const struct ab_detail m[])
 
 static void add_request(struct ab_stats *stats, const struct ab_detail m[])
 {
-	struct ab_stats_row *row = find_row(stats, &m[M_DOMAIN]);
+	struct ab_stats_row *row = ab_stats_row(stats, &m[M_DOMAIN]);
 
 	add_bytes(row, m);
 	if (m[M_ALLOWED].kind != AB_DETAIL_TRUE)
@@ -114,7 +114,7 @@ static void add_violation(struct ab_stats *stats, const struct ab_detail m[])
 	else if (ab_detail_is(&m[M_DOOR], "tool"))
 		stats->totals.tools += n;
 	else
-		find_row(stats, &m[M_DOMAIN])->denied += n;
+		ab_stats_row(stats, &m[M_DOMAIN])->denied += n;
 }
 
 bool ab_stats_add(struct ab_stats *stats, const char *line, size_t len)

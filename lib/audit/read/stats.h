@@ -26,12 +26,15 @@ struct ab_stats_totals {
 	uint64_t others;			     /* requests and denials without a row */
 };
 
+struct ab_detail;
 struct ab_stats;
 
 struct ab_stats *ab_stats_new(void);
 void ab_stats_free(struct ab_stats *stats);
 /* False if the line is not a record. */
 bool ab_stats_add(struct ab_stats *stats, const char *line, size_t len);
+/* The row of a host, to count in it what counts otherwise. */
+struct ab_stats_row *ab_stats_row(struct ab_stats *stats, const struct ab_detail *domain);
 
 /* Most requests first; valid until the next line is added. */
 const struct ab_stats_row *ab_stats_rows(struct ab_stats *stats, size_t *ret_n);

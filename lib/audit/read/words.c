@@ -18,6 +18,20 @@ void ab_words_denied(struct ab_buf *b, const char *about, const char *reason, co
 		      reason, rule, id);
 }
 
+void ab_words_safe(struct ab_buf *b, const char *fmt, ...)
+{
+	ab_autofree char *text = NULL;
+	size_t len;
+	va_list ap;
+
+	va_start(ap, fmt);
+	text = ab_vprintf(fmt, ap);
+	va_end(ap);
+	len = strlen(text) - (fmt[strlen(fmt) - 1] == '\n');
+	ab_buf_escape_n(b, text, len);
+	ab_buf_puts(b, text + len);
+}
+
 void ab_words_clause(struct ab_buf *b, const char *sentence)
 {
 	size_t at = b->len;

@@ -13,6 +13,8 @@ void ab_words_target(struct ab_buf *b, const char *host, uint16_t port);
  * 7kq2x-1).", and the end of the line. */
 void ab_words_denied(struct ab_buf *b, const char *about, const char *reason, const char *rule,
 		     const char *id);
+/* As ab_buf_printf(), escaped as a whole, but for a newline at the end of `fmt`. */
+void ab_words_safe(struct ab_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* "Publishes commits." within a sentence: "publishes commits". Escaped. */
 void ab_words_clause(struct ab_buf *b, const char *sentence);
 /* Escaped, and cut to `most` bytes with "..." at the end. */

@@ -140,29 +140,20 @@ static void add_findings(struct run_changes *c, const struct ab_detail *list)
 }
 
 /* How it ended, from the rest of the record. */
-static int read_end(const struct ab_found_run *run, struct run_changes *c, struct ab_error *err)
+static bool take_end(void *arg, const char *line, size_t len)
 {
 	static const char *const names[] = { "kind", "timestamp", "findings" };
-	struct ab_reader reader;
-	const char *line;
-	size_t len;
-	int more;
+	struct run_changes *c = arg;
+	struct ab_detail f[AB_COUNT(names)];
 
-	if (ab_reader_open(run->dir, &reader, err) < 0)
-		return -1;
-	while ((more = ab_reader_next(&reader, &line, &len, err)) > 0) {
-		struct ab_detail f[AB_COUNT(names)];
-
-		if (ab_details_find(line, len, names, AB_COUNT(names), f) < 0 ||
-		    !ab_detail_is(&f[0], "end"))
-			continue;
-		/* A second one is from a later sweep. */
-		if (!c->until[0])
-			ab_detail_copy(&f[1], c->until, sizeof(c->until));
-		add_findings(c, &f[2]);
-	}
-	ab_reader_fini(&reader);
-	return more;
+	if (ab_details_find(line, len, names, AB_COUNT(names), f) < 0 ||
+	    !ab_detail_is(&f[0], "end"))
+		return true;
+	/* A second one is from a later sweep. */
+	if (!c->until[0])
+		ab_detail_copy(&f[1], c->until, sizeof(c->until));
+	add_findings(c, &f[2]);
+	return true;
 }
 
 /* When and where it could write, from its first line. */
@@ -219,7 +210,8 @@ static int collect_changes(const struct ab_found_run *run, const char *skip,
 
 	*ret = (struct run_changes){ .live = run->live };
 	memcpy(ret->since, run->began, sizeof(ret->since));
-	if (read_start(run, &l, err) < 0 || (!ret->refused && read_end(run, ret, err) < 0)) {
+	if (read_start(run, &l, err) < 0 ||
+	    (!ret->refused && ab_reader_each(run->dir, take_end, ret, err) < 0)) {
 		free_changes(ret);
 		return -1;
 	}

@@ -12,12 +12,9 @@ struct ab_learned *ab_learned_new(void)
 {
 	struct ab_learned *l = ab_alloc(sizeof(*l));
 
+	for (size_t i = 0; i < AB_COUNT(l->all); i++)
+		l->all[i].most = AB_LEARNED_NOTES;
 	l->reached.most = AB_LEARNED_HOSTS;
-	l->failed.most = AB_LEARNED_NOTES;
-	l->denied.most = AB_LEARNED_NOTES;
-	l->unwritten.most = AB_LEARNED_NOTES;
-	l->refused.most = AB_LEARNED_NOTES;
-	l->programs.most = AB_LEARNED_NOTES;
 	return l;
 }
 
@@ -32,12 +29,8 @@ void ab_learned_free(struct ab_learned *l)
 {
 	if (!l)
 		return;
-	free_list(&l->reached);
-	free_list(&l->failed);
-	free_list(&l->denied);
-	free_list(&l->unwritten);
-	free_list(&l->refused);
-	free_list(&l->programs);
+	for (size_t i = 0; i < AB_COUNT(l->all); i++)
+		free_list(&l->all[i]);
 	free(l);
 }
 
@@ -96,47 +89,36 @@ static void count_text(struct learned_list *list, const char *text, char *why, u
 	list->len++;
 }
 
-enum {
-	KIND,
-	ALLOWED,
-	DOMAIN,
-	PORT,
-	DOOR,
-	ERROR,
-	PATH,
-	RULE,
-	COMMAND,
-	REPEATED,
-	NAMES,
-};
-static const char *const names[NAMES] = {
-	[KIND] = "kind",       [ALLOWED] = "allowed",	[DOMAIN] = "domain", [PORT] = "port",
-	[DOOR] = "door",       [ERROR] = "error",	[PATH] = "path",     [RULE] = "rule",
-	[COMMAND] = "command", [REPEATED] = "repeated",
-};
+/* clang-format off */
+#define WANTED(X) \
+	X(KIND, "kind") X(ALLOWED, "allowed") X(DOMAIN, "domain") X(PORT, "port") X(DOOR, "door") \
+	X(ERROR, "error") X(PATH, "path") X(RULE, "rule") X(COMMAND, "command") \
+	X(REPEATED, "repeated")
+/* clang-format on */
+AB_MEMBERS(WANTED)
 
 struct record {
 	const char *line;
 	size_t len;
-	struct ab_detail f[NAMES];
+	struct ab_detail f[M_COUNT];
 };
 
 /* How many events the record stands for. */
-static uint64_t count_times(const struct ab_detail f[NAMES])
+static uint64_t count_times(const struct ab_detail f[M_COUNT])
 {
-	int64_t more = ab_detail_number(&f[REPEATED], 0);
+	int64_t more = ab_detail_number(&f[M_REPEATED], 0);
 
 	return more > 0 ? (uint64_t)more + 1 : 1;
 }
 
 /* The entry that allows just this; false if it is not a host. */
-static bool get_entry(const struct ab_detail f[NAMES], char ret[AB_HOST_ENTRY_TEXT])
+static bool get_entry(const struct ab_detail f[M_COUNT], char ret[AB_HOST_ENTRY_TEXT])
 {
-	int64_t port = ab_detail_number(&f[PORT], 0);
+	int64_t port = ab_detail_number(&f[M_PORT], 0);
 	struct ab_host_entry entry;
 	struct ab_host host;
 	char text[AB_HOST_TEXT + 2];
-	size_t len = ab_detail_copy(&f[DOMAIN], text, sizeof(text));
+	size_t len = ab_detail_copy(&f[M_DOMAIN], text, sizeof(text));
 
 	if (port < 1 || port > UINT16_MAX || ab_host_parse(text, len, &host, NULL) < 0)
 		return false;
@@ -157,10 +139,10 @@ static void take_request(struct ab_learned *l, const struct record *r)
 	const struct ab_detail *f = r->f;
 	char entry[AB_HOST_ENTRY_TEXT];
 
-	if (f[ALLOWED].kind != AB_DETAIL_TRUE || !is_way_out(&f[DOOR]) || !get_entry(f, entry))
+	if (f[M_ALLOWED].kind != AB_DETAIL_TRUE || !is_way_out(&f[M_DOOR]) || !get_entry(f, entry))
 		return;
-	if (f[ERROR].kind == AB_DETAIL_TEXT)
-		count_text(&l->failed, entry, ab_detail_dup(&f[ERROR]), count_times(f));
+	if (f[M_ERROR].kind == AB_DETAIL_TEXT)
+		count_text(&l->failed, entry, ab_detail_dup(&f[M_ERROR]), count_times(f));
 	else
 		count_text(&l->reached, entry, NULL, count_times(f));
 }
@@ -179,12 +161,12 @@ static void take_denial(struct learned_list *list, const struct record *r)
 
 static void take_violation(struct ab_learned *l, const struct record *r)
 {
-	ab_autofree char *path = ab_detail_dup(&r->f[PATH]);
+	ab_autofree char *path = ab_detail_dup(&r->f[M_PATH]);
 
-	if (!ab_detail_is(&r->f[DOOR], "file") && !ab_detail_is(&r->f[DOOR], "call")) {
-		if (r->f[DOMAIN].kind == AB_DETAIL_TEXT)
+	if (!ab_detail_is(&r->f[M_DOOR], "file") && !ab_detail_is(&r->f[M_DOOR], "call")) {
+		if (r->f[M_DOMAIN].kind == AB_DETAIL_TEXT)
 			take_denial(&l->denied, r);
-	} else if (path && path[0] == '/' && ab_detail_is(&r->f[RULE], "filesystem.write")) {
+	} else if (path && path[0] == '/' && ab_detail_is(&r->f[M_RULE], "filesystem.write")) {
 		count_text(&l->unwritten, path, NULL, count_times(r->f));
 	} else if (path) {
 		take_denial(&l->refused, r);
@@ -193,13 +175,13 @@ static void take_violation(struct ab_learned *l, const struct record *r)
 
 static void take_exec(struct ab_learned *l, const struct record *r)
 {
-	if (r->f[COMMAND].kind == AB_DETAIL_TEXT)
+	if (r->f[M_COMMAND].kind == AB_DETAIL_TEXT)
 		take_denial(&l->refused, r);
 }
 
 static void take_program(struct ab_learned *l, const struct record *r)
 {
-	ab_autofree char *path = ab_detail_dup(&r->f[PATH]);
+	ab_autofree char *path = ab_detail_dup(&r->f[M_PATH]);
 
 	if (path)
 		count_text(&l->programs, path, NULL, count_times(r->f));
@@ -219,10 +201,10 @@ void ab_learned_take(struct ab_learned *l, const char *line, size_t len)
 {
 	struct record r = { .line = line, .len = len };
 
-	if (ab_details_find(line, len, names, NAMES, r.f) < 0)
+	if (ab_details_find(line, len, members, M_COUNT, r.f) < 0)
 		return;
 	for (size_t i = 0; i < AB_COUNT(kinds); i++)
-		if (ab_detail_is(&r.f[KIND], kinds[i].kind))
+		if (ab_detail_is(&r.f[M_KIND], kinds[i].kind))
 			kinds[i].take(l, &r);
 }
 
@@ -426,39 +408,31 @@ static void note_item(const struct learned_item *item, const char *why, struct a
 	ab_strv_addf(ret, "  %.300s%s%s%.300s", item->text, times, why ? "  " : "", why ? why : "");
 }
 
-static void note_rest(const struct learned_list *list, size_t shown, struct ab_strv *ret)
-{
-	uint64_t left = list->len - shown + list->lost;
-
-	if (left)
-		ab_strv_addf(ret, "  and %" PRIu64 " more", left);
-}
-
-static void note_list(const struct learned_list *list, const char *title, struct ab_strv *ret)
+/* `risk`: why each host deserves a second look, instead of why it was denied. */
+static void note_list(const struct learned_list *list, const char *title, bool risk,
+		      struct ab_strv *ret)
 {
 	size_t n = list->len < SHOWN ? list->len : SHOWN;
+	uint64_t left = list->len - n + list->lost;
 
 	if (list->len == 0)
 		return;
 	ab_strv_add(ret, title);
-	for (size_t i = 0; i < n; i++)
-		note_item(&list->v[i], list->v[i].why, ret);
-	note_rest(list, n, ret);
+	for (size_t i = 0; i < n; i++) {
+		ab_autofree char *why = risk ? ab_learned_risk(list->v[i].text) : NULL;
+
+		note_item(&list->v[i], risk ? why : list->v[i].why, ret);
+	}
+	if (left)
+		ab_strv_addf(ret, "  and %" PRIu64 " more", left);
 }
 
 static void note_reached(const struct learned_list *list, struct ab_strv *ret)
 {
-	size_t n = list->len < SHOWN ? list->len : SHOWN;
+	ab_autofree char *title =
+		ab_printf("the run connected to %zu host%s:", list->len, list->len == 1 ? "" : "s");
 
-	if (list->len == 0)
-		return;
-	ab_strv_addf(ret, "the run connected to %zu host%s:", list->len, list->len == 1 ? "" : "s");
-	for (size_t i = 0; i < n; i++) {
-		ab_autofree char *why = ab_learned_risk(list->v[i].text);
-
-		note_item(&list->v[i], why, ret);
-	}
-	note_rest(list, n, ret);
+	note_list(list, title, true, ret);
 	if (list->lost)
 		ab_strv_addf(ret, "the policy has room for only %zu of them", list->most);
 }
@@ -472,7 +446,8 @@ static void note_failed(const struct ab_learned *l, struct ab_strv *ret)
 	for (size_t i = 0; i < l->failed.len; i++)
 		if (!has_text(&l->reached, l->failed.v[i].text))
 			left.v[left.len++] = l->failed.v[i];
-	note_list(&left, "these connections failed, so the policy leaves the hosts out:", ret);
+	note_list(&left, "these connections failed, so the policy leaves the hosts out:", false,
+		  ret);
 	free(left.v);
 }
 
@@ -504,8 +479,10 @@ void ab_learned_notes(const struct ab_learned *l, const struct ab_learned_from *
 {
 	note_reached(&l->reached, ret);
 	note_failed(l, ret);
-	note_list(&l->denied, "these hosts were denied, and the policy does not allow them:", ret);
+	note_list(&l->denied, "these hosts were denied, and the policy does not allow them:", false,
+		  ret);
 	note_unwritten(l, from, ret);
-	note_list(&l->refused, "these were denied, and the policy does not allow them:", ret);
-	note_list(&l->programs, "programs that ran:", ret);
+	note_list(&l->refused, "these were denied, and the policy does not allow them:", false,
+		  ret);
+	note_list(&l->programs, "programs that ran:", false, ret);
 }

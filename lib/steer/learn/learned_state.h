@@ -16,12 +16,17 @@ struct learned_list {
 };
 
 struct ab_learned {
-	struct learned_list reached;   /* entries for network.allow */
-	struct learned_list failed;    /* entries of hosts not reached */
-	struct learned_list denied;    /* hosts; why */
-	struct learned_list unwritten; /* paths that filesystem.write denies */
-	struct learned_list refused;   /* everything else; why */
-	struct learned_list programs;
+	union {
+		struct {
+			struct learned_list reached;   /* entries for network.allow */
+			struct learned_list failed;    /* entries of hosts not reached */
+			struct learned_list denied;    /* hosts; why */
+			struct learned_list unwritten; /* paths that filesystem.write denies */
+			struct learned_list refused;   /* everything else; why */
+			struct learned_list programs;
+		};
+		struct learned_list all[6];
+	};
 };
 
 /* The folder to add to filesystem.write for a denied path; free it. NULL if

@@ -387,6 +387,16 @@ int ab_permit_read(const struct ab_policy_input *in, const char *what, struct ab
 	return read_host(in, what, ret, err);
 }
 
+bool ab_meant_hosts(const struct ab_meant *meant, const struct ab_policy_input *in,
+		    struct ab_strv *ret)
+{
+	if (meant->kind == AB_MEANT_HOST)
+		ab_strv_add(ret, meant->entry);
+	return meant->kind == AB_MEANT_HOST ||
+	       (meant->kind == AB_MEANT_GROUP &&
+		ab_group_expand(meant->entry + 1, in->home, in->environ, ret));
+}
+
 void ab_meant_fini(struct ab_meant *meant)
 {
 	free(ab_take(meant->path));

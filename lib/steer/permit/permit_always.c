@@ -2,25 +2,11 @@
  * --always: add an element to a list in the settings, and check whether that has an effect.
  * --undo: remove it again.
  */
-#include "policy/edit/json_edit.h"
+
 #include "policy/edit/list_origin.h"
 #include "policy/model/config.h"
 #include "session/control/closed_hosts.h"
 #include "steer/permit/permit_state.h"
-
-struct list_key {
-	char group[16];
-	const char *keys[2];
-};
-
-static void split_key(const char *key, struct list_key *ret)
-{
-	const char *dot = strchr(key, '.');
-
-	snprintf(ret->group, sizeof(ret->group), "%.*s", (int)(dot - key), key);
-	ret->keys[0] = ret->group;
-	ret->keys[1] = dot + 1;
-}
 
 /* Does this entry of a file mean the element? It may be spelled differently. */
 static bool means_element(const struct ab_policy_input *in, const char *text, const char *element)
@@ -42,12 +28,8 @@ static bool means_element(const struct ab_policy_input *in, const char *text, co
 static char *find_element(const struct ab_permit_file *f, const char *key, const char *element)
 {
 	ab_autostrv struct ab_strv list = { 0 };
-	struct list_key names;
 
-	split_key(key, &names);
-	if (f->file.text)
-		ab_json_edit_list(f->file.text, f->file.len, names.keys, AB_COUNT(names.keys),
-				  &list);
+	ab_permit_file_list(f, key, &list);
 	for (size_t i = 0; i < list.len; i++)
 		if (means_element(&f->file.in, list.v[i], element))
 			return ab_strdup(list.v[i]);
@@ -122,19 +104,15 @@ static void note_effect(struct ab_permit_job *job, const char *key, const char *
 					      "overrides");
 }
 
-static bool is_denied(const struct ab_policy *policy, const char *key, const char *element)
-{
-	return strcmp(key, "network.allow") == 0 && element[0] != '@' &&
-	       ab_hosts_cover(policy->net.deny.v, policy->net.deny.len, element, true);
-}
-
 /* By the managed settings or a deny rule. */
 static bool is_held_back(struct ab_permit_job *job, const char *key, const char *element)
 {
 	ab_autopolicy struct ab_policy *policy = ab_permit_policy(job, NULL);
 
 	return policy &&
-	       (ab_policy_held_back(policy, key, element) || is_denied(policy, key, element));
+	       (ab_policy_held_back(policy, key, element) ||
+		(strcmp(key, "network.allow") == 0 && element[0] != '@' &&
+		 ab_hosts_cover(policy->net.deny.v, policy->net.deny.len, element, true)));
 }
 
 static void say_always(struct ab_permit_job *job, const struct ab_permit_file *f, const char *key,
@@ -160,13 +138,11 @@ static int remove_from(struct ab_permit_job *job, struct ab_permit_file *f, cons
 		       const char *element, struct ab_error *err)
 {
 	ab_autofree char *spelled = find_element(f, key, element);
-	struct list_key names;
 	int r;
 
-	split_key(key, &names);
 	if (!spelled)
 		return 0;
-	r = ab_permit_file_change(job, f, names.keys, spelled, true, err);
+	r = ab_permit_file_change(job, f, key, spelled, true, err);
 	if (r > 0)
 		ab_strv_addf(&job->ret->said, "%s is no longer in %s of %s", element, key,
 			     f->workspace ? f->file.path : "your settings");
@@ -234,9 +210,8 @@ static void note_remains(struct ab_permit_job *job, const char *key, const char 
 			     from);
 }
 
-/* From the project's file, if it may be changed and has it, else from the user's. 1: it was there. */
-static int undo_element(struct ab_permit_job *job, const char *key, const char *element,
-			struct ab_error *err)
+int ab_permit_remove(struct ab_permit_job *job, const char *key, const char *element,
+		     struct ab_error *err)
 {
 	ab_autofree char *workspace = ab_permit_workspace(job);
 	struct ab_error unfit = { 0 };
@@ -288,13 +263,8 @@ int ab_permit_undo(struct ab_permit_job *job, const struct ab_meant *meant, stru
 		if (r != 0)
 			return r < 0 ? -1 : 0;
 	}
-	r = undo_element(job, key, path ? meant->path : meant->entry, err);
+	r = ab_permit_remove(job, key, path ? meant->path : meant->entry, err);
 	return r == 0 ? refuse_undo(job, key, err) : r < 0 ? -1 : 0;
-}
-
-int ab_permit_close_path(struct ab_permit_job *job, const char *path, struct ab_error *err)
-{
-	return undo_element(job, "filesystem.write", path, err);
 }
 
 /* In a project's file, a path in the home folder is everybody's own. */
@@ -313,9 +283,7 @@ int ab_permit_always(struct ab_permit_job *job, const char *key, const char *ele
 {
 	ab_auto_permit_file struct ab_permit_file f = { 0 };
 	ab_autofree char *listed = NULL, *spelled = NULL;
-	struct list_key names;
 
-	split_key(key, &names);
 	if (open_file(job, key, &f, err) < 0 || remove_opposite(job, &f, key, element, err) < 0)
 		return -1;
 	if (!job->ret->file)
@@ -326,7 +294,7 @@ int ab_permit_always(struct ab_permit_job *job, const char *key, const char *ele
 			     f.file.path);
 	} else {
 		spelled = spell_element(&f, element);
-		if (ab_permit_file_change(job, &f, names.keys, spelled, false, err) < 0)
+		if (ab_permit_file_change(job, &f, key, spelled, false, err) < 0)
 			return -1;
 		say_always(job, &f, key, element);
 	}

@@ -2,6 +2,7 @@
  * The settings file that an answer for always goes to: the user's, or the project's, which must be
  * trusted, or new.
  */
+#include "policy/edit/json_edit.h"
 #include "policy/read/settings_file.h"
 #include "state/file_claim.h"
 #include "steer/permit/permit_state.h"
@@ -59,12 +60,38 @@ static int change_project_file(struct ab_permit_job *job, struct ab_project_file
 	return result;
 }
 
-int ab_permit_file_change(struct ab_permit_job *job, struct ab_permit_file *f,
-			  const char *const keys[2], const char *entry, bool remove,
-			  struct ab_error *err)
-{
-	struct ab_list_change c = { .keys = keys, .nkeys = 2, .value = entry, .remove = remove };
+struct list_key {
+	char group[16];
+	const char *keys[2];
+};
 
+static void split_key(const char *key, struct list_key *ret)
+{
+	const char *dot = strchr(key, '.');
+
+	snprintf(ret->group, sizeof(ret->group), "%.*s", (int)(dot - key), key);
+	ret->keys[0] = ret->group;
+	ret->keys[1] = dot + 1;
+}
+
+void ab_permit_file_list(const struct ab_permit_file *f, const char *key, struct ab_strv *ret)
+{
+	struct list_key names;
+
+	split_key(key, &names);
+	if (f->file.text)
+		ab_json_edit_list(f->file.text, f->file.len, names.keys, AB_COUNT(names.keys), ret);
+}
+
+int ab_permit_file_change(struct ab_permit_job *job, struct ab_permit_file *f, const char *key,
+			  const char *entry, bool remove, struct ab_error *err)
+{
+	struct list_key names;
+	struct ab_list_change c = {
+		.keys = names.keys, .nkeys = AB_COUNT(names.keys), .value = entry, .remove = remove
+	};
+
+	split_key(key, &names);
 	if (!job->ret->file)
 		job->ret->file = ab_strdup(f->file.path);
 	return f->workspace ? change_project_file(job, &f->file, &c, err)

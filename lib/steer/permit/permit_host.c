@@ -1,5 +1,5 @@
 #include "audit/read/sentences.h"
-#include "policy/toolchains/host_groups.h"
+
 #include "shell/command/rules.h"
 #include "steer/client/json.h"
 #include "steer/client/steer.h"
@@ -66,7 +66,7 @@ static int hint_new_run(const struct ab_permit_job *job, struct ab_error *err)
 }
 
 /* Active runs reload the file by themselves, but not always at once. */
-static int grant_only_run(struct ab_permit_job *job, struct ab_error *err)
+static void grant_only_run(struct ab_permit_job *job)
 {
 	struct ab_error lone = { 0 };
 	struct ab_run only;
@@ -77,39 +77,12 @@ static int grant_only_run(struct ab_permit_job *job, struct ab_error *err)
 			ab_strv_addf(&job->ret->notes,
 				     "the active run reloads the settings by itself: %s",
 				     lone.text);
-		return 0;
-	}
-	(void)err;
-	/* None; or several. */
-	if (lone.code == AB_EUSAGE)
+	} else if (lone.code == AB_EUSAGE) {
+		/* Not none, but several. */
 		ab_strv_add(&job->ret->notes,
 			    "several runs are active; each reloads the settings by "
 			    "itself");
-	return 0;
-}
-
-static int expand_entries(struct ab_permit_job *job, const struct ab_meant *meant)
-{
-	const struct ab_policy_input *in = job->ask->input;
-
-	if (meant->kind == AB_MEANT_HOST) {
-		ab_strv_add(&job->ret->entries, meant->entry);
-		return 0;
 	}
-	return ab_group_expand(meant->entry + 1, in->home, in->environ, &job->ret->entries) ? 0
-											    : -1;
-}
-
-/* The profile that the settings build on: that of the run that was meant, else of
- * the last run here. */
-static void find_profile(struct ab_permit_job *job)
-{
-	struct ab_error none = { 0 };
-
-	if (job->ask->run)
-		ab_permit_find(job, job->ask->run, &none);
-	else
-		ab_permit_find_here(job, job->ask->input->cwd);
 }
 
 /* The settings come first: a live run that has the host on its deny list refuses the
@@ -117,10 +90,16 @@ static void find_profile(struct ab_permit_job *job)
 static int permit_always(struct ab_permit_job *job, const struct ab_meant *meant,
 			 struct ab_error *err)
 {
+	struct ab_error none = { 0 };
+
 	for (size_t i = 0; i < job->ret->entries.len; i++)
 		if (ab_permit_refuse_private(job, job->ret->entries.v[i], err) < 0)
 			return -1;
-	find_profile(job);
+	/* They build on the profile of the run that was meant, else of the last run here. */
+	if (job->ask->run)
+		ab_permit_find(job, job->ask->run, &none);
+	else
+		ab_permit_find_here(job, job->ask->input->cwd);
 	return ab_permit_always(job, list_key(job), meant->entry, err);
 }
 
@@ -128,7 +107,7 @@ int ab_permit_hosts(struct ab_permit_job *job, const struct ab_meant *meant, str
 {
 	const struct ab_permit *ask = job->ask;
 
-	if (expand_entries(job, meant) < 0)
+	if (!ab_meant_hosts(meant, ask->input, &job->ret->entries))
 		return ab_fail(err, AB_EUSAGE, 0, "unknown group %s", meant->entry);
 	if (ask->always && permit_always(job, meant, err) < 0)
 		return -1;
@@ -137,7 +116,8 @@ int ab_permit_hosts(struct ab_permit_job *job, const struct ab_meant *meant, str
 			return err->code == AB_EUSAGE || err->hint[0] ? -1 : hint_new_run(job, err);
 		return 0;
 	}
-	return grant_only_run(job, err);
+	grant_only_run(job);
+	return 0;
 }
 
 /* Answer the open question that was named. */
@@ -376,19 +356,18 @@ static int refuse_program(const char *id, const json_t *record, const struct ab_
 	const char *rule = ab_json_text(record, "rule");
 	bool ask = ab_json_is(record, "decision", ab_decision_names[AB_ESCALATED]);
 	ab_autofree char *yes = ask ? ab_permit_again(again, "--yes") : NULL;
+	ab_autofree char *once = ask ? ab_printf("in a new run:  %s\n", yes) : ab_strdup("");
 	enum ab_rule_id known;
 
 	ab_fail(err, AB_EREFUSED, 0,
 		"%s cannot be allowed: the rules for programs cannot change during a run", id);
 	if (ab_rule_find(rule, strlen(rule), &known))
 		return ab_hint(err,
-			       "%s%s%sin every run:   agentbox config set commands.override.%s "
+			       "%sin every run:   agentbox config set commands.override.%s "
 			       "sandboxed",
-			       ask ? "in a new run:  " : "", ask ? yes : "", ask ? "\n" : "", rule);
-	return ab_hint(err,
-		       "%s%s%sthe rule is one of your own (commands.rules): "
-		       "agentbox rules list",
-		       ask ? "in a new run:  " : "", ask ? yes : "", ask ? "\n" : "");
+			       once, rule);
+	return ab_hint(err, "%sthe rule is one of your own (commands.rules): agentbox rules list",
+		       once);
 }
 
 /* The smallest rule about its host. A deny rule covers every port. */

@@ -169,7 +169,7 @@ int ab_permit_path(struct ab_permit_job *job, const char *path, bool made, struc
 	int guarded;
 
 	if (ask->deny && ask->always) {
-		int closed = ab_permit_close_path(job, path, err);
+		int closed = ab_permit_remove(job, "filesystem.write", path, err);
 
 		if (closed)
 			return closed < 0 ? -1 : 0;

@@ -3,11 +3,11 @@
  * project's own settings, so that it counts for this project and no other.
  */
 #include "agents/obeyed.h"
-#include "policy/edit/json_edit.h"
+
 #include "steer/permit/permit_state.h"
 #include "workspace/tree/names.h"
 
-static const char *const keys[2] = { "filesystem", "denyWrite" };
+static const char key[] = "filesystem.denyWrite";
 
 /* Agentbox's own files, and what was protected as a path, stay protected. */
 static bool is_listed(const struct ab_strv *deny_write, const char *path)
@@ -72,7 +72,7 @@ int ab_permit_protected(struct ab_permit_job *job, const char *workspace, const 
 		return refuse_once(job, path, entry, err);
 	back = ab_printf("!%s", entry);
 	if (ab_permit_file_project(job, workspace, &f, err) < 0 ||
-	    ab_permit_file_change(job, &f, keys, back, false, err) < 0)
+	    ab_permit_file_change(job, &f, key, back, false, err) < 0)
 		return -1;
 	job->ret->path = ab_strdup(path);
 	job->ret->workspace = ab_strdup(workspace);
@@ -88,8 +88,7 @@ static char *find_exception(const struct ab_permit_file *f, const char *path)
 {
 	ab_autostrv struct ab_strv list = { 0 };
 
-	if (f->file.text)
-		ab_json_edit_list(f->file.text, f->file.len, keys, AB_COUNT(keys), &list);
+	ab_permit_file_list(f, key, &list);
 	for (size_t i = 0; i < list.len; i++) {
 		const char *text = list.v[i];
 		ab_autostrv struct ab_strv name = { 0 };
@@ -133,7 +132,7 @@ int ab_permit_undo_protected(struct ab_permit_job *job, const char *workspace, c
 	entry = find_exception(&f, path);
 	if (!entry)
 		return refuse_undo(job, workspace, path, err);
-	result = ab_permit_file_change(job, &f, keys, entry, true, err);
+	result = ab_permit_file_change(job, &f, key, entry, true, err);
 	if (result > 0)
 		ab_strv_addf(&job->ret->said, "%s is protected again in %s", entry + 1, workspace);
 	return result;

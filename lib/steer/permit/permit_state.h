@@ -27,6 +27,9 @@ struct ab_meant {
 int ab_permit_read(const struct ab_policy_input *in, const char *what, struct ab_meant *ret,
 		   struct ab_error *err);
 void ab_meant_fini(struct ab_meant *meant);
+/* Add the hosts, if it means some. */
+bool ab_meant_hosts(const struct ab_meant *meant, const struct ab_policy_input *in,
+		    struct ab_strv *ret);
 
 /* For the command line that starts a run again. */
 struct ab_again {
@@ -109,17 +112,20 @@ int ab_permit_file_user(struct ab_permit_job *job, struct ab_permit_file *ret,
 int ab_permit_file_project(struct ab_permit_job *job, const char *workspace,
 			   struct ab_permit_file *ret, struct ab_error *err);
 void ab_permit_file_fini(struct ab_permit_file *f);
+/* The elements of a list in it, by its key: "network.allow". */
+void ab_permit_file_list(const struct ab_permit_file *f, const char *key, struct ab_strv *ret);
 /* 1: changed, and a project's file is trusted; 0: there was nothing to change. */
-int ab_permit_file_change(struct ab_permit_job *job, struct ab_permit_file *f,
-			  const char *const keys[2], const char *entry, bool remove,
-			  struct ab_error *err);
+int ab_permit_file_change(struct ab_permit_job *job, struct ab_permit_file *f, const char *key,
+			  const char *entry, bool remove, struct ab_error *err);
 
 /* Add to a list in the settings, and remove it from the opposite one. */
 int ab_permit_always(struct ab_permit_job *job, const char *key, const char *element,
 		     struct ab_error *err);
 /* Remove from a list in the settings. */
 int ab_permit_undo(struct ab_permit_job *job, const struct ab_meant *meant, struct ab_error *err);
-/* `deny PATH --always`: remove it from filesystem.write. 1: it was there; 0: it was not. */
-int ab_permit_close_path(struct ab_permit_job *job, const char *path, struct ab_error *err);
+/* The same: from the project's file, if it may be changed and has it, else from the user's. 1: it was
+ * there; 0: it was not. */
+int ab_permit_remove(struct ab_permit_job *job, const char *key, const char *element,
+		     struct ab_error *err);
 /* An entry that would have no effect, because its address is private, is refused. */
 int ab_permit_refuse_private(struct ab_permit_job *job, const char *entry, struct ab_error *err);

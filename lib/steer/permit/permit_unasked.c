@@ -1,6 +1,6 @@
 #include "audit/read/details.h"
 #include "audit/read/reader.h"
-#include "policy/toolchains/host_groups.h"
+
 #include "steer/client/steer.h"
 #include "steer/permit/permit_state.h"
 
@@ -60,24 +60,18 @@ static bool is_about(const struct search *search, const struct ab_detail m[])
 }
 
 /* Was it denied, or asked about? */
-static void search_run(int dir, struct search *search)
+static bool search_line(void *arg, const char *line, size_t len)
 {
+	struct search *search = arg;
 	struct ab_detail m[M_COUNT];
-	struct ab_error err = { 0 };
-	struct ab_reader r;
-	const char *line;
-	size_t len;
 
-	if (ab_reader_open(dir, &r, &err) < 0)
-		return;
-	while (!search->found && ab_reader_next(&r, &line, &len, &err) > 0)
-		search->found = ab_details_find(line, len, members, M_COUNT, m) == 0 &&
-				(ab_detail_is(&m[M_KIND], "violation") ||
-				 ab_detail_is(&m[M_KIND], "question")) &&
-				is_about(search, m);
+	search->found =
+		ab_details_find(line, len, members, M_COUNT, m) == 0 &&
+		(ab_detail_is(&m[M_KIND], "violation") || ab_detail_is(&m[M_KIND], "question")) &&
+		is_about(search, m);
 	if (search->found && search->exact)
 		search->id = ab_detail_dup(&m[M_ID]);
-	ab_reader_fini(&r);
+	return !search->found;
 }
 
 static void search_runs(const struct ab_state *state, struct search *search)
@@ -92,7 +86,7 @@ static void search_runs(const struct ab_state *state, struct search *search)
 
 		if (ab_find_run(state->live, state->runs, ids.v[i], &run, &err) < 0)
 			continue;
-		search_run(run.dir, search);
+		(void)ab_reader_each(run.dir, search_line, search, &err);
 		ab_found_run_fini(&run);
 	}
 }
@@ -106,12 +100,8 @@ bool ab_permit_is_unasked(const struct ab_permit *ask)
 	struct ab_state state;
 
 	if (!ask->always || ask->deny || ask->undo ||
-	    ab_permit_read(ask->input, ask->what, &meant, &err) < 0)
-		return false;
-	if (meant.kind == AB_MEANT_HOST)
-		ab_strv_add(&entries, meant.entry);
-	else if (meant.kind != AB_MEANT_GROUP ||
-		 !ab_group_expand(meant.entry + 1, ask->input->home, ask->input->environ, &entries))
+	    ab_permit_read(ask->input, ask->what, &meant, &err) < 0 ||
+	    !ab_meant_hosts(&meant, ask->input, &entries))
 		return false;
 	if (ab_steer_state(ask->input, &state, &err) < 0)
 		return true;

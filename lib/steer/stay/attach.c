@@ -43,36 +43,23 @@ struct ended {
 	char last; /* byte that was written */
 };
 
-/* The record of the command's end. */
-static bool take_end(struct ended *e, const char *line, size_t len)
+/* Until the record of the command's end. */
+static bool find_end(void *arg, const char *line, size_t len)
 {
 	static const char *const names[] = { "kind", "number", "status", "timestamp", "error" };
+	struct ended *e = arg;
 	struct ab_detail v[AB_COUNT(names)];
 	char stamp[AB_STAMP_ROOM];
 
 	if (ab_details_find(line, len, names, AB_COUNT(names), v) < 0 ||
 	    !ab_detail_is(&v[0], "ended") || ab_detail_number(&v[1], 0) != DETACHED)
-		return false;
+		return true;
 	e->status = ab_detail_number(&v[2], LOST);
 	ab_detail_copy(&v[3], stamp, sizeof(stamp));
 	ab_time_local(stamp, e->when);
 	e->why = ab_detail_dup(&v[4]);
-	return true;
-}
-
-static int find_end(struct ended *e, struct ab_error *err)
-{
-	struct ab_reader reader;
-	const char *line;
-	size_t len;
-	int r;
-
-	if (ab_reader_open(e->run.dir, &reader, err) < 0)
-		return -1;
-	while ((r = ab_reader_next(&reader, &line, &len, err)) > 0 && !e->known)
-		e->known = take_end(e, line, len);
-	ab_reader_fini(&reader);
-	return r < 0 ? -1 : 0;
+	e->known = true;
+	return false;
 }
 
 static int open_output(const struct ended *e, const char *name, off_t *ret_len)
@@ -172,7 +159,7 @@ static void say_end(const struct ended *e)
 static int show_end(struct ended *e, const struct ab_state *state, int *ret_status,
 		    struct ab_error *err)
 {
-	if (find_end(e, err) < 0)
+	if (ab_reader_each(e->run.dir, find_end, e, err) < 0)
 		return -1;
 	if (!had_output(e) || (!e->known && e->run.live))
 		return 1;

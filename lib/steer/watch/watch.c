@@ -15,6 +15,7 @@
 #include <stdarg.h>
 
 #include "audit/read/reader.h"
+#include "consent/ask/process_chain.h"
 #include "policy/layers/layers.h"
 #include "state/state.h"
 #include "steer/client/json.h"
@@ -172,13 +173,10 @@ static void read_log(struct watch *w)
 /* Fails while the run is starting or ending; the caller tries again. */
 static int attach_run(struct watch *w, const char *id, struct ab_error *err)
 {
-	if (ab_steer_open(&w->state, id, &w->steer, err) < 0)
+	if (ab_state_find_live(&w->state, id, &w->run, err) < 0)
 		return -1;
-	if (ab_state_find_live(&w->state, w->steer.id, &w->run, err) < 0) {
-		ab_steer_fini(&w->steer);
-		return -1;
-	}
-	if (ab_reader_open(w->run.dir, &w->reader, err) < 0) {
+	if (ab_steer_open_run(&w->run, &w->steer, err) < 0 ||
+	    ab_reader_open(w->run.dir, &w->reader, err) < 0) {
 		ab_steer_fini(&w->steer);
 		ab_run_fini(&w->run);
 		return -1;
@@ -202,35 +200,21 @@ static void free_choices(struct watch *w)
 	w->nchoices = 0;
 }
 
-/* From the first line of its record. */
-static void read_start(int dir, struct ab_watch_choice *ret)
-{
-	struct ab_watch_model *m = ab_watch_model_new("", 0);
-	struct ab_reader reader;
-	struct ab_error err;
-	const char *line;
-	size_t len;
-
-	if (ab_reader_open(dir, &reader, &err) == 0) {
-		if (ab_reader_next(&reader, &line, &len, &err) > 0)
-			ab_watch_record(m, line, len, 0);
-		ret->name = ab_take(m->name);
-		ret->command = ab_take(m->command);
-		ab_reader_fini(&reader);
-	}
-	ab_watch_model_free(m);
-}
-
 static void add_choice(struct ab_run *run, void *arg)
 {
 	struct watch *w = arg;
+	json_auto_t *start = w->nchoices < CHOICES_MAX ? ab_run_start(run) : NULL;
 	struct ab_watch_choice *choice = &w->choices[w->nchoices];
+	struct ab_buf command = { 0 };
 
 	if (w->nchoices == CHOICES_MAX)
 		return;
-	*choice = (struct ab_watch_choice){ 0 };
+	ab_process_chain_command(&command, json_object_get(start, "command"), AB_WATCH_TEXT);
+	*choice = (struct ab_watch_choice){
+		.name = ab_strdup(ab_text_or_null(ab_json_text(start, "name"))),
+		.command = ab_buf_take(&command),
+	};
 	memcpy(choice->id, run->id, sizeof(run->id));
-	read_start(run->dir, choice);
 	w->nchoices++;
 }
 

@@ -3,6 +3,7 @@
 #include "audit/read/details.h"
 #include "audit/read/query.h"
 #include "audit/read/sentences.h"
+#include "audit/read/stats.h"
 #include "audit/read/words.h"
 #include "consent/ask/process_chain.h"
 #include "steer/client/json.h"
@@ -37,6 +38,7 @@ struct ab_watch_model *ab_watch_model_new(const char *id, uint64_t now)
 	struct ab_watch_model *m = ab_alloc(sizeof(*m));
 
 	snprintf(m->id, sizeof(m->id), "%s", id);
+	m->hosts = ab_stats_new();
 	m->started = now;
 	m->status = -1;
 	return m;
@@ -60,8 +62,7 @@ void ab_watch_model_free(struct ab_watch_model *m)
 		return;
 	for (size_t i = 0; i < AB_WATCH_ROWS; i++)
 		ab_free_all(m->rows[i].text, m->rows[i].more);
-	for (size_t i = 0; i < m->nhosts; i++)
-		free(m->hosts[i].name);
+	ab_stats_free(m->hosts);
 	for (size_t i = 0; i < m->nquestions; i++)
 		free_question(m->questions[i]);
 	drop_open(m);
@@ -382,40 +383,15 @@ static char *cut_text(struct ab_buf *b)
 
 /* --- hosts --- */
 
-static struct ab_watch_host *find_host(struct ab_watch_model *m, const char *name)
-{
-	size_t room = AB_COUNT(m->buckets);
-	uint32_t hash = 2166136261u;
-	size_t at;
-
-	for (const char *s = name; *s; s++)
-		hash = (hash ^ (unsigned char)*s) * 16777619u;
-	for (at = hash % room; m->buckets[at]; at = (at + 1) % room) {
-		struct ab_watch_host *h = &m->hosts[m->buckets[at] - 1];
-
-		if (strcmp(h->name, name) == 0)
-			return h;
-	}
-	if (m->nhosts == AB_WATCH_HOSTS)
-		return NULL;
-	m->hosts[m->nhosts].name = ab_strdup(name);
-	m->buckets[at] = (uint16_t)++m->nhosts;
-	return &m->hosts[m->nhosts - 1];
-}
-
 static void count_host(struct ab_watch_model *m, const struct record *r, bool denied)
 {
-	ab_autofree char *name = ab_detail_dup(&r->f[M_DOMAIN]);
-	struct ab_watch_host *host;
+	const struct ab_detail *name = &r->f[M_DOMAIN];
 	uint64_t times = 1 + read_count(r, M_REPEATED);
+	struct ab_stats_row *host;
 
-	if (!name || !*name)
+	if (name->kind != AB_DETAIL_TEXT || !name->len)
 		return;
-	host = find_host(m, name);
-	if (!host) {
-		m->lost_hosts += times;
-		return;
-	}
+	host = ab_stats_row(m->hosts, name);
 	if (denied)
 		host->denied += times;
 	else

@@ -13,11 +13,13 @@
 
 enum {
 	AB_WATCH_ROWS = 1000,
-	AB_WATCH_HOSTS = 4096,
+
 	AB_WATCH_QUESTIONS = 1024,
 	AB_WATCH_OPEN = 64,
 	AB_WATCH_TEXT = 512, /* maximum of one row; the record has the rest */
 };
+
+struct ab_stats;
 
 struct ab_watch_row {
 	const char *mark; /* of the sentence: "ok", "denied", "failed", "asked", ... */
@@ -25,11 +27,6 @@ struct ab_watch_row {
 	char time[9]; /* "12:34:56" */
 	char *text;   /* what it is about, and what happened */
 	char *more;   /* details, or "" */
-};
-
-struct ab_watch_host {
-	char *name;
-	uint64_t requests, denied, up, down;
 };
 
 struct ab_watch_open { /* an open connection */
@@ -61,10 +58,7 @@ struct ab_watch_model {
 
 	struct ab_watch_row rows[AB_WATCH_ROWS]; /* a ring */
 	uint64_t nrows;				 /* ever, including those overwritten */
-	struct ab_watch_host hosts[AB_WATCH_HOSTS];
-	size_t nhosts;
-	uint16_t buckets[2 * AB_WATCH_HOSTS]; /* index + 1 */
-	uint64_t lost_hosts;		      /* requests to hosts that did not fit */
+	struct ab_stats *hosts;			 /* audit/read/stats.h: their rows */
 	struct ab_watch_open open[AB_WATCH_OPEN];
 	size_t nopen;
 

@@ -6,6 +6,7 @@
  * Lines are measured before styles are added. The right side is placed by column
  * number, so a character of unexpected width does not move it.
  */
+#include "audit/read/stats.h"
 #include "audit/read/words.h"
 #include "steer/watch/watch_model.h"
 #include "terminal/columns.h"
@@ -165,10 +166,10 @@ static void put_questions(struct page *p, const struct ab_watch_model *m)
 
 static int compare_hosts(const void *a, const void *b)
 {
-	const struct ab_watch_host *x = *(const void *const *)a, *y = *(const void *const *)b;
+	const struct ab_stats_row *x = *(const void *const *)a, *y = *(const void *const *)b;
 	uint64_t n = x->requests + x->denied, k = y->requests + y->denied;
 
-	return n != k ? (n < k) - (n > k) : strcmp(x->name, y->name);
+	return n != k ? (n < k) - (n > k) : strcmp(x->host, y->host);
 }
 
 static void add_side(struct ab_strv *side, size_t cols, const char *name, const char *rest)
@@ -203,21 +204,23 @@ static void add_open(struct ab_strv *side, const struct ab_watch_model *m, size_
 static void add_hosts(struct ab_strv *side, const struct ab_watch_model *m, size_t rows,
 		      size_t cols)
 {
-	ab_autofree const struct ab_watch_host **v =
-		ab_alloc((m->nhosts + 1) * sizeof(const void *));
+	size_t n, len = 0;
+	const struct ab_stats_row *hosts = ab_stats_rows(m->hosts, &n);
+	ab_autofree const struct ab_stats_row **v = ab_alloc((n + 1) * sizeof(const void *));
 	char down[AB_AMOUNT_ROOM];
 
-	for (size_t i = 0; i < m->nhosts; i++)
-		v[i] = &m->hosts[i];
-	qsort(v, m->nhosts, sizeof(const void *), compare_hosts);
-	for (size_t i = 0; i < m->nhosts && side->len < rows; i++) {
+	/* Without the row of all others. */
+	for (size_t i = 0; i < n && hosts[i].host; i++)
+		v[len++] = &hosts[i];
+	qsort(v, len, sizeof(const void *), compare_hosts);
+	for (size_t i = 0; i < len && side->len < rows; i++) {
 		uint64_t bytes = v[i]->up + v[i]->down;
 		ab_autofree char *rest =
 			ab_printf("%6llu%5llu%9s", (unsigned long long)v[i]->requests,
 				  (unsigned long long)v[i]->denied,
 				  bytes ? ab_words_size(bytes, down) : "-");
 
-		add_side(side, cols, v[i]->name, rest);
+		add_side(side, cols, v[i]->host, rest);
 	}
 }
 
@@ -306,7 +309,7 @@ static void put_rows(struct page *p, const struct ab_watch_model *m, size_t rows
 
 static void put_middle(struct page *p, const struct ab_watch_model *m, size_t rows)
 {
-	size_t cols = p->look->cols, below = 0;
+	size_t cols = p->look->cols, below = 0, hosts;
 	ab_autostrv struct ab_strv side = { 0 };
 
 	if (cols >= WIDE) {
@@ -314,7 +317,8 @@ static void put_middle(struct page *p, const struct ab_watch_model *m, size_t ro
 		put_rows(p, m, rows, cols - SIDE - 2, &side);
 		return;
 	}
-	if (p->look->rows >= SIDE_ROWS && (m->nhosts || m->nopen)) {
+	(void)ab_stats_rows(m->hosts, &hosts);
+	if (p->look->rows >= SIDE_ROWS && (hosts || m->nopen)) {
 		make_side(&side, m, rows / 3, cols);
 		below = side.len < rows / 3 ? side.len : rows / 3;
 	}

@@ -12,15 +12,31 @@
 
 enum { VALUES = 8, CHAIN = 8, ARGV_MAX = 120 };
 
+void ab_why_add_way(struct ab_strv *ways, const char *effect, const char *fmt, ...)
+{
+	va_list ap;
+
+	ab_strv_add(ways, effect);
+	va_start(ap, fmt);
+	ab_strv_give(ways, ab_vprintf(fmt, ap));
+	va_end(ap);
+}
+
+void ab_why_put_ways(struct ab_buf *b, const char *margin, const struct ab_strv *ways)
+{
+	size_t width = 0;
+
+	for (size_t i = 0; i + 1 < ways->len; i += 2)
+		width = strlen(ways->v[i]) > width ? strlen(ways->v[i]) : width;
+	for (size_t i = 0; i + 1 < ways->len; i += 2)
+		ab_words_safe(b, "%s%s:%*s  %s\n", margin, ways->v[i],
+			      (int)(width - strlen(ways->v[i])), "", ways->v[i + 1]);
+}
+
 static bool add_command(const struct ab_why_case *c, struct ab_buf *b)
 {
-	ab_autofree char *safe = NULL;
-
 	ab_process_chain_command(b, json_object_get(c->start, "command"), SIZE_MAX);
-	if (!b->len)
-		return false;
-	safe = ab_escape(b->data);
-	return strcmp(safe, b->data) == 0;
+	return b->len && ab_all_printable(b->data);
 }
 
 /* A hint ends with "...", which stands for the command. */
@@ -29,15 +45,15 @@ static void add_again(const struct ab_why_case *c, const char *hint, struct ab_s
 	ab_autobuf struct ab_buf command = { 0 };
 	ab_autofree char *safe = ab_escape(hint);
 	size_t len = strlen(safe);
+	bool whole;
 
 	if (!*safe)
 		return;
-	ab_strv_add(ret, c->live ? "allow it in a new run (add its other options)"
-				 : "run it again (add its other options)");
-	if (len > 3 && strcmp(safe + len - 3, "...") == 0 && add_command(c, &command))
-		ab_strv_addf(ret, "%.*s%s", (int)(len - 3), safe, command.data);
-	else
-		ab_strv_add(ret, safe);
+	whole = len > 3 && strcmp(safe + len - 3, "...") == 0 && add_command(c, &command);
+	ab_why_add_way(ret,
+		       c->live ? "allow it in a new run (add its other options)"
+			       : "run it again (add its other options)",
+		       "%.*s%s", (int)(whole ? len - 3 : len), safe, whole ? command.data : "");
 }
 
 static void remedy_command(const struct ab_why_case *c, const json_t *record, struct ab_strv *ret)
@@ -46,10 +62,9 @@ static void remedy_command(const struct ab_why_case *c, const json_t *record, st
 
 	if (ab_json_is(record, "decision", "escalated"))
 		add_again(c, "agentbox run --yes -- ...", ret);
-	if (!*rule)
-		return;
-	ab_strv_add(ret, "change the rule in your settings");
-	ab_strv_addf(ret, "agentbox config set commands.override.%s sandboxed", rule);
+	if (*rule)
+		ab_why_add_way(ret, "change the rule in your settings",
+			       "agentbox config set commands.override.%s sandboxed", rule);
 }
 
 /* A grant for the run lifts a host that is on no list, and an answer "no". */
@@ -65,30 +80,23 @@ static bool is_liftable(const struct ab_why_case *c)
 
 static void add_always(const struct ab_why_case *c, struct ab_strv *ret)
 {
-	ab_strv_add(ret, "allow it always");
-	ab_strv_addf(ret, "agentbox allow %s --always", c->id);
-	ab_strv_add(ret, "allow it in this project");
-	ab_strv_addf(ret, "agentbox allow %s --project", c->id);
+	ab_why_add_way(ret, "allow it always", "agentbox allow %s --always", c->id);
+	ab_why_add_way(ret, "allow it in this project", "agentbox allow %s --project", c->id);
 }
 
 static void remedy_host(const struct ab_why_case *c, struct ab_strv *ret)
 {
-	if (c->live) {
-		ab_strv_add(ret, "allow it in this run");
-		ab_strv_addf(ret, "agentbox allow %s", c->id);
-	}
+	if (c->live)
+		ab_why_add_way(ret, "allow it in this run", "agentbox allow %s", c->id);
 	if (c->barred) {
-		ab_strv_add(ret, "allow it always");
-		ab_strv_addf(ret, "agentbox allow %s --always", c->id);
-		ab_strv_add(ret, "take it off the deny list");
-		ab_strv_addf(ret, "agentbox deny %s --undo", c->barred);
+		ab_why_add_way(ret, "allow it always", "agentbox allow %s --always", c->id);
+		ab_why_add_way(ret, "take it off the deny list", "agentbox deny %s --undo",
+			       c->barred);
 		return;
 	}
 	add_always(c, ret);
-	if (!c->first) {
-		ab_strv_add(ret, "deny it");
-		ab_strv_addf(ret, "agentbox deny %s", c->id);
-	}
+	if (!c->first)
+		ab_why_add_way(ret, "deny it", "agentbox deny %s", c->id);
 }
 
 /* Only an entry that is the host itself is known from the record. */
@@ -97,11 +105,9 @@ static void remedy_denied(const struct ab_why_case *c, struct ab_strv *ret)
 	const char *host = ab_json_text(c->denied, "domain");
 	ab_autofree char *itself = ab_printf("on the deny list (%s)", host);
 
-	if (!ab_origin_is_undoable(ab_json_text(c->denied, "from")) ||
-	    !ab_json_is(c->denied, "reason", itself))
-		return;
-	ab_strv_add(ret, "take it off the deny list");
-	ab_strv_addf(ret, "agentbox deny %s --undo", host);
+	if (ab_origin_is_undoable(ab_json_text(c->denied, "from")) &&
+	    ab_json_is(c->denied, "reason", itself))
+		ab_why_add_way(ret, "take it off the deny list", "agentbox deny %s --undo", host);
 }
 
 /* git and others write "x.lock" and rename it to "x", which is what a person means. */
@@ -117,37 +123,31 @@ static char *name_locked(const char *path)
  * allowed, but must exist first. */
 static void remedy_file(const struct ab_why_case *c, struct ab_strv *ret)
 {
-	ab_autofree char *path = name_locked(ab_json_text(c->denied, "path")), *safe = NULL;
+	ab_autofree char *path = name_locked(ab_json_text(c->denied, "path"));
 	ab_autobuf struct ab_buf word = { 0 };
 
 	if (*ab_json_text(c->denied, "hint")) {
-		ab_strv_add(ret, "allow it in the next run");
-		ab_strv_addf(ret, "agentbox allow %s", c->id);
+		ab_why_add_way(ret, "allow it in the next run", "agentbox allow %s", c->id);
 		add_always(c, ret);
 		return;
 	}
 	ab_quote(&word, path);
-	safe = ab_escape(word.data);
-	if (path[0] != '/' || strncmp(path, "/proc/", 6) == 0 || strcmp(safe, word.data) != 0)
-		return;
-	ab_strv_add(ret, "create it, then allow it in the next run");
-	ab_strv_addf(ret, "agentbox allow %s", word.data);
+	if (path[0] == '/' && strncmp(path, "/proc/", 6) != 0 && ab_all_printable(word.data))
+		ab_why_add_way(ret, "create it, then allow it in the next run", "agentbox allow %s",
+			       word.data);
 }
 
 /* It is in quarantine, or was not created at all. */
 static void remedy_protected(const struct ab_why_case *c, struct ab_strv *ret)
 {
 	if (ab_json_is(c->denied, "door", "quarantine")) {
-		ab_strv_add(ret, "look at it");
-		ab_strv_addf(ret, "agentbox quarantine show %s", c->id);
-		ab_strv_add(ret, "put it back");
-		ab_strv_addf(ret, "agentbox quarantine restore %s", c->id);
+		ab_why_add_way(ret, "look at it", "agentbox quarantine show %s", c->id);
+		ab_why_add_way(ret, "put it back", "agentbox quarantine restore %s", c->id);
 	}
 	/* Without a hint it is part of a repository that the run created, or agentbox's own. */
-	if (!*ab_json_text(c->denied, "hint"))
-		return;
-	ab_strv_add(ret, "allow it always, in this project");
-	ab_strv_addf(ret, "agentbox allow %s --always", c->id);
+	if (*ab_json_text(c->denied, "hint"))
+		ab_why_add_way(ret, "allow it always, in this project",
+			       "agentbox allow %s --always", c->id);
 }
 
 void ab_why_remedies(const struct ab_why_case *c, struct ab_strv *ret)
@@ -332,11 +332,8 @@ static void add_origin(struct ab_buf *b, const json_t *start, const char *rule)
 	const char *profile = ab_json_text(json_object_get(start, "policy"), "profile");
 	size_t i, n = json_array_size(places);
 
-	if (!n && *profile) {
-		ab_buf_puts(b, " (profile ");
-		ab_buf_escape(b, profile);
-		ab_buf_puts(b, ")");
-	}
+	if (!n && *profile)
+		ab_words_safe(b, " (profile %s)", profile);
 	json_array_foreach(places, i, one)
 	{
 		if (i == VALUES)
@@ -357,17 +354,12 @@ static void say_rule(const struct ab_why_case *c, struct ab_buf *b)
 
 	if (!json_is_array(value) && !json_is_string(value))
 		return;
-	ab_buf_puts(b, "In this run ");
-	ab_buf_escape(b, rule);
-	ab_buf_puts(b, " ");
+	ab_words_safe(b, "In this run %s ", rule);
 	add_values(b, value);
 	add_origin(b, c->start, rule);
 	ab_buf_puts(b, ".\n");
-	if (*from) {
-		ab_buf_puts(b, "The entry that denied it is from ");
-		ab_buf_escape(b, from);
-		ab_buf_puts(b, ".\n");
-	}
+	if (*from)
+		ab_words_safe(b, "The entry that denied it is from %s.\n", from);
 }
 
 /* What the client saw, if it did not get an HTTP answer. */
@@ -432,15 +424,10 @@ static void say_remedies(const struct ab_why_case *c, struct ab_buf *b)
 {
 	const char *advice = ab_why_advice(c);
 	ab_autostrv struct ab_strv r = { 0 };
-	size_t width = 0;
 
 	ab_why_remedies(c, &r);
-	for (size_t i = 0; i + 1 < r.len; i += 2)
-		width = strlen(r.v[i]) > width ? strlen(r.v[i]) : width;
 	ab_buf_puts(b, r.len ? "\nA human can:\n" : "");
-	for (size_t i = 0; i + 1 < r.len; i += 2)
-		ab_buf_printf(b, "  %s:%*s  %s\n", r.v[i], (int)(width - strlen(r.v[i])), "",
-			      r.v[i + 1]);
+	ab_why_put_ways(b, "  ", &r);
 	if (advice)
 		add_paragraph(b, advice);
 }
@@ -472,15 +459,11 @@ void ab_why_refused(const struct ab_why_case *c, struct ab_buf *b)
 	char at[AB_LOCAL_ROOM];
 
 	add_command(c, &command);
-	ab_buf_puts(b, "agentbox refused to run ");
-	ab_buf_escape(b, command.data ? command.data : "");
-	ab_buf_puts(b, ": ");
+	ab_words_safe(b, "agentbox refused to run %s: ", command.data ? command.data : "");
 	ab_words_clause(b, ab_json_text(c->start, "reason"));
-	ab_buf_puts(b, " (rule ");
-	ab_buf_escape(b, ab_json_text(c->start, "rule"));
-	ab_buf_printf(b, ").\n\nIt was refused before it started, at %s in ",
-		      ab_time_local(c->first, at));
-	ab_buf_escape(b, ab_json_text(c->start, "cwd"));
-	ab_buf_puts(b, ".\n");
+	ab_words_safe(b, " (rule %s).\n", ab_json_text(c->start, "rule"));
+	ab_buf_puts(b, "\n");
+	ab_words_safe(b, "It was refused before it started, at %s in %s.\n",
+		      ab_time_local(c->first, at), ab_json_text(c->start, "cwd"));
 	say_remedies(c, b);
 }
