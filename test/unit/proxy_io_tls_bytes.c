@@ -278,7 +278,7 @@ static void count_dropped(void *value)
 
 static void bounds(void)
 {
-	struct ab_tls_memo *memo = ab_tls_memo_new(256, count_dropped);
+	struct ab_tls_memo *memo = ab_tls_memo_new(1024, count_dropped);
 	char name[32], *last;
 
 	for (int i = 0; i < 5000; i++) {

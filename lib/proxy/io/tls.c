@@ -97,20 +97,11 @@ static bool expect_name(SSL *ssl, const struct ab_host *name)
 /* HTTP/2 first, if it is one of them. */
 static bool offer_protocols(SSL *ssl, unsigned protocols)
 {
-	static const enum ab_tls_protocols order[] = { AB_TLS_H2, AB_TLS_HTTP1 };
-	uint8_t list[32];
-	size_t n = 0;
+	static const char *const lists[] = { "", AB_ALPN_HTTP1, AB_ALPN_H2,
+					     AB_ALPN_H2 AB_ALPN_HTTP1 };
 
-	for (size_t i = 0; i < AB_COUNT(order); i++) {
-		size_t len;
-		const uint8_t *name = ab_tls_protocol(order[i], &len);
-
-		if (!(protocols & order[i]))
-			continue;
-		memcpy(list + n, name, len);
-		n += len;
-	}
-	return SSL_set_alpn_protos(ssl, list, (unsigned int)n) == 0;
+	return SSL_set_alpn_protos(ssl, (const uint8_t *)lists[protocols],
+				   (unsigned int)strlen(lists[protocols])) == 0;
 }
 
 struct ab_tls *ab_tls_connect(struct ab_tls_site *site, struct ab_side *side,
@@ -160,28 +151,18 @@ bool ab_tls_is_h2(const struct ab_tls *tls)
 	return tls->h2;
 }
 
-static bool is_selected(const struct ab_tls *tls, enum ab_tls_protocols protocol)
-{
-	const unsigned char *selected;
-	unsigned int selected_len;
-	size_t len;
-	const uint8_t *name = ab_tls_protocol(protocol, &len);
-
-	SSL_get0_alpn_selected(tls->ssl, &selected, &selected_len);
-	return tls->protocols & protocol && selected_len == len - 1 &&
-	       memcmp(selected, name + 1, selected_len) == 0;
-}
-
 /* Check the negotiated protocol: a server may select one that was not offered. None
  * is HTTP/1.1. */
 static bool uses_allowed_protocol(struct ab_tls *tls)
 {
-	const unsigned char *protocol;
+	const unsigned char *name;
 	unsigned int len;
+	bool http1;
 
-	SSL_get0_alpn_selected(tls->ssl, &protocol, &len);
-	tls->h2 = is_selected(tls, AB_TLS_H2);
-	tls->no_protocol = len && !tls->h2 && !is_selected(tls, AB_TLS_HTTP1);
+	SSL_get0_alpn_selected(tls->ssl, &name, &len);
+	http1 = len == 8 && memcmp(name, "http/1.1", len) == 0 && tls->protocols & AB_TLS_HTTP1;
+	tls->h2 = len == 2 && memcmp(name, "h2", len) == 0 && tls->protocols & AB_TLS_H2;
+	tls->no_protocol = len && !tls->h2 && !http1;
 	return !tls->no_protocol;
 }
 

@@ -56,13 +56,14 @@ static const struct clause protocols[] = {
 	{ SSL_R_UNEXPECTED_EOF_WHILE_READING, "closed the connection during the handshake" },
 };
 
-/* Alerts from a client that does not trust the authority. Each code once. */
-static const struct clause distrust[] = {
-	{ SSL_R_SSLV3_ALERT_BAD_CERTIFICATE, "" },
-	{ SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE, "" },
-	{ SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN, "" },
-	{ SSL_R_TLSV1_ALERT_UNKNOWN_CA, "" },
-};
+/* Does this alert come from a client that does not trust the authority? */
+static bool is_distrust(int reason)
+{
+	return reason == SSL_R_SSLV3_ALERT_BAD_CERTIFICATE ||
+	       reason == SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE ||
+	       reason == SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN ||
+	       reason == SSL_R_TLSV1_ALERT_UNKNOWN_CA;
+}
 
 /* Its first valid host name, and the number of other names. */
 static char *find_first_name(const X509 *cert, int *ret_others)
@@ -134,7 +135,7 @@ static char *explain_protocol(const struct ab_tls *tls)
 	unsigned long code = ERR_peek_error();
 	int reason = ERR_GET_LIB(code) == ERR_LIB_SSL ? ERR_GET_REASON(code) : 0;
 
-	if (!tls->client && find_clause(distrust, AB_COUNT(distrust), reason))
+	if (!tls->client && is_distrust(reason))
 		return ab_strdup("the client does not trust the box's "
 				 "certificate authority");
 	text = find_clause(protocols, AB_COUNT(protocols), reason);

@@ -7,21 +7,14 @@
 #include <openssl/pem.h>
 #include <openssl/rsa.h>
 
-#include "base/system/late.h"
+#include "proxy/io/tls_ssh_key.h"
+#include "proxy/io/tls_state.h"
 
 enum { BITS = 2048, BITS_MAX = 8 * AB_RSA_SIGNATURE_MAX };
 
 struct ab_rsa {
 	EVP_PKEY *key;
 };
-
-static bool prepare_library(void)
-{
-	struct ab_error err;
-
-	return ab_late_relocate(&err) == 0 &&
-	       OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_ATEXIT, NULL) == 1;
-}
 
 static struct ab_rsa *wrap_key(EVP_PKEY *key)
 {
@@ -33,7 +26,7 @@ static struct ab_rsa *wrap_key(EVP_PKEY *key)
 
 int ab_rsa_new(struct ab_rsa **ret, struct ab_error *err)
 {
-	EVP_PKEY *key = prepare_library() ? EVP_RSA_gen(BITS) : NULL;
+	EVP_PKEY *key = ab_ssh_key_prepare(err) == 0 ? EVP_RSA_gen(BITS) : NULL;
 
 	if (!key)
 		return ab_fail(err, AB_ESYSTEM, 0, "cannot make an RSA key");
@@ -53,7 +46,9 @@ static int refuse_password(char *buf, int size, int writing, void *arg)
 
 struct ab_rsa *ab_rsa_read(const char *pem, size_t len)
 {
-	BIO *bio = prepare_library() && len < 1 << 20 ? BIO_new_mem_buf(pem, (int)len) : NULL;
+	struct ab_error err;
+	bool good = len < 1 << 20 && ab_ssh_key_prepare(&err) == 0;
+	BIO *bio = good ? BIO_new_mem_buf(pem, (int)len) : NULL;
 	EVP_PKEY *key = bio ? PEM_read_bio_PrivateKey(bio, NULL, refuse_password, NULL) : NULL;
 
 	BIO_free(bio);
@@ -105,11 +100,5 @@ size_t ab_rsa_sign(const struct ab_rsa *key, const void *data, size_t len,
 bool ab_rsa_verify(const struct ab_rsa *key, const void *data, size_t len, const uint8_t *signature,
 		   size_t signature_len)
 {
-	EVP_MD_CTX *ctx = EVP_MD_CTX_new();
-	bool good = ctx && EVP_DigestVerifyInit(ctx, NULL, EVP_sha256(), NULL, key->key) == 1 &&
-		    EVP_DigestVerify(ctx, signature, signature_len, data, len) == 1;
-
-	EVP_MD_CTX_free(ctx);
-	ERR_clear_error();
-	return good;
+	return ab_tls_verify(key->key, EVP_sha256(), data, len, signature, signature_len);
 }

@@ -13,8 +13,8 @@
 #include "proxy/io/tls_state.h"
 
 enum {
-	LEAF_SETS = 256, /* of four: wildcards can need many */
-	SESSION_SETS = 64,
+	LEAVES = 1024, /* wildcards can need many */
+	SESSIONS = 256,
 	/* Several records at once. */
 	READ_ROOM = 4 * (SSL3_RT_MAX_PLAIN_LENGTH + 256),
 };
@@ -81,8 +81,8 @@ int ab_tls_site_new(const struct ab_tls_setup *setup, struct ab_tls_site **ret,
 		return -1;
 	ERR_clear_error();
 	site = ab_alloc(sizeof(*site));
-	site->leaves = ab_tls_memo_new(LEAF_SETS, free_leaf);
-	site->sessions = ab_tls_memo_new(SESSION_SETS, free_session);
+	site->leaves = ab_tls_memo_new(LEAVES, free_leaf);
+	site->sessions = ab_tls_memo_new(SESSIONS, free_session);
 	site->roots = ab_strndup(setup->roots, setup->roots_len);
 	site->roots_len = setup->roots_len;
 	site->bio = ab_tls_bio_method();
@@ -167,40 +167,19 @@ static SSL_CTX *new_context(const SSL_METHOD *method)
 	return NULL;
 }
 
-const uint8_t *ab_tls_protocol(enum ab_tls_protocols protocol, size_t *ret_len)
-{
-	static const uint8_t http1[] = "\x08http/1.1", h2[] = "\x02h2";
-
-	*ret_len = (protocol == AB_TLS_H2 ? sizeof(h2) : sizeof(http1)) - 1;
-	return protocol == AB_TLS_H2 ? h2 : http1;
-}
-
-static bool find_protocol(enum ab_tls_protocols protocol, const unsigned char **out,
-			  unsigned char *out_len, const unsigned char *in, unsigned int in_len)
-{
-	size_t len;
-	const uint8_t *name = ab_tls_protocol(protocol, &len);
-
-	for (unsigned int i = 0; i < in_len; i += 1u + in[i]) {
-		if (in[i] != name[0] || in_len - i < len || memcmp(in + i, name, len) != 0)
-			continue;
-		*out = in + i + 1;
-		*out_len = in[i];
-		return true;
-	}
-	return false;
-}
-
+/* HTTP/1.1 first, if it is one of them. */
 static int choose_protocol(SSL *ssl, const unsigned char **out, unsigned char *out_len,
 			   const unsigned char *in, unsigned int in_len, void *arg)
 {
-	static const enum ab_tls_protocols order[] = { AB_TLS_HTTP1, AB_TLS_H2 };
+	static const char *const lists[] = { "", AB_ALPN_HTTP1, AB_ALPN_H2,
+					     AB_ALPN_HTTP1 AB_ALPN_H2 };
 	struct ab_tls *tls = SSL_get_app_data(ssl);
+	const char *list = lists[tls->protocols];
 
 	(void)arg;
-	for (size_t i = 0; i < AB_COUNT(order); i++)
-		if (tls->protocols & order[i] && find_protocol(order[i], out, out_len, in, in_len))
-			return SSL_TLSEXT_ERR_OK;
+	if (SSL_select_next_proto((unsigned char **)(uintptr_t)out, out_len, (const uint8_t *)list,
+				  (unsigned int)strlen(list), in, in_len) == OPENSSL_NPN_NEGOTIATED)
+		return SSL_TLSEXT_ERR_OK;
 	tls->no_protocol = true;
 	return SSL_TLSEXT_ERR_ALERT_FATAL;
 }
@@ -333,8 +312,6 @@ SSL_CTX *ab_tls_site_client(struct ab_tls_site *site, const char **ret_why)
 	return ctx;
 }
 
-enum { WAYS = 4 };
-
 struct kept {
 	char *name;
 	void *value;
@@ -342,17 +319,17 @@ struct kept {
 };
 
 struct ab_tls_memo {
-	size_t sets; /* a power of two */
+	size_t room;
 	uint64_t clock;
 	void (*drop)(void *value);
-	struct kept kept[][WAYS];
+	struct kept kept[];
 };
 
-struct ab_tls_memo *ab_tls_memo_new(size_t sets, void (*drop)(void *value))
+struct ab_tls_memo *ab_tls_memo_new(size_t room, void (*drop)(void *value))
 {
-	struct ab_tls_memo *memo = ab_alloc(sizeof(*memo) + sets * sizeof(memo->kept[0]));
+	struct ab_tls_memo *memo = ab_alloc(sizeof(*memo) + room * sizeof(memo->kept[0]));
 
-	memo->sets = sets;
+	memo->room = room;
 	memo->drop = drop;
 	return memo;
 }
@@ -369,62 +346,46 @@ void ab_tls_memo_free(struct ab_tls_memo *memo)
 {
 	if (!memo)
 		return;
-	for (size_t i = 0; i < memo->sets; i++)
-		for (size_t j = 0; j < WAYS; j++)
-			drop_kept(memo, &memo->kept[i][j]);
+	for (size_t i = 0; i < memo->room; i++)
+		drop_kept(memo, &memo->kept[i]);
 	free(memo);
 }
 
-/* The box may choose names that share a set; that only slows down its own
- * connections. */
-static struct kept *set_of(struct ab_tls_memo *memo, const char *name)
+static bool is_of(const struct kept *kept, const char *name)
 {
-	uint32_t hash = 2166136261u;
-
-	for (; *name; name++)
-		hash = (hash ^ (uint8_t)*name) * 16777619u;
-	return memo->kept[(hash ^ hash >> 16) & (memo->sets - 1)];
+	return kept->name && strcmp(kept->name, name) == 0;
 }
 
+/* That of the name, or else the least recently used one. */
 static struct kept *find_kept(struct ab_tls_memo *memo, const char *name)
 {
-	struct kept *set = set_of(memo, name);
+	struct kept *least = memo->kept;
 
-	for (size_t i = 0; i < WAYS; i++)
-		if (set[i].name && strcmp(set[i].name, name) == 0)
-			return &set[i];
-	return NULL;
+	for (size_t i = 0; i < memo->room; i++) {
+		if (is_of(&memo->kept[i], name))
+			return &memo->kept[i];
+		if (memo->kept[i].used < least->used)
+			least = &memo->kept[i];
+	}
+	return least;
 }
 
 void *ab_tls_memo_get(struct ab_tls_memo *memo, const char *name)
 {
 	struct kept *kept = find_kept(memo, name);
 
-	if (!kept)
+	if (!is_of(kept, name))
 		return NULL;
 	kept->used = ++memo->clock;
 	return kept->value;
-}
-
-static struct kept *find_least_used(struct ab_tls_memo *memo, const char *name)
-{
-	struct kept *set = set_of(memo, name), *least = set;
-
-	for (size_t i = 1; i < WAYS; i++)
-		if (set[i].used < least->used)
-			least = &set[i];
-	return least;
 }
 
 void ab_tls_memo_put(struct ab_tls_memo *memo, const char *name, void *value)
 {
 	struct kept *kept = find_kept(memo, name);
 
-	if (!kept && !value)
-		return;
-	if (!kept)
-		kept = find_least_used(memo, name);
-	drop_kept(memo, kept);
+	if (value || is_of(kept, name))
+		drop_kept(memo, kept);
 	if (value)
 		*kept = (struct kept){ .name = ab_strdup(name),
 				       .value = value,

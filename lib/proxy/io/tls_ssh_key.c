@@ -4,6 +4,7 @@
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/ecdsa.h>
+#include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/param_build.h>
@@ -13,6 +14,7 @@
 #include "base/system/late.h"
 #include "base/text/base64.h"
 #include "base/text/sha256.h"
+#include "proxy/io/tls_state.h"
 
 enum { RSA_BITS_MIN = 2048, RSA_BITS_MAX = 16384, POINT_MAX = 133, DER_MAX = 160 };
 
@@ -56,30 +58,33 @@ static bool verify_ed25519(struct ab_ssh_reader *key, struct ab_ssh_text data,
 	       ab_ed25519_verify(shared.at, data.at, data.len, bytes.at);
 }
 
-/* Frees the parameters. */
-static EVP_PKEY *make_key(const char *type, OSSL_PARAM *params)
+bool ab_tls_verify(EVP_PKEY *key, const EVP_MD *hash, const void *data, size_t len,
+		   const uint8_t *signature, size_t signature_len)
 {
-	EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new_from_name(NULL, type, NULL);
-	EVP_PKEY *key = NULL;
-
-	if (!ctx || !params || EVP_PKEY_fromdata_init(ctx) != 1 ||
-	    EVP_PKEY_fromdata(ctx, &key, EVP_PKEY_PUBLIC_KEY, params) != 1)
-		key = NULL;
-	EVP_PKEY_CTX_free(ctx);
-	OSSL_PARAM_free(params);
-	return key;
-}
-
-/* Frees the key. */
-static bool verify_with(EVP_PKEY *key, const EVP_MD *hash, struct ab_ssh_text data,
-			const uint8_t *signature, size_t len)
-{
-	EVP_MD_CTX *ctx = key ? EVP_MD_CTX_new() : NULL;
+	EVP_MD_CTX *ctx = EVP_MD_CTX_new();
 	bool good = ctx && EVP_DigestVerifyInit(ctx, NULL, hash, NULL, key) == 1 &&
-		    EVP_DigestVerify(ctx, signature, len, data.at, data.len) == 1;
+		    EVP_DigestVerify(ctx, signature, signature_len, data, len) == 1;
 
 	EVP_MD_CTX_free(ctx);
+	ERR_clear_error();
+	return good;
+}
+
+/* With a key of these parameters. Frees them; `sound`: they are complete. */
+static bool verify_with(const char *type, OSSL_PARAM_BLD *build, bool sound, const EVP_MD *hash,
+			struct ab_ssh_text data, const uint8_t *signature, size_t len)
+{
+	OSSL_PARAM *params = sound ? OSSL_PARAM_BLD_to_param(build) : NULL;
+	EVP_PKEY_CTX *ctx = params ? EVP_PKEY_CTX_new_from_name(NULL, type, NULL) : NULL;
+	EVP_PKEY *key = NULL;
+	bool good = ctx && EVP_PKEY_fromdata_init(ctx) == 1 &&
+		    EVP_PKEY_fromdata(ctx, &key, EVP_PKEY_PUBLIC_KEY, params) == 1 &&
+		    ab_tls_verify(key, hash, data.at, data.len, signature, len);
+
 	EVP_PKEY_free(key);
+	EVP_PKEY_CTX_free(ctx);
+	OSSL_PARAM_free(params);
+	OSSL_PARAM_BLD_free(build);
 	return good;
 }
 
@@ -98,17 +103,14 @@ static bool verify_rsa(struct ab_ssh_reader *key, const EVP_MD *hash, struct ab_
 {
 	BIGNUM *e = take_number(key, 64), *n = take_number(key, RSA_BITS_MAX);
 	OSSL_PARAM_BLD *build = OSSL_PARAM_BLD_new();
-	OSSL_PARAM *params = NULL;
 	bool sound = e && n && build && ab_ssh_ended(key) && BN_num_bits(n) >= RSA_BITS_MIN &&
-		     BN_is_odd(e);
+		     BN_is_odd(e) && OSSL_PARAM_BLD_push_BN(build, OSSL_PKEY_PARAM_RSA_N, n) == 1 &&
+		     OSSL_PARAM_BLD_push_BN(build, OSSL_PKEY_PARAM_RSA_E, e) == 1;
+	bool good = verify_with("RSA", build, sound, hash, data, bytes.at, bytes.len);
 
-	if (sound && OSSL_PARAM_BLD_push_BN(build, OSSL_PKEY_PARAM_RSA_N, n) == 1 &&
-	    OSSL_PARAM_BLD_push_BN(build, OSSL_PKEY_PARAM_RSA_E, e) == 1)
-		params = OSSL_PARAM_BLD_to_param(build);
-	OSSL_PARAM_BLD_free(build);
 	BN_free(e);
 	BN_free(n);
-	return params && verify_with(make_key("RSA", params), hash, data, bytes.at, bytes.len);
+	return good;
 }
 
 /* SSH has two numbers where the library wants DER. */
@@ -134,18 +136,16 @@ static bool verify_ecdsa(struct ab_ssh_reader *key, const char *curve, const cha
 {
 	struct ab_ssh_text name = ab_ssh_string(key), point = ab_ssh_string(key);
 	OSSL_PARAM_BLD *build = OSSL_PARAM_BLD_new();
-	OSSL_PARAM *params = NULL;
 	uint8_t der[DER_MAX];
 	int len = make_der(bytes, der);
+	bool sound =
+		build && len > 0 && ab_ssh_ended(key) && ab_ssh_is(name, curve) && point.len > 1 &&
+		point.len <= POINT_MAX && point.at[0] == 4 &&
+		OSSL_PARAM_BLD_push_utf8_string(build, OSSL_PKEY_PARAM_GROUP_NAME, group, 0) == 1 &&
+		OSSL_PARAM_BLD_push_octet_string(build, OSSL_PKEY_PARAM_PUB_KEY, point.at,
+						 point.len) == 1;
 
-	if (build && len > 0 && ab_ssh_ended(key) && ab_ssh_is(name, curve) && point.len > 1 &&
-	    point.len <= POINT_MAX && point.at[0] == 4 &&
-	    OSSL_PARAM_BLD_push_utf8_string(build, OSSL_PKEY_PARAM_GROUP_NAME, group, 0) == 1 &&
-	    OSSL_PARAM_BLD_push_octet_string(build, OSSL_PKEY_PARAM_PUB_KEY, point.at, point.len) ==
-		    1)
-		params = OSSL_PARAM_BLD_to_param(build);
-	OSSL_PARAM_BLD_free(build);
-	return params && verify_with(make_key("EC", params), hash, data, der, (size_t)len);
+	return verify_with("EC", build, sound, hash, data, der, (size_t)len);
 }
 
 static const struct algorithm {

@@ -15,7 +15,7 @@
  */
 struct ab_tls_memo;
 
-struct ab_tls_memo *ab_tls_memo_new(size_t sets, void (*drop)(void *value));
+struct ab_tls_memo *ab_tls_memo_new(size_t room, void (*drop)(void *value));
 void ab_tls_memo_free(struct ab_tls_memo *memo);
 void *ab_tls_memo_get(struct ab_tls_memo *memo, const char *name);
 /* Replaces the name's value; NULL removes it. */
@@ -65,8 +65,9 @@ X509 *ab_tls_leaf_make(const struct ab_tls_site *site, const struct ab_host *nam
 
 /* The certificate for a name, created once; the site keeps the reference. */
 X509 *ab_tls_site_leaf(struct ab_tls_site *site, const struct ab_host *name);
-/* The ALPN name of one protocol, with its length in front. */
-const uint8_t *ab_tls_protocol(enum ab_tls_protocols protocol, size_t *ret_len);
+/* The ALPN names of the protocols, with their lengths in front. */
+#define AB_ALPN_HTTP1 "\x08http/1.1"
+#define AB_ALPN_H2 "\x02h2"
 SSL_CTX *ab_tls_site_server(struct ab_tls_site *site);
 /* NULL with *ret_why, for example if the machine has no roots. */
 SSL_CTX *ab_tls_site_client(struct ab_tls_site *site, const char **ret_why);
@@ -79,5 +80,9 @@ BIO_METHOD *ab_tls_bio_method(void);
 /* Verify callback: notes the names of a certificate for another host, because
  * the library drops a rejected certificate. */
 int ab_tls_note_certificate(int good, X509_STORE_CTX *ctx);
+/* Has the owner of the key signed the data? */
+bool ab_tls_verify(EVP_PKEY *key, const EVP_MD *hash, const void *data, size_t len,
+		   const uint8_t *signature, size_t signature_len);
+
 /* Explains a failed handshake from the error queue; never NULL. */
 char *ab_tls_explain(const struct ab_tls *tls);
