@@ -136,34 +136,17 @@ static struct ab_ledger *make_ledger(struct ab_proxy *p)
  * so the sender handles its message at once.
  */
 
-enum message {
-	MESSAGE_STOP,
-	MESSAGE_DIALLED,
-	MESSAGE_FILTER,
-	MESSAGE_SECRET,
-	MESSAGE_SECRET_FAILED,
-	MESSAGE_ANSWER,
-	MESSAGE_WHO,
-	MESSAGE_GRANT,
-	MESSAGE_HOLD,
-	MESSAGE_CUT,
-	MESSAGE_SURVEY,
-	MESSAGE_PUBLISH,
-	MESSAGE_SERVE_AGENT,
-	MESSAGE_AGENT_DIALLED,
-	MESSAGE_COUNT,
-};
-
-struct secret {
-	size_t len;
-	char value[];
-};
-
-struct note {
+struct message {
+	void (*handle)(struct ab_proxy *p, struct message *m);
+	int fd;	   /* the handler owns it; -1: none */
+	int value; /* an errno, a port, or the number of a secret */
 	uint32_t number;
 	enum ab_host_answer answer;
 	struct ab_grant grant;
-	char *text;    /* the processes, or a reason */
+	struct ab_filter *filter;
+	bool cut;
+	char *text;    /* the processes, a reason, or the value of a secret */
+	size_t len;    /* of the value */
 	char *nearest; /* process */
 	char *by;
 };
@@ -197,167 +180,125 @@ static void use_filter(struct ab_proxy *p, struct ab_filter *filter)
 	p->engine.filter = filter;
 }
 
-static void handle_stop(struct ab_proxy *p, struct ab_letter *message)
+static void handle_stop(struct ab_proxy *p, struct message *m)
 {
-	(void)message;
+	(void)m;
 	if (!p->engine.loop.stop)
 		end_thread(p);
 }
 
-static void handle_dialled(struct ab_proxy *p, struct ab_letter *message)
+static void handle_dialled(struct ab_proxy *p, struct message *m)
 {
-	ab_acceptor_dialled(&p->acceptor, message->value, message->fd);
+	ab_acceptor_dialled(&p->acceptor, m->value, m->fd);
 }
 
-static void handle_publish(struct ab_proxy *p, struct ab_letter *message)
+static void handle_publish(struct ab_proxy *p, struct message *m)
 {
-	ab_acceptor_publish(&p->acceptor, message->fd, (uint16_t)message->value);
+	ab_acceptor_publish(&p->acceptor, m->fd, (uint16_t)m->value);
 }
 
-static void handle_serve_agent(struct ab_proxy *p, struct ab_letter *message)
+static void handle_serve_agent(struct ab_proxy *p, struct message *m)
 {
-	ab_acceptor_serve_agent(&p->acceptor, message->fd);
+	ab_acceptor_serve_agent(&p->acceptor, m->fd);
 }
 
-static void handle_agent_dialled(struct ab_proxy *p, struct ab_letter *message)
+static void handle_agent_dialled(struct ab_proxy *p, struct message *m)
 {
-	const uint32_t *ticket = message->data;
-
-	ab_agent_dialled(&p->engine, *ticket, message->value, message->fd);
+	ab_agent_dialled(&p->engine, m->number, m->value, m->fd);
 }
 
-static void handle_filter(struct ab_proxy *p, struct ab_letter *message)
+static void handle_filter(struct ab_proxy *p, struct message *m)
 {
-	use_filter(p, ab_take(message->data));
+	use_filter(p, ab_take(m->filter));
 	ab_waiting_review(&p->engine, "reload");
 	/* Open connections to hosts that the new lists deny end at once. */
-	ab_open_conns_cut_denied(&p->engine, message->value);
+	ab_open_conns_cut_denied(&p->engine, m->cut);
 }
 
-static void handle_secret(struct ab_proxy *p, struct ab_letter *message)
+static void handle_secret(struct ab_proxy *p, struct message *m)
 {
-	struct secret *s = message->data;
-
-	if (!ab_inspection_renew(&p->engine.inspection, (size_t)message->value, s->value, s->len))
-		ab_inspection_fail(&p->engine.inspection, (size_t)message->value,
+	if (!ab_inspection_renew(&p->engine.inspection, (size_t)m->value, m->text, m->len))
+		ab_inspection_fail(&p->engine.inspection, (size_t)m->value,
 				   "the value cannot be sent in a request", p->engine.loop.now);
-	ab_exchange_wake(&p->engine, (size_t)message->value);
+	ab_exchange_wake(&p->engine, (size_t)m->value);
 }
 
-static void handle_secret_failed(struct ab_proxy *p, struct ab_letter *message)
+static void handle_secret_failed(struct ab_proxy *p, struct message *m)
 {
-	ab_inspection_fail(&p->engine.inspection, (size_t)message->value, message->data,
-			   p->engine.loop.now);
-	ab_exchange_wake(&p->engine, (size_t)message->value);
+	ab_inspection_fail(&p->engine.inspection, (size_t)m->value, m->text, p->engine.loop.now);
+	ab_exchange_wake(&p->engine, (size_t)m->value);
 }
 
-static void handle_answer(struct ab_proxy *p, struct ab_letter *message)
+static void handle_answer(struct ab_proxy *p, struct message *m)
 {
-	struct note *note = message->data;
-
-	ab_waiting_answer(&p->engine, note->number, note->answer, note->by, note->text);
+	ab_waiting_answer(&p->engine, m->number, m->answer, m->by, m->text);
 }
 
-static void handle_who(struct ab_proxy *p, struct ab_letter *message)
+static void handle_who(struct ab_proxy *p, struct message *m)
 {
-	struct note *note = message->data;
-
-	ab_waiting_who(&p->engine, note->number, note->text, note->nearest);
+	ab_waiting_who(&p->engine, m->number, m->text, m->nearest);
 }
 
-static void handle_grant(struct ab_proxy *p, struct ab_letter *message)
+static void handle_grant(struct ab_proxy *p, struct message *m)
 {
-	struct note *note = message->data;
-	const struct ab_grant *g = &note->grant;
+	const struct ab_grant *g = &m->grant;
 	struct ab_engine *e = &p->engine;
 	uint64_t until = g->ms ? e->loop.now + g->ms : 0;
 	bool taken = ab_grants_add(&e->grants, e->loop.now, g->entry,
 				   g->deny ? AB_GRANT_DENY : AB_GRANT_ALLOW, until);
 	struct ab_error err;
 
-	if (ab_ledger_grant(e->ledger, g->entry, !g->deny, g->ms, taken, note->by, &err) < 0)
+	if (ab_ledger_grant(e->ledger, g->entry, !g->deny, g->ms, taken, m->by, &err) < 0)
 		e->unrecorded(e, &err);
-	ab_waiting_review(e, note->by);
+	ab_waiting_review(e, m->by);
 	if (g->deny && taken)
 		ab_open_conns_cut_denied(e, false);
 }
 
-static void handle_hold(struct ab_proxy *p, struct ab_letter *message)
+static void handle_hold(struct ab_proxy *p, struct message *m)
 {
-	struct note *note = message->data;
-
-	ab_waiting_hold(&p->engine, note->text);
+	ab_waiting_hold(&p->engine, m->text);
 }
 
-static void handle_cut(struct ab_proxy *p, struct ab_letter *message)
+static void handle_cut(struct ab_proxy *p, struct message *m)
 {
-	struct note *note = message->data;
-
-	ab_open_conns_cut(&p->engine, note->text);
+	ab_open_conns_cut(&p->engine, m->text);
 }
 
-static void handle_survey(struct ab_proxy *p, struct ab_letter *message)
+static void handle_survey(struct ab_proxy *p, struct message *m)
 {
-	(void)message;
+	(void)m;
 	p->setup.surveyed(p->setup.arg, ab_open_conns_survey(&p->engine));
 }
 
-static void free_secret(void *data)
+static void fini_message(struct message *m)
 {
-	struct secret *s = data;
-
-	explicit_bzero(s->value, s->len);
-	free(s);
+	if (m->len)
+		explicit_bzero(m->text, m->len);
+	ab_filter_free(m->filter);
+	ab_free_all(m->text, m->nearest, m->by);
 }
 
-static void free_note(void *data)
+/* The oldest one; NULL: there is none. */
+static struct message *take_message(struct ab_proxy *p)
 {
-	struct note *note = data;
+	struct ab_letter *letter = ab_mailbox_take(&p->in);
+	struct message *m = letter ? letter->data : NULL;
 
-	ab_free_all(note->text, note->nearest, note->by, note);
-}
-
-static void free_filter(void *data)
-{
-	ab_filter_free(data);
-}
-
-static const struct {
-	void (*handle)(struct ab_proxy *p, struct ab_letter *message);
-	void (*free)(void *data);
-} messages[MESSAGE_COUNT] = {
-	[MESSAGE_STOP] = { handle_stop, NULL },
-	[MESSAGE_DIALLED] = { handle_dialled, NULL },
-	[MESSAGE_FILTER] = { handle_filter, free_filter },
-	[MESSAGE_SECRET] = { handle_secret, free_secret },
-	[MESSAGE_SECRET_FAILED] = { handle_secret_failed, free },
-	[MESSAGE_ANSWER] = { handle_answer, free_note },
-	[MESSAGE_WHO] = { handle_who, free_note },
-	[MESSAGE_GRANT] = { handle_grant, free_note },
-	[MESSAGE_HOLD] = { handle_hold, free_note },
-	[MESSAGE_CUT] = { handle_cut, free_note },
-	[MESSAGE_SURVEY] = { handle_survey, NULL },
-	[MESSAGE_PUBLISH] = { handle_publish, NULL },
-	[MESSAGE_SERVE_AGENT] = { handle_serve_agent, NULL },
-	[MESSAGE_AGENT_DIALLED] = { handle_agent_dialled, free },
-};
-
-static void free_message_data(struct ab_letter *message)
-{
-	if (message->data)
-		messages[message->kind].free(message->data);
+	free(letter);
+	return m;
 }
 
 static void read_messages(struct ab_source *source, uint32_t events)
 {
 	struct ab_proxy *p = source->owner;
-	struct ab_letter *message;
+	struct message *m;
 
 	(void)events;
-	while ((message = ab_mailbox_take(&p->in)) != NULL) {
-		messages[message->kind].handle(p, message);
-		free_message_data(message);
-		free(message);
+	while ((m = take_message(p)) != NULL) {
+		m->handle(p, m);
+		fini_message(m);
+		free(m);
 	}
 }
 
@@ -370,37 +311,37 @@ static int open_inbox(struct ab_proxy *p, struct ab_error *err)
 
 static void drop_messages(struct ab_proxy *p)
 {
-	struct ab_letter *message;
+	struct message *m;
 
-	while ((message = ab_mailbox_take(&p->in)) != NULL) {
-		ab_closep(&message->fd);
-		free_message_data(message);
-		free(message);
+	while ((m = take_message(p)) != NULL) {
+		ab_closep(&m->fd);
+		fini_message(m);
+		free(m);
 	}
 }
 
-static void send_message(struct ab_proxy *p, enum message kind, int value, int fd, void *data)
+static void post_message(struct ab_proxy *p, int fd, struct message content)
 {
-	struct ab_letter now = { .kind = kind, .value = value, .fd = fd, .data = data };
+	struct message *m = ab_alloc(sizeof(*m));
 
+	*m = content;
+	m->fd = fd;
+	ab_mailbox_post(&p->in, 0, 0, -1, m);
+}
+
+static void send_message(struct ab_proxy *p, int fd, struct message content)
+{
 	if (p->started) {
-		ab_mailbox_post(&p->in, kind, value, fd, data);
+		post_message(p, fd, content);
 		return;
 	}
 	/* The loop updates its time only while it runs. A listener alone is not recorded. */
 	p->engine.loop.now = (uint64_t)ab_now_ms();
 	if (fd < 0)
 		make_ledger(p);
-	messages[kind].handle(p, &now);
-	free_message_data(&now);
-}
-
-static void send_note(struct ab_proxy *p, enum message kind, struct note content)
-{
-	struct note *note = ab_alloc(sizeof(*note));
-
-	*note = content;
-	send_message(p, kind, 0, -1, note);
+	content.fd = fd;
+	content.handle(p, &content);
+	fini_message(&content);
 }
 
 static bool check_address(void *arg, const struct ab_host *addr, uint16_t port,
@@ -616,7 +557,7 @@ int ab_proxy_stop(struct ab_proxy *p, struct ab_proxy_report *ret, struct ab_err
 		return -1;
 	}
 	if (p->started) {
-		send_message(p, MESSAGE_STOP, 0, -1, NULL);
+		send_message(p, -1, (struct message){ .handle = handle_stop });
 		pthread_join(p->thread, NULL);
 	}
 	*ret = (struct ab_proxy_report){ 0 };
@@ -631,86 +572,92 @@ int ab_proxy_stop(struct ab_proxy *p, struct ab_proxy_report *ret, struct ab_err
 	return r < 0 ? ab_step(err, "proxy") : 0;
 }
 
+/* Only the thread dials. */
 void ab_proxy_dialled(struct ab_proxy *p, int errnum, int fd)
 {
-	ab_mailbox_post(&p->in, MESSAGE_DIALLED, errnum, fd, NULL);
-}
-
-void ab_proxy_publish(struct ab_proxy *p, int fd, uint16_t port)
-{
-	send_message(p, MESSAGE_PUBLISH, port, fd, NULL);
-}
-
-void ab_proxy_serve_agent(struct ab_proxy *p, int fd)
-{
-	send_message(p, MESSAGE_SERVE_AGENT, 0, fd, NULL);
+	post_message(p, fd, (struct message){ .handle = handle_dialled, .value = errnum });
 }
 
 void ab_proxy_agent_dialled(struct ab_proxy *p, uint32_t ticket, int errnum, int fd)
 {
-	uint32_t *data = ab_alloc(sizeof(*data));
+	post_message(p, fd,
+		     (struct message){
+			     .handle = handle_agent_dialled, .number = ticket, .value = errnum });
+}
 
-	/* Only the thread dials. */
-	*data = ticket;
-	ab_mailbox_post(&p->in, MESSAGE_AGENT_DIALLED, errnum, fd, data);
+void ab_proxy_publish(struct ab_proxy *p, int fd, uint16_t port)
+{
+	send_message(p, fd, (struct message){ .handle = handle_publish, .value = port });
+}
+
+void ab_proxy_serve_agent(struct ab_proxy *p, int fd)
+{
+	send_message(p, fd, (struct message){ .handle = handle_serve_agent });
 }
 
 void ab_proxy_replace(struct ab_proxy *p, struct ab_filter *filter, bool cut)
 {
-	send_message(p, MESSAGE_FILTER, cut, -1, filter);
+	send_message(p, -1,
+		     (struct message){ .handle = handle_filter, .filter = filter, .cut = cut });
 }
 
 void ab_proxy_answer(struct ab_proxy *p, uint32_t number, enum ab_host_answer answer,
 		     const char *by, const char *why)
 {
-	send_note(p, MESSAGE_ANSWER,
-		  (struct note){ .number = number,
-				 .answer = answer,
-				 .by = ab_strdup(by),
-				 .text = ab_strdup(why) });
+	send_message(p, -1,
+		     (struct message){ .handle = handle_answer,
+				       .number = number,
+				       .answer = answer,
+				       .by = ab_strdup(by),
+				       .text = ab_strdup(why) });
 }
 
 void ab_proxy_who(struct ab_proxy *p, uint32_t number, const char *who)
 {
-	send_note(p, MESSAGE_WHO,
-		  (struct note){
-			  .number = number,
-			  .text = who ? ab_processes_line(who) : NULL,
-			  .nearest = who ? ab_processes_nearest(who) : NULL,
-		  });
+	send_message(p, -1,
+		     (struct message){ .handle = handle_who,
+				       .number = number,
+				       .text = who ? ab_processes_line(who) : NULL,
+				       .nearest = who ? ab_processes_nearest(who) : NULL });
 }
 
 void ab_proxy_grant(struct ab_proxy *p, const struct ab_grant *grant, const char *by)
 {
-	send_note(p, MESSAGE_GRANT, (struct note){ .grant = *grant, .by = ab_strdup(by) });
+	send_message(
+		p, -1,
+		(struct message){ .handle = handle_grant, .grant = *grant, .by = ab_strdup(by) });
 }
 
 void ab_proxy_hold(struct ab_proxy *p, const char *reason)
 {
-	send_note(p, MESSAGE_HOLD, (struct note){ .text = ab_strdup(reason) });
+	send_message(p, -1, (struct message){ .handle = handle_hold, .text = ab_strdup(reason) });
 }
 
 void ab_proxy_cut(struct ab_proxy *p, const char *reason)
 {
-	send_note(p, MESSAGE_CUT, (struct note){ .text = ab_strdup(reason) });
+	send_message(p, -1, (struct message){ .handle = handle_cut, .text = ab_strdup(reason) });
 }
 
 void ab_proxy_survey(struct ab_proxy *p)
 {
 	if (p->setup.surveyed)
-		send_message(p, MESSAGE_SURVEY, 0, -1, NULL);
+		send_message(p, -1, (struct message){ .handle = handle_survey });
 }
 
 void ab_proxy_secret(struct ab_proxy *p, size_t i, const char *value, size_t len)
 {
-	struct secret *s = ab_alloc(sizeof(*s) + len);
+	char *copy = ab_alloc(len + 1);
 
-	s->len = len;
-	memcpy(s->value, value, len);
-	send_message(p, MESSAGE_SECRET, (int)i, -1, s);
+	memcpy(copy, value, len);
+	send_message(p, -1,
+		     (struct message){
+			     .handle = handle_secret, .value = (int)i, .text = copy, .len = len });
 }
 
 void ab_proxy_secret_failed(struct ab_proxy *p, size_t i, const char *why)
 {
-	send_message(p, MESSAGE_SECRET_FAILED, (int)i, -1, ab_strdup(why));
+	send_message(p, -1,
+		     (struct message){ .handle = handle_secret_failed,
+				       .value = (int)i,
+				       .text = ab_strdup(why) });
 }
