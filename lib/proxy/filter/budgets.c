@@ -6,18 +6,13 @@
  * as the table. */
 enum { SLOTS = 2 * AB_BUDGET_HOSTS };
 
+/* A host, all that do not fit, or the run. */
 struct host {
-	struct ab_allowance allowance; /* first: host_of() casts it back */
+	struct ab_allowance allowance; /* first: see used_up() */
 	struct ab_budgets *budgets;
 	uint32_t hash;
 	bool contacted, alarmed;
 	char name[256];
-};
-
-struct run_allowance {
-	struct ab_allowance allowance; /* first: see used_up_run() */
-	struct ab_budgets *budgets;
-	bool alarmed;
 };
 
 struct ab_budgets {
@@ -26,7 +21,7 @@ struct ab_budgets {
 	void (*crossed)(void *arg, const struct ab_threshold_alarm *alarm);
 	void *arg;
 
-	struct run_allowance run;
+	struct host run;
 	struct host *v[AB_BUDGET_HOSTS];
 	size_t len;
 	uint16_t slots[SLOTS]; /* an index into v from 1; 0: free */
@@ -60,41 +55,30 @@ static void raise_alarm(struct ab_budgets *b, const char *threshold, const char 
 	b->crossed(b->arg, &alarm);
 }
 
-static void used_up_host(struct ab_allowance *allowance)
+static void used_up(struct ab_allowance *allowance)
 {
 	struct host *h = (struct host *)allowance;
 	struct ab_budgets *b = h->budgets;
+	bool run = h == &b->run;
 
 	if (b->action == AB_ALARM_WARN)
 		allowance->left = AB_ALLOWANCE_ALL;
 	if (h->alarmed)
 		return;
 	h->alarmed = true;
-	raise_alarm(b, "uploadPerHost", h == &b->others ? "others" : h->name, allowance->sent,
-		    b->upload_host);
+	raise_alarm(b, run ? "uploadPerRun" : "uploadPerHost", h->name, allowance->sent,
+		    run ? b->upload_run : b->upload_host);
 }
 
-static void used_up_run(struct ab_allowance *allowance)
-{
-	struct run_allowance *run = (struct run_allowance *)allowance;
-	struct ab_budgets *b = run->budgets;
-
-	if (b->action == AB_ALARM_WARN)
-		allowance->left = AB_ALLOWANCE_ALL;
-	if (run->alarmed)
-		return;
-	run->alarmed = true;
-	raise_alarm(b, "uploadPerRun", "", allowance->sent, b->upload_run);
-}
-
-static void init_host(struct ab_budgets *b, struct host *h)
+static void init_host(struct ab_budgets *b, struct host *h, const char *name, uint64_t limit)
 {
 	h->budgets = b;
 	h->allowance = (struct ab_allowance){
-		.left = b->upload_host ? b->upload_host : AB_ALLOWANCE_ALL,
-		.wider = b->upload_run ? &b->run.allowance : NULL,
-		.used_up = used_up_host,
+		.left = limit ? limit : AB_ALLOWANCE_ALL,
+		.wider = b->upload_run && h != &b->run ? &b->run.allowance : NULL,
+		.used_up = used_up,
 	};
+	snprintf(h->name, sizeof(h->name), "%s", name);
 }
 
 struct ab_budgets *
@@ -112,9 +96,8 @@ ab_budgets_new(const struct ab_policy *policy,
 	b->action = policy->monitor.action;
 	b->crossed = crossed;
 	b->arg = arg;
-	b->run = (struct run_allowance){ { .left = b->upload_run, .used_up = used_up_run },
-					 .budgets = b };
-	init_host(b, &b->others);
+	init_host(b, &b->run, "", b->upload_run);
+	init_host(b, &b->others, "others", b->upload_host);
 	return b;
 }
 
@@ -151,9 +134,8 @@ static struct host *find_host(struct ab_budgets *b, const char *name)
 	if (b->len == AB_BUDGET_HOSTS || strlen(name) >= sizeof(h->name))
 		return &b->others;
 	h = ab_alloc(sizeof(*h));
-	init_host(b, h);
+	init_host(b, h, name, b->upload_host);
 	h->hash = hash;
-	snprintf(h->name, sizeof(h->name), "%s", name);
 	b->v[b->len++] = h;
 	b->slots[i] = (uint16_t)b->len;
 	return h;
@@ -188,17 +170,20 @@ bool ab_budgets_admit(struct ab_budgets *b, const char *host)
 	return true;
 }
 
+static void lift_host(struct host *h)
+{
+	if (h->alarmed)
+		h->allowance.left = AB_ALLOWANCE_ALL;
+}
+
 void ab_budgets_lift(struct ab_budgets *b)
 {
 	if (!b)
 		return;
 	for (size_t i = 0; i < b->len; i++)
-		if (b->v[i]->alarmed)
-			b->v[i]->allowance.left = AB_ALLOWANCE_ALL;
-	if (b->others.alarmed)
-		b->others.allowance.left = AB_ALLOWANCE_ALL;
-	if (b->run.alarmed)
-		b->run.allowance.left = AB_ALLOWANCE_ALL;
+		lift_host(b->v[i]);
+	lift_host(&b->others);
+	lift_host(&b->run);
 	if (b->hosts_alarmed)
 		b->hosts = 0;
 }
