@@ -17,6 +17,8 @@
  */
 #include "proxy/conn/waiting.h"
 
+#include <sys/queue.h>
+
 #include "base/data/list.h"
 #include "netns/packet_log.h"
 #include "proxy/conn/agent_terms.h"
@@ -33,7 +35,7 @@ struct ab_question {
 	uint16_t port;
 	enum ab_door door;
 	struct ab_timer timer;
-	struct ab_waiter *first, **end;
+	TAILQ_HEAD(, ab_waiter) waiters;
 	uint32_t nconns;
 	uint64_t begun;
 	char *who;		      /* the processes as JSON, or NULL */
@@ -65,7 +67,7 @@ static bool admit_host(struct ab_conn *conn, struct ab_host *host, struct ab_req
 struct ab_waiter {
 	struct ab_conn *conn;
 	struct ab_question *question;
-	struct ab_waiter *next, **link;
+	TAILQ_ENTRY(ab_waiter) link;
 	struct ab_host *host;
 	struct ab_request_record r;
 	char *entry, *sni, *error, *why, *reply_why; /* copies that r points to */
@@ -90,7 +92,7 @@ static struct ab_question *open_question(struct ab_engine *engine, enum ab_host_
 	q->why = why;
 	q->door = AB_DOOR_COUNT;
 	q->begun = engine->loop.now;
-	q->end = &q->first;
+	TAILQ_INIT(&q->waiters);
 	q->timer = (struct ab_timer){ .fire = fire, .owner = q };
 	ab_loop_timer(&engine->loop, &q->timer, ms);
 	ab_list_push(&p->questions, q);
@@ -120,11 +122,7 @@ static struct ab_waiter *detach_waiter(struct ab_waiter *w)
 {
 	struct ab_question *q = w->question;
 
-	*w->link = w->next;
-	if (w->next)
-		w->next->link = w->link;
-	else
-		q->end = w->link;
+	TAILQ_REMOVE(&q->waiters, w, link);
 	w->conn->waiter = NULL;
 	q->engine->waiting.nconns--;
 	w->r.process = q->who;
@@ -203,7 +201,7 @@ static void settle_question(struct ab_question *q, const struct ab_question_end 
 
 	close_question(q);
 	report_settled(q, end, end->released ? q->nconns : 0);
-	while ((w = q->first) != NULL) {
+	while ((w = TAILQ_FIRST(&q->waiters)) != NULL) {
 		detach_waiter(w);
 		resume_waiter(w, end);
 		free_waiter(w);
@@ -270,7 +268,6 @@ static void join_question(struct ab_question *q, struct ab_conn *conn, struct ab
 
 	*w = (struct ab_waiter){ .conn = conn,
 				 .question = q,
-				 .link = q->end,
 				 .host = host,
 				 .r = *r,
 				 .since = conn->engine->loop.now,
@@ -281,8 +278,7 @@ static void join_question(struct ab_question *q, struct ab_conn *conn, struct ab
 	w->r.why = keep_copy(&w->why, r->why);
 	w->r.reply_why = keep_copy(&w->reply_why, r->reply_why);
 	w->r.number = q->number;
-	*q->end = w;
-	q->end = &w->next;
+	TAILQ_INSERT_TAIL(&q->waiters, w, link);
 	q->nconns++;
 	q->engine->waiting.nconns++;
 	conn->waiter = w;
@@ -291,21 +287,22 @@ static void join_question(struct ab_question *q, struct ab_conn *conn, struct ab
 }
 
 /* Call `asked`, with the first connection as peer. */
-static void announce_question(struct ab_question *q, const char *host, uint32_t ms)
+static void announce_question(struct ab_question *q, uint32_t ms)
 {
 	struct ab_waiting *p = &q->engine->waiting;
+	const struct ab_waiter *first = TAILQ_FIRST(&q->waiters);
 	struct ab_host_question question = {
 		.number = q->number, .why = q->why, .port = q->port, .door = "", .ms = ms
 	};
 
 	if (q->door < AB_DOOR_COUNT)
 		question.door = ab_door_names[q->door];
-	snprintf(question.host, sizeof(question.host), "%s", host);
+	snprintf(question.host, sizeof(question.host), "%s", q->host.text);
 	snprintf(question.about, sizeof(question.about), "%s", q->about ? q->about : "");
-	if (q->first && q->door == AB_DOOR_AGENT)
-		question.peer.pid = q->first->conn->sender;
-	else if (q->first)
-		ab_destination_peer(ab_conn_socket(q->first->conn), &q->sender);
+	if (first && q->door == AB_DOOR_AGENT)
+		question.peer.pid = first->conn->sender;
+	else if (first)
+		ab_destination_peer(ab_conn_socket(first->conn), &q->sender);
 	question.peer.udp = q->door == AB_DOOR_UDP;
 	question.peer.v6 = q->sender.v6;
 	question.peer.port = q->sender.port;
@@ -340,7 +337,7 @@ static void seek_datagrams(struct ab_engine *engine)
 		return;
 	oldest->sought = true;
 	engine->waiting.nsought++;
-	announce_question(oldest, oldest->host.text, IDENTIFY_DATAGRAM_MS);
+	announce_question(oldest, IDENTIFY_DATAGRAM_MS);
 }
 
 void ab_waiting_init(struct ab_waiting *waiting, const struct ab_proxy_setup *setup)
@@ -394,29 +391,47 @@ static enum ab_reply check_limits(struct ab_engine *engine, bool is_new)
 	return AB_REPLY_NONE;
 }
 
+/* Open a question with the number of this denial, and let the connection wait for it. `host`: that
+ * must be admitted after a yes, or NULL. */
+static void ask(struct ab_conn *conn, struct ab_host *host, const struct ab_request_record *r,
+		ab_resume_fn resume, enum ab_host_question_why why, uint32_t number)
+{
+	struct ab_engine *engine = conn->engine;
+	bool identify = why == AB_QUESTION_IDENTIFY;
+	uint32_t ms = identify ? IDENTIFY_MS : engine->waiting.ask_ms;
+	struct ab_question *q =
+		open_question(engine, why, identify ? identify_timed_out : question_timed_out, ms);
+
+	q->number = number;
+	q->port = r->port;
+	q->door = r->door;
+	if (host)
+		q->host = *host;
+	else
+		snprintf(q->host.text, sizeof(q->host.text), "%s", r->host);
+	if (why == AB_QUESTION_AGENT)
+		q->about = ab_strdup(r->why);
+	/* The question itself identifies the process. */
+	if (!identify)
+		(void)ab_ledger_seeks(engine->ledger, number);
+	join_question(q, conn, host, r, resume);
+	announce_question(q, ms);
+}
+
 static bool ask_about_host(struct ab_conn *conn, struct ab_host *host, struct ab_request_record *r,
 			   ab_resume_fn resume)
 {
 	struct ab_engine *engine = conn->engine;
 	struct ab_question *q = find_host_question(&engine->waiting, host, r->port);
-	bool is_new = !q;
 
-	r->reply = conn->client.hung ? AB_REPLY_GONE : check_limits(engine, is_new);
+	r->reply = conn->client.hung ? AB_REPLY_GONE : check_limits(engine, !q);
 	if (r->reply)
 		return false;
-	if (is_new) {
-		q = open_question(engine, AB_QUESTION_UNKNOWN, question_timed_out,
-				  engine->waiting.ask_ms);
-		q->host = *host;
-		q->port = r->port;
-		q->door = r->door;
-		q->number = ab_ledger_number(engine->ledger, r);
-		/* The question itself identifies the process. */
-		(void)ab_ledger_seeks(engine->ledger, q->number);
-	}
-	join_question(q, conn, host, r, resume);
-	if (is_new)
-		announce_question(q, host->text, engine->waiting.ask_ms);
+	if (q)
+		join_question(q, conn, host, r, resume);
+	else
+		ask(conn, host, r, resume, AB_QUESTION_UNKNOWN,
+		    ab_ledger_number(engine->ledger, r));
 	return true;
 }
 
@@ -498,12 +513,7 @@ bool ab_waiting_identify(struct ab_conn *conn, const struct ab_request_record *r
 	if (p->nidentify >= AB_QUESTIONS_MAX || !ab_ledger_seeks(engine->ledger, number) ||
 	    !ab_bucket_take(&p->identify_rate, engine->loop.now))
 		return false;
-	q = open_question(engine, AB_QUESTION_IDENTIFY, identify_timed_out, IDENTIFY_MS);
-	q->number = number;
-	q->port = r->port;
-	q->door = r->door;
-	join_question(q, conn, NULL, r, resume);
-	announce_question(q, r->host, IDENTIFY_MS);
+	ask(conn, NULL, r, resume, AB_QUESTION_IDENTIFY, number);
 	return true;
 }
 
@@ -543,7 +553,6 @@ static bool identify_agent_client(struct ab_conn *conn, struct ab_request_record
 {
 	struct ab_engine *engine = conn->engine;
 	struct ab_waiting *p = &engine->waiting;
-	struct ab_question *q;
 	uint32_t number;
 
 	if (!p->asked || engine->ending || p->nidentify >= AB_QUESTIONS_MAX ||
@@ -552,23 +561,18 @@ static bool identify_agent_client(struct ab_conn *conn, struct ab_request_record
 	number = ab_ledger_number(engine->ledger, r);
 	if (find_question(p, number, true))
 		return false;
-	q = open_question(engine, AB_QUESTION_IDENTIFY, identify_timed_out, IDENTIFY_MS);
-	q->number = number;
-	q->door = r->door;
-	join_question(q, conn, NULL, r, resume);
-	announce_question(q, r->host, IDENTIFY_MS);
+	ask(conn, NULL, r, resume, AB_QUESTION_IDENTIFY, number);
 	return true;
 }
 
-bool ab_waiting_agent(struct ab_conn *conn, struct ab_request_record *r, const char *about,
-		      ab_resume_fn resume)
+bool ab_waiting_agent(struct ab_conn *conn, struct ab_request_record *r, ab_resume_fn resume)
 {
 	struct ab_engine *engine = conn->engine;
 	struct ab_waiting *p = &engine->waiting;
 	struct ab_question *q;
 	uint32_t number;
 
-	if (!about)
+	if (!r->why)
 		return identify_agent_client(conn, r, resume);
 	number = ab_ledger_number(engine->ledger, r);
 	/* Its text is in the reason, so the same number is the same question. */
@@ -577,19 +581,10 @@ bool ab_waiting_agent(struct ab_conn *conn, struct ab_request_record *r, const c
 								    : check_limits(engine, !q);
 	if (r->reply)
 		return false;
-	if (q) {
+	if (q)
 		join_question(q, conn, NULL, r, resume);
-		return true;
-	}
-	q = open_question(engine, AB_QUESTION_AGENT, question_timed_out, p->ask_ms);
-	q->number = number;
-	q->port = r->port;
-	q->door = r->door;
-	q->about = ab_strdup(about);
-	snprintf(q->host.text, sizeof(q->host.text), "%s", r->host);
-	(void)ab_ledger_seeks(engine->ledger, number);
-	join_question(q, conn, NULL, r, resume);
-	announce_question(q, r->host, p->ask_ms);
+	else
+		ask(conn, NULL, r, resume, AB_QUESTION_AGENT, number);
 	return true;
 }
 
@@ -759,7 +754,7 @@ void ab_waiting_review(struct ab_engine *engine, const char *by)
 		next = q->next;
 		if (q->why != AB_QUESTION_UNKNOWN)
 			continue;
-		ab_conn_judge(q->first->conn, &q->host, q->port, &verdict);
+		ab_conn_judge(TAILQ_FIRST(&q->waiters)->conn, &q->host, q->port, &verdict);
 		if (verdict.access == AB_ACCESS_ASK)
 			continue;
 		end.released = verdict.access == AB_ACCESS_ALLOW;
@@ -777,7 +772,7 @@ void ab_waiting_hold(struct ab_engine *engine, const char *reason)
 	p->hold = open_question(engine, AB_QUESTION_HELD, hold_timed_out, p->hold_ms);
 	p->hold->reason = ab_strdup(reason);
 	if (p->asked)
-		announce_question(p->hold, "", p->hold_ms);
+		announce_question(p->hold, p->hold_ms);
 }
 
 void ab_waiting_cut(struct ab_engine *engine)

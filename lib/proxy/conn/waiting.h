@@ -78,10 +78,9 @@ bool ab_waiting_begin(struct ab_conn *conn, struct ab_host *host, struct ab_requ
  * identified. */
 bool ab_waiting_identify(struct ab_conn *conn, const struct ab_request_record *r,
 			 ab_resume_fn resume);
-/* A request to the ssh agent, about which a person is asked ("sign in to ..."), or, with NULL, only
- * which process makes it. False: r->reply says why it cannot be asked, or it cannot be identified. */
-bool ab_waiting_agent(struct ab_conn *conn, struct ab_request_record *r, const char *about,
-		      ab_resume_fn resume);
+/* A request to the ssh agent, about which a person is asked (r->why: "sign in to ..."), or, with NULL,
+ * only which process makes it. False: r->reply says why it cannot be asked, or it cannot be identified. */
+bool ab_waiting_agent(struct ab_conn *conn, struct ab_request_record *r, ab_resume_fn resume);
 /* Record a denied datagram, as soon as its process is identified. Nothing waits for that: the process
  * may have closed the socket meanwhile. */
 void ab_waiting_datagram(struct ab_engine *engine, const struct ab_denied_datagram *datagram);

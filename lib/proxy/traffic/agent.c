@@ -409,14 +409,14 @@ static void judge_signature(struct ab_conn *conn)
 		   ab_strv_has(&terms->grants, question));
 	describe_request(conn, &r);
 	if (granted) {
-		if (!ab_waiting_agent(conn, &r, NULL, approve_unasked))
+		if (!ab_waiting_agent(conn, &r, approve_unasked))
 			approve_unasked(conn, &r);
 		return;
 	}
 	r.refusal = &ab_agent_refuses_unasked;
 	r.fault = AB_FAULT_AGENT;
 	r.why = question;
-	if (!ab_waiting_agent(conn, &r, question, approve_signature))
+	if (!ab_waiting_agent(conn, &r, approve_signature))
 		approve_signature(conn, &r);
 }
 
