@@ -1,5 +1,6 @@
 #include "proxy/wire/socks.h"
 
+#include "base/data/buf.h"
 #include "base/data/mem.h"
 #include "proxy_bytes.h"
 #include "tap.h"
@@ -118,11 +119,11 @@ static void test_requests(void)
 
 static void test_answer(void)
 {
-	uint8_t answer[10];
+	struct ab_buf answer = { 0 };
 
-	memset(answer, 0x55, sizeof(answer));
-	ab_socks_answer(AB_SOCKS_NOT_ALLOWED, answer);
-	ok(memcmp(answer, "\5\2\0\1\0\0\0\0\0\0", 10) == 0, "an answer");
+	ab_socks_answer(&answer, AB_SOCKS_NOT_ALLOWED);
+	ok(answer.len == 10 && memcmp(answer.data, "\5\2\0\1\0\0\0\0\0\0", 10) == 0, "an answer");
+	ab_buf_fini(&answer);
 }
 
 int main(void)

@@ -127,15 +127,6 @@ static int watch_events(struct ab_dial *dial, struct ab_source *source, uint32_t
 	return ab_loop_add(loop, source, events, &err) < 0 ? err.errnum : 0;
 }
 
-/*
- * The host to judge and to show. An IPv6 address that wraps an IPv4 address is
- * judged as that one, but dialled as received: behind NAT64 only that works.
- */
-static void host_of_addr(const struct ab_addr *addr, struct ab_host *ret)
-{
-	ab_host_from_addr(addr->v6, addr->addr, ret);
-}
-
 static void end_connected(struct ab_dial *dial)
 {
 	ab_loop_remove(dial->dialer->setup.loop, &dial->winner->source);
@@ -181,7 +172,7 @@ static void use_attempt(struct ab_dial *dial, struct attempt *a)
 	struct ab_loop *loop = dial->dialer->setup.loop;
 
 	dial->winner = a;
-	host_of_addr(&a->addr, &dial->result.address);
+	ab_host_from_addr(a->addr.v6, a->addr.addr, &dial->result.address);
 	if (!dial->tunnel) {
 		end_connected(dial);
 		return;
@@ -210,7 +201,7 @@ static void attempt_ready(struct ab_source *source, uint32_t events)
 	if (getsockopt(source->fd, SOL_SOCKET, SO_ERROR, &errnum, &len) < 0)
 		errnum = errno;
 	dial->result.errnum = errnum ? errnum : ECONNRESET;
-	host_of_addr(&a->addr, &dial->result.address);
+	ab_host_from_addr(a->addr.v6, a->addr.addr, &dial->result.address);
 	ab_source_close(source);
 	dial->open--;
 	try_next(dial);
@@ -271,7 +262,7 @@ static void try_next(struct ab_dial *dial)
 			return;
 		}
 		dial->result.errnum = r;
-		host_of_addr(&a->addr, &dial->result.address);
+		ab_host_from_addr(a->addr.v6, a->addr.addr, &dial->result.address);
 		/* Another attempt would not get a descriptor either. */
 		if (r == EMFILE || r == ENFILE)
 			dial->n = dial->begun;
@@ -312,7 +303,11 @@ static bool check_addresses(struct ab_dial *dial)
 	for (unsigned i = 0; i < dial->n; i++) {
 		struct ab_host host;
 
-		host_of_addr(&dial->attempts[i].addr, &host);
+		const struct ab_addr *addr = &dial->attempts[i].addr;
+
+		/* An IPv6 address that wraps an IPv4 address is judged and shown as that one, but
+		 * dialled as received: behind NAT64 only that works. */
+		ab_host_from_addr(addr->v6, addr->addr, &host);
 		if (!check_host(dial, &host, dial->port))
 			return false;
 	}

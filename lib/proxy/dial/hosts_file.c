@@ -65,8 +65,5 @@ bool ab_hosts_find(const char *text, size_t len, const char *name, struct ab_ans
 
 bool ab_hosts_is_local(const char *name)
 {
-	static const char local[] = ".localhost";
-	size_t n = strlen(name), m = sizeof(local) - 1;
-
-	return strcmp(name, local + 1) == 0 || (n > m && strcmp(name + n - m, local) == 0);
+	return strcmp(name, "localhost") == 0 || ab_ends_with(name, ".localhost");
 }

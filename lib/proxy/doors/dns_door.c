@@ -6,6 +6,7 @@
 #include "proxy/doors/doors.h"
 
 #include "netns/datagram.h"
+#include "proxy/dial/hosts_file.h"
 #include "proxy/filter/synthetic.h"
 #include "proxy/secrets/vault.h"
 
@@ -18,11 +19,6 @@ enum {
 static bool is_reverse(const char *name)
 {
 	return ab_ends_with(name, ".in-addr.arpa") || ab_ends_with(name, ".ip6.arpa");
-}
-
-static bool is_localhost(const char *name)
-{
-	return strcmp(name, "localhost") == 0 || ab_ends_with(name, ".localhost");
 }
 
 static int deny_name_with(struct ab_engine *engine, const char *name,
@@ -113,7 +109,7 @@ static size_t answer_name(struct ab_engine *engine, const struct ab_dns_query *q
 	}
 	if (q->name.kind != AB_HOST_NAME || is_reverse(q->name.text))
 		return ab_dns_answer(q, AB_DNS_NXDOMAIN, NULL, 0, ret);
-	if (is_localhost(q->name.text))
+	if (ab_hosts_is_local(q->name.text))
 		return answer_address(q, loop4, loop6, ret);
 	if (deny_placeholder(engine, q->name.text, q->name.text))
 		return ab_dns_answer(q, AB_DNS_NXDOMAIN, NULL, 0, ret);

@@ -25,16 +25,13 @@ static void refuse_socks(struct ab_conn *conn, enum ab_socks_reply reply, int se
 				       .secret = ab_inspection_secret(inspection, secret),
 				       .fault = secret < 0 ? AB_FAULT_MALFORMED
 							   : AB_FAULT_TRIPWIRE };
-	uint8_t answer[10];
-
 	if (ab_conn_deny(conn, &r) < 0)
 		return;
 	ab_conn_record(conn, &r);
 	ab_inspection_trip(inspection, secret, false);
 	if (conn->closed)
 		return;
-	ab_socks_answer(reply, answer);
-	ab_buf_add(&conn->client.out, answer, sizeof(answer));
+	ab_socks_answer(&conn->client.out, reply);
 	conn->step = flush_and_close;
 	flush_and_close(conn);
 }

@@ -46,16 +46,6 @@ static void set_once(struct ab_h2_head *h, struct ab_buf *to, struct ab_http_tex
 		ab_buf_add(to, value.s, value.len);
 }
 
-static void set_status(struct ab_h2_head *h, struct ab_http_text s)
-{
-	if (h->status || s.len != 3 || s.s[0] < '1' || s.s[0] > '9' || !ab_is_digit(s.s[1]) ||
-	    !ab_is_digit(s.s[2])) {
-		h->malformed = true;
-		return;
-	}
-	h->status = (s.s[0] - '0') * 100 + (s.s[1] - '0') * 10 + s.s[2] - '0';
-}
-
 static void add_pseudo(struct ab_h2_head *h, struct ab_http_text name, struct ab_http_text value)
 {
 	/* They come first. */
@@ -67,7 +57,7 @@ static void add_pseudo(struct ab_h2_head *h, struct ab_http_text name, struct ab
 	else if (ab_http_is_exactly(name, ":authority"))
 		set_once(h, &h->authority, value);
 	else if (ab_http_is_exactly(name, ":status"))
-		set_status(h, value);
+		h->malformed |= h->status || !ab_http_status(value, &h->status);
 	else
 		/* The scheme is that of the connection. */
 		h->malformed |= !ab_http_is_exactly(name, ":scheme");

@@ -16,7 +16,9 @@ static const struct word backslash_words[] = {
 	{ "\\\"", '"' },  { "\\'", '\'' }, { "\\/", '/' },
 	{ "\\\\", '\\' }, { "\\n", '\n' }, { "\\r", '\r' },
 };
-/* Every name of HTML 5 for one printable ASCII character that fits. */
+/* Every name of HTML 5 for one printable ASCII character that fits. Browsers read the first ones
+ * without the semicolon, too. */
+enum { OLD_NAMES = 8 };
 static const struct word html_words[] = {
 	{ "&amp;", '&' },    { "&AMP;", '&' },	  { "&lt;", '<' },    { "&LT;", '<' },
 	{ "&gt;", '>' },     { "&GT;", '>' },	  { "&quot;", '"' },  { "&QUOT;", '"' },
@@ -176,19 +178,13 @@ static bool reference_is_cut(const uint8_t *s, size_t left, int c)
 	return false;
 }
 
-/* Those that browsers read without the semicolon, too. */
 static unsigned read_old_name(const uint8_t *s, size_t left, uint8_t *ret)
 {
-	static const struct word names[] = {
-		{ "&amp", '&' }, { "&AMP", '&' }, { "&lt", '<' },   { "&LT", '<' },
-		{ "&gt", '>' },	 { "&GT", '>' },  { "&quot", '"' }, { "&QUOT", '"' },
-	};
+	for (size_t i = 0; i < OLD_NAMES; i++) {
+		size_t n = strlen(html_words[i].text) - 1;
 
-	for (size_t i = 0; i < AB_COUNT(names); i++) {
-		size_t n = strlen(names[i].text);
-
-		if (n <= left && memcmp(s, names[i].text, n) == 0) {
-			*ret = (uint8_t)names[i].c;
+		if (n <= left && memcmp(s, html_words[i].text, n) == 0) {
+			*ret = (uint8_t)html_words[i].c;
 			return (unsigned)n;
 		}
 	}

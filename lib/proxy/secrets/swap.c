@@ -591,23 +591,20 @@ static bool resolve_offsets(struct swap *sw)
 {
 	struct ab_http_request *rq = &sw->ret->request;
 	const char *scratch = (const char *)sw->ret->scratch.data;
-	size_t total;
 
 	if (sw->target.set) {
 		rq->target = (struct ab_http_text){ scratch + sw->target.at, sw->target.len };
 		rq->path = (struct ab_http_text){ rq->target.s + sw->prefix,
 						  rq->target.len - sw->prefix };
 	}
-	total = rq->method.len + rq->target.len + sizeof("  HTTP/1.1\r\n\r\n");
 	for (size_t k = 0; k < rq->head.nfields; k++) {
 		struct ab_http_field *f = &rq->head.fields[k];
 
 		if (sw->values[k].set)
 			f->value = (struct ab_http_text){ scratch + sw->values[k].at,
 							  sw->values[k].len };
-		total += f->name.len + f->value.len + 4;
 	}
-	return rq->target.len <= AB_HTTP_TARGET_MAX && total <= AB_HTTP_HEAD_MAX;
+	return rq->target.len <= AB_HTTP_TARGET_MAX && ab_http_fits(rq);
 }
 
 static void find_bound(struct swap *sw, const struct ab_host *host, uint16_t port, bool *ret_values,

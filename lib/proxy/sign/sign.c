@@ -82,6 +82,32 @@ static bool find_payload(const struct ab_sign_setup *setup, const struct ab_http
 	return true;
 }
 
+/* The signature of `rq`, whose fields and parameters are all there but it, with this key. false: a
+ * header that is to be signed is not there. */
+static bool sign_request(const struct ab_sign *sign, struct ab_http_text host,
+			 const struct ab_http_request *rq, const char *names, const char *key,
+			 size_t key_len, char ret[65])
+{
+	const struct ab_sigv4_input in = {
+		.method = rq->method,
+		.path = rq->path,
+		.head = &rq->head,
+		.host = host,
+		.signed_names = names,
+		.payload = sign->payload,
+		.s3 = ab_sigv4_is_s3(sign->sig.service),
+	};
+	ab_autobuf struct ab_buf canonical = { .wipe = true }, text = { 0 };
+	uint8_t signing[AB_SHA256_SIZE];
+	bool whole = ab_sigv4_canonical(&in, &canonical);
+
+	ab_sigv4_string(&sign->sig, &canonical, &text);
+	ab_sigv4_key(key, key_len, &sign->sig, signing);
+	ab_sigv4_sign(signing, &text, ret);
+	explicit_bzero(signing, sizeof(signing));
+	return whole;
+}
+
 /* The placeholder's signature must be right: only then the request was made in this
  * run. */
 static bool check_signature(const struct ab_vault *vault, const struct ab_http_request *rq,
@@ -89,27 +115,10 @@ static bool check_signature(const struct ab_vault *vault, const struct ab_http_r
 {
 	const struct ab_vault_entry *key = part_of(vault, sign->secret, AB_PART_KEY);
 	const struct ab_http_field *host = ab_http_find(&rq->head, "host");
-	const struct ab_sigv4_input in = {
-		.method = rq->method,
-		.path = rq->path,
-		.head = &rq->head,
-		.host = host ? host->value : ab_http_text(""),
-		.signed_names = sign->sig.signed_names,
-		.payload = sign->payload,
-		.s3 = ab_sigv4_is_s3(sign->sig.service),
-	};
-	struct ab_buf canonical = { 0 }, text = { 0 };
-	uint8_t signing[AB_SHA256_SIZE];
 	char right[65];
-	bool whole = ab_sigv4_canonical(&in, &canonical);
 
-	if (whole) {
-		ab_sigv4_string(&sign->sig, &canonical, &text);
-		ab_sigv4_key(key->placeholder, key->placeholder_len, &sign->sig, signing);
-		ab_sigv4_sign(signing, &text, right);
-	}
-	ab_buf_fini_all(&canonical, &text);
-	if (!whole)
+	if (!sign_request(sign, host ? host->value : ab_http_text(""), rq, sign->sig.signed_names,
+			  key->placeholder, key->placeholder_len, right))
 		return refuse(sign, "it signs a header that it does not have");
 	if (!ab_sigv4_equal(right, sign->sig.signature))
 		return refuse(sign,
@@ -302,35 +311,11 @@ static void put_credential(struct ab_buf *out, const struct ab_vault_entry *id,
 	ab_sigv4_scope(sig, out);
 }
 
-/* Signs `rq`, whose fields and parameters are all there but the signature. */
-static void sign_request(const struct ab_vault *vault, const struct ab_sign *sign,
-			 struct ab_http_text host, const struct ab_http_request *rq,
-			 const char *names, char ret[65])
-{
-	const struct ab_vault_entry *key = part_of(vault, sign->secret, AB_PART_KEY);
-	const struct ab_sigv4_input in = {
-		.method = rq->method,
-		.path = rq->path,
-		.head = &rq->head,
-		.host = host,
-		.signed_names = names,
-		.payload = sign->payload,
-		.s3 = ab_sigv4_is_s3(sign->sig.service),
-	};
-	ab_autobuf struct ab_buf canonical = { .wipe = true }, text = { 0 };
-	uint8_t signing[AB_SHA256_SIZE];
-
-	(void)ab_sigv4_canonical(&in, &canonical);
-	ab_sigv4_string(&sign->sig, &canonical, &text);
-	ab_sigv4_key(key->value, key->value_len, &sign->sig, signing);
-	ab_sigv4_sign(signing, &text, ret);
-	explicit_bzero(signing, sizeof(signing));
-}
-
 /* "Authorization: AWS4-HMAC-SHA256 Credential=..." */
 static bool renew_field(const struct ab_vault *vault, const struct ab_sign *sign,
 			struct ab_http_text host, struct ab_swapped *swapped, char ret[65])
 {
+	const struct ab_vault_entry *key = part_of(vault, sign->secret, AB_PART_KEY);
 	const struct ab_vault_entry *token = part_of(vault, sign->secret, AB_PART_TOKEN);
 	struct ab_http_request *rq = &swapped->request;
 	struct ab_buf *out = &swapped->signature;
@@ -340,7 +325,7 @@ static bool renew_field(const struct ab_vault *vault, const struct ab_sign *sign
 	if (token->value && !add_field(rq, "X-Amz-Security-Token",
 				       (struct ab_http_text){ token->value, token->value_len }))
 		return false;
-	sign_request(vault, sign, host, rq, names.data, ret);
+	(void)sign_request(sign, host, rq, names.data, key->value, key->value_len, ret);
 	ab_buf_puts(out, "AWS4-HMAC-SHA256 Credential=");
 	put_credential(out, part_of(vault, sign->secret, AB_PART_ID), &sign->sig);
 	ab_buf_printf(out, ", SignedHeaders=%s, Signature=%s", names.data, ret);
@@ -361,6 +346,7 @@ static void put_parameter(struct ab_buf *out, const char *name, const void *valu
 static bool renew_query(const struct ab_vault *vault, const struct ab_sign *sign,
 			struct ab_http_text host, struct ab_swapped *swapped, char ret[65])
 {
+	const struct ab_vault_entry *key = part_of(vault, sign->secret, AB_PART_KEY);
 	const struct ab_vault_entry *token = part_of(vault, sign->secret, AB_PART_TOKEN);
 	struct ab_http_request *rq = &swapped->request;
 	struct ab_buf *out = &swapped->signature;
@@ -376,19 +362,10 @@ static bool renew_query(const struct ab_vault *vault, const struct ab_sign *sign
 	if (token->value)
 		put_parameter(out, "X-Amz-Security-Token", token->value, token->value_len);
 	rq->path = rq->target = (struct ab_http_text){ out->data, out->len };
-	sign_request(vault, sign, host, rq, sign->sig.signed_names, ret);
+	(void)sign_request(sign, host, rq, sign->sig.signed_names, key->value, key->value_len, ret);
 	put_parameter(out, "X-Amz-Signature", ret, 64);
 	rq->path = rq->target = (struct ab_http_text){ out->data, out->len };
 	return rq->target.len <= AB_HTTP_TARGET_MAX;
-}
-
-static bool fits_head(const struct ab_http_request *rq)
-{
-	size_t total = rq->method.len + rq->target.len + sizeof("  HTTP/1.1\r\n\r\n");
-
-	for (size_t i = 0; i < rq->head.nfields; i++)
-		total += rq->head.fields[i].name.len + rq->head.fields[i].value.len + 4;
-	return total <= AB_HTTP_HEAD_MAX;
 }
 
 bool ab_sign_renew(const struct ab_vault *vault, const struct ab_sign *sign,
@@ -398,7 +375,7 @@ bool ab_sign_renew(const struct ab_vault *vault, const struct ab_sign *sign,
 	return (sign->sig.place == AB_SIGV4_QUERY
 			? renew_query(vault, sign, host, swapped, ret_signature)
 			: renew_field(vault, sign, host, swapped, ret_signature)) &&
-	       fits_head(&swapped->request);
+	       ab_http_fits(&swapped->request);
 }
 
 struct ab_sign_chunks *ab_sign_chunks_of(const struct ab_vault *vault, const struct ab_sign *sign,

@@ -134,11 +134,6 @@ static bool read_signature(const char *text, struct ab_sigv4 *ret)
 	return true;
 }
 
-static int two_digits(const char *s)
-{
-	return (s[0] - '0') * 10 + s[1] - '0';
-}
-
 /* Since 1970. Without the C library, which reads the time zone for this. */
 static int64_t days_before(int year, int month, int day)
 {
@@ -161,13 +156,9 @@ static bool read_time(const char *text, struct ab_sigv4 *ret)
 	for (size_t i = 0; i < 15; i++)
 		if (i != 8 && !ab_is_digit(text[i]))
 			return false;
-	year = 100 * two_digits(text) + two_digits(text + 2);
-	month = two_digits(text + 4);
-	day = two_digits(text + 6);
-	hour = two_digits(text + 9);
-	minute = two_digits(text + 11);
-	second = two_digits(text + 13);
-	if (year < 1970 || month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 ||
+	if (sscanf(text, "%4d%2d%2dT%2d%2d%2d", &year, &month, &day, &hour, &minute, &second) !=
+		    6 ||
+	    year < 1970 || month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 ||
 	    minute > 59 || second > 60)
 		return false;
 	ret->time = ((days_before(year, month, day) * 24 + hour) * 60 + minute) * 60 + second;

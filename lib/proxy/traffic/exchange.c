@@ -179,7 +179,7 @@ static void server_dialled(struct ab_conn *conn, const struct ab_dialled *result
 	if (result->result == AB_DIAL_FORBIDDEN) {
 		rq->verdict = result->verdict;
 		ab_verdict_keep(&rq->verdict, &rq->entry);
-		ab_exchange_deny(conn, AB_FAULT_ANSWER);
+		ab_exchange_deny(conn, AB_FAULT_ANSWER, 403, NULL);
 		return;
 	}
 	if (result->result != AB_DIAL_OK) {
@@ -381,7 +381,7 @@ static void handle_tunnel_request(struct ab_conn *conn, const struct ab_http_req
 	if (ab_exchange_trips(conn, head))
 		return;
 	if (!matches_tunnel(conn, head))
-		ab_exchange_deny(conn, AB_FAULT_AUTHORITY);
+		ab_exchange_deny(conn, AB_FAULT_AUTHORITY, 403, NULL);
 	else if (conn->failure)
 		ab_exchange_fail(conn, 502, conn->failure);
 	else if (!deny_declared_length(conn, head))

@@ -178,8 +178,8 @@ static bool pass_up(struct ab_conn *conn)
 				return false;
 			}
 			if (p->filter && ab_body_filter_fault(p->filter)->refused) {
-				ab_exchange_unsigned(conn,
-						     ab_body_filter_fault(p->filter)->refused);
+				ab_exchange_deny(conn, AB_FAULT_SIGNATURE, 403,
+						 ab_body_filter_fault(p->filter)->refused);
 				return false;
 			}
 			if (rq->raw || (p->malformed && rq->down.state != AB_PASS_HEAD)) {

@@ -217,13 +217,7 @@ static void break_exchange(struct ab_conn *conn, enum ab_fault fault,
 	deny_and_close(conn, &r);
 }
 
-void ab_exchange_deny(struct ab_conn *conn, enum ab_fault fault)
-{
-	deny_with_status(conn, fault, 403, NULL);
-}
-
-/* Deny a request for its body. */
-static void deny_body(struct ab_conn *conn, enum ab_fault fault, int status, const char *why)
+void ab_exchange_deny(struct ab_conn *conn, enum ab_fault fault, int status, const char *why)
 {
 	auto_request struct ab_exchange_request *rq = NULL;
 	struct ab_request_record r;
@@ -246,17 +240,7 @@ void ab_exchange_trip(struct ab_conn *conn)
 {
 	int owner = ab_swap_body_foreign(conn->http->request->swap);
 
-	deny_body(conn, ab_exchange_tripped(conn, owner), 403, NULL);
-}
-
-void ab_exchange_deny_token(struct ab_conn *conn, const char *why)
-{
-	deny_with_status(conn, AB_FAULT_TOKEN, 403, why);
-}
-
-void ab_exchange_unsigned(struct ab_conn *conn, const char *why)
-{
-	deny_body(conn, AB_FAULT_SIGNATURE, 403, why);
+	ab_exchange_deny(conn, ab_exchange_tripped(conn, owner), 403, NULL);
 }
 
 void ab_exchange_deny_length(struct ab_conn *conn)
@@ -266,12 +250,12 @@ void ab_exchange_deny_length(struct ab_conn *conn)
 	free(rq->error);
 	rq->error = ab_printf("more than %ju bytes (network.maxRequestBody)",
 			      conn->engine->inspection.max_request_body);
-	deny_body(conn, AB_FAULT_BODY, 413, rq->error);
+	ab_exchange_deny(conn, AB_FAULT_BODY, 413, rq->error);
 }
 
 void ab_exchange_refuse(struct ab_conn *conn, int status, const char *why)
 {
-	deny_with_status(conn, AB_FAULT_MALFORMED, status, why);
+	ab_exchange_deny(conn, AB_FAULT_MALFORMED, status, why);
 }
 
 void ab_exchange_cut(struct ab_conn *conn, const char *why)

@@ -202,17 +202,16 @@ bool ab_exchange_gather(struct ab_conn *conn, const struct ab_http_request *head
 	if (rq->gathered || !is_inspected(conn) ||
 	    !ab_sign_needs_body(conn->engine->inspection.vault, &rq->host, rq->port, head))
 		return false;
-	if (head->head.body != AB_HTTP_LENGTH) {
-		ab_exchange_unsigned(conn, "its body has no Content-Length, and no "
-					   "x-amz-content-sha256 names its hash");
-		return true;
-	}
-	if (head->head.length > AB_SIGN_BODY_MAX) {
-		ab_exchange_unsigned(conn, "its body is larger than 16 MiB, and no "
-					   "x-amz-content-sha256 names its hash");
-		return true;
-	}
-	gather_whole_body(conn, head, len);
+	if (head->head.body != AB_HTTP_LENGTH)
+		ab_exchange_deny(conn, AB_FAULT_SIGNATURE, 403,
+				 "its body has no Content-Length, and no "
+				 "x-amz-content-sha256 names its hash");
+	else if (head->head.length > AB_SIGN_BODY_MAX)
+		ab_exchange_deny(conn, AB_FAULT_SIGNATURE, 403,
+				 "its body is larger than 16 MiB, and no "
+				 "x-amz-content-sha256 names its hash");
+	else
+		gather_whole_body(conn, head, len);
 	return true;
 }
 
@@ -261,10 +260,11 @@ static bool verify_signature(struct ab_conn *conn, const struct ab_http_request 
 	}
 	rq->secret = ret->secret;
 	if (ret->result == AB_SIGN_REFUSED)
-		ab_exchange_unsigned(conn, ret->why);
+		ab_exchange_deny(conn, AB_FAULT_SIGNATURE, 403, ret->why);
 	else
-		ab_exchange_deny(conn, ret->result == AB_SIGN_MISSING ? AB_FAULT_MISSING
-								      : AB_FAULT_ABSENT);
+		ab_exchange_deny(
+			conn, ret->result == AB_SIGN_MISSING ? AB_FAULT_MISSING : AB_FAULT_ABSENT,
+			403, NULL);
 	return false;
 }
 
@@ -284,7 +284,8 @@ static bool renew_signature(struct ab_conn *conn, const struct ab_sign *sign,
 	if (swapped->request.head.body != AB_HTTP_NONE &&
 	    ab_swap_wants_body(vault, &rq->host, rq->port)) {
 		ab_swapped_fini(swapped);
-		ab_exchange_unsigned(conn, "another secret of this host may change its body");
+		ab_exchange_deny(conn, AB_FAULT_SIGNATURE, 403,
+				 "another secret of this host may change its body");
 		return false;
 	}
 	ab_http_write_authority(&host, hop);
@@ -399,7 +400,7 @@ static int judge_token(struct ab_conn *conn, const struct ab_http_request *head)
 		ab_token_request_fini(&asked);
 	}
 	if (secret < 0)
-		ab_exchange_deny_token(conn, why);
+		ab_exchange_deny(conn, AB_FAULT_TOKEN, 403, why);
 	return secret;
 }
 
@@ -428,7 +429,7 @@ bool ab_exchange_token(struct ab_conn *conn, const struct ab_http_request *head,
 		return false;
 	why = check_token_path(path, head);
 	if (why) {
-		ab_exchange_deny_token(conn, why);
+		ab_exchange_deny(conn, AB_FAULT_TOKEN, 403, why);
 		return true;
 	}
 	if (!rq->gathered) {
@@ -482,7 +483,7 @@ static bool trip(struct ab_conn *conn, int secret)
 {
 	if (secret < 0)
 		return false;
-	ab_exchange_deny(conn, ab_exchange_tripped(conn, secret));
+	ab_exchange_deny(conn, ab_exchange_tripped(conn, secret), 403, NULL);
 	return true;
 }
 
@@ -532,7 +533,7 @@ static bool judge_path(struct ab_conn *conn, const struct ab_http_request *head)
 	    ab_http_rules_judge(rules, &rq->host, rq->port, head->method.s, head->method.len,
 				rq->path, strlen(rq->path), &rule))
 		return true;
-	ab_exchange_deny(conn, AB_FAULT_RULE);
+	ab_exchange_deny(conn, AB_FAULT_RULE, 403, NULL);
 	return false;
 }
 
@@ -581,7 +582,7 @@ static bool check_swapped(struct ab_conn *conn, const struct ab_swapped *swapped
 	case AB_SWAP_MISSING:
 		break;
 	}
-	ab_exchange_deny(conn, fault_of(conn, swapped));
+	ab_exchange_deny(conn, fault_of(conn, swapped), 403, NULL);
 	return false;
 }
 
@@ -668,7 +669,7 @@ static bool filter_request_body(struct ab_conn *conn, struct ab_http_request *rq
 	if (!r->swap || !r->inspected || !ab_swap_wants_body(vault, &r->host, r->port))
 		return true;
 	if (ab_http_encoded(&rq->head)) {
-		ab_exchange_deny(conn, AB_FAULT_ENCODED);
+		ab_exchange_deny(conn, AB_FAULT_ENCODED, 403, NULL);
 		return false;
 	}
 	if (!ab_swap_body_keeps_length(r->swap) && !make_chunked(rq)) {

@@ -143,7 +143,8 @@ uint64_t ab_pass_bytes(const struct ab_pass *p, const struct ab_flow *flow);
 struct ab_exchange_request *ab_exchange_request_new(struct ab_conn *conn);
 void ab_exchange_done(struct ab_conn *conn);
 void ab_exchange_fail(struct ab_conn *conn, int status, const char *why);
-void ab_exchange_deny(struct ab_conn *conn, enum ab_fault fault);
+/* `why`: the detail of the reason, or NULL. */
+void ab_exchange_deny(struct ab_conn *conn, enum ab_fault fault, int status, const char *why);
 /* Deny it with this record. */
 void ab_exchange_deny_record(struct ab_conn *conn, struct ab_request_record *r);
 /* Deny it: its body contains another host's placeholder. */
@@ -152,10 +153,6 @@ void ab_exchange_trip(struct ab_conn *conn);
 enum ab_fault ab_exchange_tripped(struct ab_conn *conn, int owner);
 /* Answer it with these bytes, head and body, and close. */
 void ab_exchange_answer(struct ab_conn *conn, int status, const struct ab_buf *answer);
-/* Deny it: it asks for tokens, and gets none. */
-void ab_exchange_deny_token(struct ab_conn *conn, const char *why);
-/* Deny it: it cannot be signed. */
-void ab_exchange_unsigned(struct ab_conn *conn, const char *why);
 /* Deny it as malformed. */
 void ab_exchange_refuse(struct ab_conn *conn, int status, const char *why);
 /* Reset the connection: a response cannot be sent any more. */

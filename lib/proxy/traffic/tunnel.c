@@ -139,14 +139,6 @@ void ab_tunnel_finish(struct ab_conn *conn)
 	ab_conn_linger(conn);
 }
 
-static void put_socks_answer(struct ab_conn *conn, enum ab_socks_reply reply)
-{
-	uint8_t answer[10];
-
-	ab_socks_answer(reply, answer);
-	ab_buf_add(&conn->client.out, answer, sizeof(answer));
-}
-
 /* The reply depends on the door: HTTP, SOCKS or a reset. */
 static void record_and_reply(struct ab_conn *conn, struct ab_request_record *r,
 			     enum ab_socks_reply reply)
@@ -159,7 +151,7 @@ static void record_and_reply(struct ab_conn *conn, struct ab_request_record *r,
 	if (conn->door == AB_DOOR_CONNECT) {
 		ab_exchange_reply(&conn->client.out, conn->engine->ledger, r, r->status);
 	} else if (conn->door == AB_DOOR_SOCKS) {
-		put_socks_answer(conn, reply);
+		ab_socks_answer(&conn->client.out, reply);
 	} else {
 		ab_conn_close(conn, true);
 		return;
@@ -233,7 +225,7 @@ static void confirm_tunnel(struct ab_conn *conn)
 	if (conn->door == AB_DOOR_CONNECT)
 		ab_buf_add(&conn->client.out, established, sizeof(established) - 1);
 	else if (conn->door == AB_DOOR_SOCKS)
-		put_socks_answer(conn, AB_SOCKS_OK);
+		ab_socks_answer(&conn->client.out, AB_SOCKS_OK);
 	ab_tunnel_read_first(conn);
 }
 

@@ -2,6 +2,8 @@
 
 #include <assert.h>
 
+#include "proxy/io/ssh_text.h"
+
 /*
  * A query has one question, no answers, and in its additional section at most
  * one OPT record (RFC 6891); other records there are skipped. Names must not be
@@ -22,14 +24,9 @@ enum {
 	FLAG_CD = 0x0010,
 };
 
-struct reader {
-	const uint8_t *data;
-	size_t len, at;
-};
-
-static uint16_t get16(const uint8_t *p)
+static uint16_t read16(struct ab_ssh_reader *r)
 {
-	return (uint16_t)(p[0] << 8 | p[1]);
+	return (uint16_t)ab_ssh_number_of(r, 2);
 }
 
 /*
@@ -37,81 +34,77 @@ static uint16_t get16(const uint8_t *p)
  * name with a byte that is invalid in host names. A dot inside a label is such a
  * byte: "a.b" in one label is not the name a.b.
  */
-static bool read_name(struct reader *r, char ret_text[NAME_MAX_WIRE], size_t *ret_len)
+static bool read_name(struct ab_ssh_reader *r, char ret_text[NAME_MAX_WIRE], size_t *ret_len)
 {
-	size_t begin = r->at, n = 0;
+	size_t begin = r->left, n = 0;
 	bool clean = true;
 
 	for (;;) {
-		size_t label;
+		struct ab_ssh_text label = ab_ssh_bytes(r, ab_ssh_byte(r));
 
-		if (r->at >= r->len)
+		if (r->bad || label.len > LABEL_MAX || begin - r->left > NAME_MAX_WIRE)
 			return false;
-		label = r->data[r->at++];
-		if (label > LABEL_MAX || r->at + label > r->len ||
-		    r->at + label - begin > NAME_MAX_WIRE)
-			return false;
-		if (label == 0)
+		if (label.len == 0)
 			break;
 		if (n > 0)
 			ret_text[n++] = '.';
-		for (size_t i = 0; i < label; i++) {
-			clean = clean && ab_host_char(r->data[r->at]);
-			ret_text[n++] = (char)r->data[r->at++];
+		for (size_t i = 0; i < label.len; i++) {
+			clean = clean && ab_host_char(label.at[i]);
+			ret_text[n++] = (char)label.at[i];
 		}
 	}
 	*ret_len = clean ? n : 0;
 	return true;
 }
 
-static bool read_question(struct reader *r, struct ab_dns_query *q)
+static bool read_question(struct ab_ssh_reader *r, struct ab_dns_query *q)
 {
-	const uint8_t *begin = r->data + r->at;
 	char text[NAME_MAX_WIRE];
 	size_t n;
 
-	if (!read_name(r, text, &n) || r->len - r->at < 4)
+	q->question = r->at;
+	if (!read_name(r, text, &n))
 		return false;
-	q->type = get16(r->data + r->at);
-	q->rrclass = get16(r->data + r->at + 2);
-	r->at += 4;
-	q->question = begin;
-	q->question_len = (size_t)(r->data + r->at - begin);
+	q->type = read16(r);
+	q->rrclass = read16(r);
+	q->question_len = (size_t)(r->at - q->question);
 	q->is_host = ab_host_parse(text, n, &q->name, NULL) == 0 && q->name.kind == AB_HOST_NAME;
-	return true;
+	return !r->bad;
 }
 
 /* *ret_version: the EDNS version of an OPT record. */
-static bool read_additional(struct reader *r, struct ab_dns_query *q, uint8_t *ret_version)
+static bool read_additional(struct ab_ssh_reader *r, struct ab_dns_query *q, uint8_t *ret_version)
 {
-	bool root = r->at < r->len && r->data[r->at] == 0;
+	bool root = r->left && *r->at == 0;
 	char text[NAME_MAX_WIRE];
-	const uint8_t *p;
+	uint16_t type, size;
+	uint8_t version;
 	size_t n;
 
-	if (!read_name(r, text, &n) || r->len - r->at < 10)
+	if (!read_name(r, text, &n))
 		return false;
-	p = r->data + r->at;
-	n = get16(p + 8);
-	r->at += 10;
-	if (r->len - r->at < n)
-		return false;
-	r->at += n;
-	if (get16(p) != TYPE_OPT)
-		return true;
+	type = read16(r);
+	size = read16(r);
+	(void)ab_ssh_byte(r); /* the upper bits of a code */
+	version = ab_ssh_byte(r);
+	(void)read16(r); /* flags */
+	(void)ab_ssh_bytes(r, read16(r));
+	if (r->bad || type != TYPE_OPT)
+		return !r->bad;
 	if (q->edns || !root)
 		return false;
 	q->edns = true;
-	if (get16(p + 2) > UDP_LEAST)
-		q->udp_size = get16(p + 2);
-	*ret_version = p[5];
+	if (size > UDP_LEAST)
+		q->udp_size = size;
+	*ret_version = version;
 	return true;
 }
 
-static bool read_query(struct reader *r, struct ab_dns_query *q, uint8_t *ret_version)
+/* What follows the id and the flags. */
+static bool read_query(struct ab_ssh_reader *r, struct ab_dns_query *q, uint8_t *ret_version)
 {
-	unsigned questions = get16(r->data + 4), answers = get16(r->data + 6);
-	unsigned authority = get16(r->data + 8), more = get16(r->data + 10);
+	unsigned questions = read16(r), answers = read16(r);
+	unsigned authority = read16(r), more = read16(r);
 
 	if (questions != 1 || answers != 0 || authority != 0 || !read_question(r, q))
 		return false;
@@ -119,7 +112,7 @@ static bool read_query(struct reader *r, struct ab_dns_query *q, uint8_t *ret_ve
 	for (; more > 0; more--)
 		if (!read_additional(r, q, ret_version))
 			return false;
-	return r->at == r->len;
+	return ab_ssh_ended(r);
 }
 
 static int reject_query(const struct ab_dns_query *q, enum ab_dns_code code,
@@ -134,13 +127,13 @@ int ab_dns_parse(const uint8_t *msg, size_t len, struct ab_dns_query *ret,
 		 enum ab_dns_code *ret_code)
 {
 	struct ab_dns_query bare = { .udp_size = UDP_LEAST }, q;
-	struct reader r = { msg, len, HEADER };
+	struct ab_ssh_reader r = { .at = msg, .left = len };
 	uint8_t version = 0;
 
-	if (len < HEADER || get16(msg + 2) & FLAG_QR)
+	bare.id = read16(&r);
+	bare.flags = read16(&r);
+	if (len < HEADER || bare.flags & FLAG_QR)
 		return -1;
-	bare.id = get16(msg);
-	bare.flags = get16(msg + 2);
 	q = bare;
 	if (bare.flags & FLAG_OPCODE)
 		return reject_query(&bare, AB_DNS_NOTIMP, ret, ret_code);

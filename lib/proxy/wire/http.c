@@ -1,6 +1,7 @@
 #include "proxy/wire/http.h"
 
 #include "base/text/units.h"
+#include "base/text/words.h"
 
 enum {
 	ONCE = 1,    /* a second one makes the head malformed */
@@ -34,11 +35,9 @@ static const char *const unjudged[] = { "h2", "http", "tls" };
 
 bool ab_http_begins(struct ab_http_text s, const char *word)
 {
-	size_t i = 0;
+	size_t n = strlen(word);
 
-	while (word[i] && i < s.len && ab_lower(s.s[i]) == word[i])
-		i++;
-	return !word[i];
+	return s.len >= n && strncasecmp(s.s, word, n) == 0;
 }
 
 bool ab_http_is_exactly(struct ab_http_text s, const char *word)
@@ -53,13 +52,11 @@ bool ab_http_is(struct ab_http_text s, const char *word)
 
 bool ab_http_is_one(struct ab_http_text s, const char *words)
 {
-	size_t n;
+	const char *word;
 
-	for (; *words; words += n + (words[n] == ' ')) {
-		n = strcspn(words, " ");
-		if (s.len == n && strncasecmp(s.s, words, n) == 0)
+	for (size_t n; (word = ab_word_next(&words, &n));)
+		if (s.len == n && strncasecmp(s.s, word, n) == 0)
 			return true;
-	}
 	return false;
 }
 
@@ -74,6 +71,15 @@ bool ab_http_token(struct ab_http_text s)
 		if (!ab_http_tchar(s.s[i]))
 			return false;
 	return s.len > 0;
+}
+
+bool ab_http_status(struct ab_http_text s, int *ret)
+{
+	if (s.len != 3 || s.s[0] < '1' || s.s[0] > '9' || !ab_is_digit(s.s[1]) ||
+	    !ab_is_digit(s.s[2]))
+		return false;
+	*ret = (s.s[0] - '0') * 100 + (s.s[1] - '0') * 10 + s.s[2] - '0';
+	return true;
 }
 
 static int find_known(struct ab_http_text name)
@@ -215,17 +221,6 @@ static const char *add_field(struct ab_http_head *head, struct ab_http_text line
 	return f->id == AB_HTTP_CONNECTION ? add_options(head, f->value) : NULL;
 }
 
-static bool is_same_text(struct ab_http_text a, struct ab_http_text b)
-{
-	size_t i = 0;
-
-	if (a.len != b.len)
-		return false;
-	while (i < a.len && ab_lower(a.s[i]) == ab_lower(b.s[i]))
-		i++;
-	return i == a.len;
-}
-
 bool ab_http_encoded(const struct ab_http_head *head)
 {
 	/* The second is about each message in the body. */
@@ -312,7 +307,8 @@ const char *ab_http_bad_switch(const struct ab_http_response *rs, bool asked)
 bool ab_http_option(const struct ab_http_head *head, struct ab_http_text word)
 {
 	for (size_t i = 0; i < head->noptions; i++)
-		if (is_same_text(head->options[i], word))
+		if (head->options[i].len == word.len &&
+		    strncasecmp(head->options[i].s, word.s, word.len) == 0)
 			return true;
 	return false;
 }
@@ -418,7 +414,7 @@ ssize_t ab_http_read_response(struct ab_http_scan *scan, const void *data, size_
 {
 	ssize_t end = find_end(scan, data, len), r;
 	struct ab_http_head *head = &ret->head;
-	struct ab_http_text rest, line, status;
+	struct ab_http_text rest, line;
 
 	if (end <= 0)
 		return end ? reject_head(scan, 502, scan->why) : 0;
@@ -427,11 +423,8 @@ ssize_t ab_http_read_response(struct ab_http_scan *scan, const void *data, size_
 	line = take_line(&rest);
 	if (!take_version(ab_http_until(&line, ' '), &head->minor))
 		return reject_head(scan, 502, "not HTTP/1.0 or 1.1");
-	status = ab_http_until(&line, ' ');
-	if (status.len != 3 || status.s[0] < '1' || status.s[0] > '9' ||
-	    !ab_is_digit(status.s[1]) || !ab_is_digit(status.s[2]))
+	if (!ab_http_status(ab_http_until(&line, ' '), &ret->status))
 		return reject_head(scan, 502, "invalid status line");
-	ret->status = (status.s[0] - '0') * 100 + (status.s[1] - '0') * 10 + status.s[2] - '0';
 	ret->reason = line;
 	head->body = AB_HTTP_CLOSE;
 	r = read_fields(scan, rest, head);

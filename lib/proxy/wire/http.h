@@ -131,6 +131,7 @@ bool ab_http_begins(struct ab_http_text s, const char *word);  /* any case */
 struct ab_http_text ab_http_until(struct ab_http_text *rest, char c);
 bool ab_http_tchar(int c); /* may it be in a token? */
 bool ab_http_token(struct ab_http_text s);
+bool ab_http_status(struct ab_http_text s, int *ret); /* three digits */
 enum ab_http_name ab_http_name(struct ab_http_text name);
 /* The first field of that name, or NULL. */
 const struct ab_http_field *ab_http_find(const struct ab_http_head *head, const char *name);
@@ -167,6 +168,9 @@ struct ab_http_hop {
 };
 /* The value of Host. */
 void ab_http_write_authority(struct ab_buf *out, const struct ab_http_hop *hop);
+/* Is its head, as it would be written, no longer than one that is read? */
+bool ab_http_fits(const struct ab_http_request *rq);
+
 /* Is this field of a request sent on as it is? */
 bool ab_http_forwarded(const struct ab_http_head *head, const struct ab_http_field *f);
 void ab_http_write_request(struct ab_buf *out, const struct ab_http_request *rq,

@@ -56,39 +56,10 @@ static enum state read_name_byte(struct ab_http_chunks *c, uint8_t b)
 	return NAME;
 }
 
-static enum state read_trailer_byte(struct ab_http_chunks *c, uint8_t b)
-{
-	if (++c->line > AB_HTTP_TRAILERS_MAX)
-		return BAD;
-	switch ((enum state)c->state) {
-	case TRAILER:
-		if (b == '\r')
-			return LAST_LF;
-		c->name_len = 0;
-		return read_name_byte(c, b);
-	case NAME:
-		return read_name_byte(c, b);
-	case VALUE:
-		return b == '\r' ? VALUE_LF : is_text(b) ? VALUE : BAD;
-	case VALUE_LF:
-		return b == '\n' ? TRAILER : BAD;
-	case LAST_LF:
-		return b == '\n' ? OVER : BAD;
-	case SIZE:
-	case EXTENSION:
-	case SIZE_LF:
-	case DATA:
-	case DATA_CR:
-	case DATA_LF:
-	case OVER:
-	case BAD:
-		break;
-	}
-	return BAD;
-}
-
 static enum state next_state(struct ab_http_chunks *c, uint8_t b)
 {
+	if (c->state >= TRAILER && ++c->line > AB_HTTP_TRAILERS_MAX)
+		return BAD;
 	switch ((enum state)c->state) {
 	case SIZE:
 		return read_size_byte(c, b);
@@ -105,11 +76,18 @@ static enum state next_state(struct ab_http_chunks *c, uint8_t b)
 	case DATA_LF:
 		return b == '\n' ? SIZE : BAD;
 	case TRAILER:
+		if (b == '\r')
+			return LAST_LF;
+		c->name_len = 0;
+		return read_name_byte(c, b);
 	case NAME:
+		return read_name_byte(c, b);
 	case VALUE:
+		return b == '\r' ? VALUE_LF : is_text(b) ? VALUE : BAD;
 	case VALUE_LF:
+		return b == '\n' ? TRAILER : BAD;
 	case LAST_LF:
-		return read_trailer_byte(c, b);
+		return b == '\n' ? OVER : BAD;
 	case DATA:
 	case OVER:
 	case BAD:

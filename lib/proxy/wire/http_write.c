@@ -122,6 +122,15 @@ bool ab_http_forwarded(const struct ab_http_head *head, const struct ab_http_fie
 	return f->id != AB_HTTP_HOST && is_forwarded(head, f, head->upgrade);
 }
 
+bool ab_http_fits(const struct ab_http_request *rq)
+{
+	size_t total = rq->method.len + rq->target.len + sizeof("  HTTP/1.1\r\n\r\n");
+
+	for (size_t i = 0; i < rq->head.nfields; i++)
+		total += rq->head.fields[i].name.len + rq->head.fields[i].value.len + 4;
+	return total <= AB_HTTP_HEAD_MAX;
+}
+
 void ab_http_write_request(struct ab_buf *out, const struct ab_http_request *rq,
 			   const struct ab_http_hop *hop)
 {

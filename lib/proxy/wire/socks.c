@@ -73,10 +73,9 @@ ssize_t ab_socks_request(const uint8_t *data, size_t len, struct ab_socks_reques
 	return 4 + size + 2;
 }
 
-void ab_socks_answer(enum ab_socks_reply reply, uint8_t ret[10])
+void ab_socks_answer(struct ab_buf *out, enum ab_socks_reply reply)
 {
-	memset(ret, 0, 10);
-	ret[0] = VERSION;
-	ret[1] = (uint8_t)reply;
-	ret[3] = TYPE_IPV4;
+	const uint8_t answer[10] = { VERSION, (uint8_t)reply, 0, TYPE_IPV4 };
+
+	ab_buf_add(out, answer, sizeof(answer));
 }

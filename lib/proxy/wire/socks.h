@@ -5,6 +5,8 @@
  */
 #include "policy/values/host.h"
 
+struct ab_buf;
+
 enum ab_socks_reply {
 	AB_SOCKS_OK = 0,
 	AB_SOCKS_FAILURE = 1,
@@ -27,5 +29,5 @@ struct ab_socks_request {
 };
 ssize_t ab_socks_request(const uint8_t *data, size_t len, struct ab_socks_request *ret);
 
-/* The reply: 10 bytes, bound address all zero. */
-void ab_socks_answer(enum ab_socks_reply reply, uint8_t ret[10]);
+/* Add the reply: 10 bytes, bound address all zero. */
+void ab_socks_answer(struct ab_buf *out, enum ab_socks_reply reply);
