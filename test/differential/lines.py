@@ -3,7 +3,7 @@
 
     lines.py SEED COUNT CASES...
 
-COUNT of them are made up from pieces of which bash knows the outcome before
+First each piece by itself; COUNT are made up from pieces of which bash knows the outcome before
 anything runs; the others are the cases of the judge that can be compared: no
 branches (both sides of which we list, and of which bash takes one), no file
 that would have to be there.
@@ -19,7 +19,8 @@ QUOTED = ["'a b'", '"a b"', "''", '""', "'$x'", '"it\'s"', "'say \"x\"'", "'\\n'
           '"\\\\"', '"a\\"b"', "'*'", '"?"', "'a'\"b\"c", "\"a\"'b'", "a' 'b", "\\ ", "\\*", "\\'",
           '\\"', "a\\ b", "\\a", "\\\\", "\\$x", "\\;", "\\|", "$'a\\tb'", "$'\\x41'", "$'\\101'",
           "$'\\u00e9'", "$'it\\'s'", "$'\\e[0m'", '$"x y"', "'a\nb'", '"a\nb"', "a\\\nb", "'#'",
-          "a#b", "'`'"]
+          "a#b", "'`'", '"\\$v"', '"\\${v}"', '"\\`"', '"\\`echo a\\`"', '"\\$(echo a)"', '"\\\\$v"', "\\$v",
+          "\\\\$v", "'\\$v'", '"\\a"', '"a\\\nb"']
 BRACES = ["{a,b}", "x{a,b}y", "{a,b}{1,2}", "{1..3}", "{3..1}", "{a..c}", "{01..03}", "{1..7..3}",
           "{a,{b,c}}", "{a}", "{}", "{a,}", "{,a}x", "'{a,b}'", "{a,'b c'}", "x{1..2}{a,b}",
           "\\{a,b}", "{a\\,b,c}", "{a,b", "a,b}", "{1..a}", "{$v,b}", "${v}{1,2}", "-{x,y}=1"]
@@ -33,7 +34,9 @@ SUBSTITUTIONS = ["$(echo a)", '"$(echo a b)"', "$(echo a b)", "`echo a`", "$(pri
                  "$(printf '%s-' a b)", '"$(printf "a\\nb")"', "$(echo 'a  b')", '"$(echo "a  b")"',
                  "$(echo $(echo n))", "$(echo -n x)", "$(echo q)",
                  "x$(echo y)z", "$((1 + 2))", '"$((3 * 4))"', "$((7 % 4))", "$((2 * (3 + 4)))", "$(echo)",
-                 '"$(echo)"', "$(printf '\\x41')", "$(printf '%d' 7)", "$(echo {1,2})"]
+                 '"$(echo)"', "$(printf '\\x41')", "$(printf '%d' 7)", "$(echo {1,2})",
+                 "`echo \\`echo a\\``", "`echo \\\\$v`", "`echo \\$v`", "`echo \"\\$v\"`", '"`echo \\"a  b\\"`"',
+                 "`echo '\\\\'`"]
 GROUPS = [PLAIN, QUOTED, BRACES, PARAMS, SUBSTITUTIONS]
 NAMES = ["p", "q", "tool", "make", "node", "ls", "grep", "x-y", "x_y", "run.sh"]
 PREFIX = ["", "", "", "", "X=1 ", "X='a b' Y=$v ", "2>/dev/null ", ">out "]
@@ -105,7 +108,9 @@ def real(paths):
 
 def main():
     r = random.Random(int(sys.argv[1]))
-    lines = [SETUP + line(r) for _ in range(int(sys.argv[2]))]
+    # A line that we call unknown is not compared, so each piece is also in one that has to be known.
+    lines = [SETUP + "known " + text for pieces in GROUPS for text in pieces if text != "~x"]
+    lines += [SETUP + line(r) for _ in range(int(sys.argv[2]))]
     lines += real(sys.argv[3:])
     sys.stdout.write("".join(text + "\0" for text in lines))
 
