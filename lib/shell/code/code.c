@@ -37,10 +37,7 @@ bool ab_code_language(struct ab_text name, enum ab_language *ret)
 	const struct interpreter *found;
 
 	/* python3.11, lua5.4, php8 */
-	while (name.len > 0 && (name.s[name.len - 1] == '.' ||
-				(name.s[name.len - 1] >= '0' && name.s[name.len - 1] <= '9')))
-		name.len--;
-	found = AB_NAME_ROW(interpreters, AB_TABLE_LANGUAGES, name);
+	found = AB_NAME_ROW(interpreters, AB_TABLE_LANGUAGES, ab_text_trim(name, "0123456789."));
 	if (found)
 		*ret = found->language;
 	return found;

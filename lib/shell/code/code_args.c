@@ -135,7 +135,7 @@ static struct ab_field end_value(struct args_walk *w)
 	if (w->format)
 		clear_placeholders(&w->text);
 	f.text = (struct ab_text){ w->text.s ? w->text.s : "", w->text.len };
-	f.unknown = f.text.len && memchr(f.text.s, AB_UNKNOWN, f.text.len);
+	f.unknown = ab_text_has(f.text, AB_UNKNOWN);
 	f.splits = false;
 	if (code->verbatim != AB_NOT_VERBATIM && w->to > w->from) {
 		f.range.from = code->verbatim + w->from;

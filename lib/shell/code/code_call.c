@@ -37,7 +37,7 @@ struct ab_inner *ab_code_script(struct ab_code_reader *r, const struct ab_field 
 	inner->script = *script;
 	if (names_shell(script->text))
 		r->ret->traits |= AB_CODE_SHELL;
-	if (memmem(script->text.s, script->text.len, "<&", 2))
+	if (ab_text_contains(script->text, "<&"))
 		r->ret->traits |= AB_CODE_DUP;
 	return inner;
 }
@@ -153,7 +153,7 @@ static void read_perl_open(struct ab_code_reader *r, const struct ab_code_args *
 		ab_code_script(r, &a->v[2].text);
 	else if (a->len > 2 && is_write_mode(&mode))
 		ab_code_deed(r, "tee", &a->v[2].text);
-	else if (a->len == 2 && t.len > 1 && t.s[t.len - 1] == '|') {
+	else if (a->len == 2 && t.len > 1 && ab_text_ends(t, "|")) {
 		mode.text.len--;
 		ab_code_script(r, &mode);
 	} else if (a->len == 2 && t.len > 1 && (t.s[0] == '|' || t.s[0] == '>')) {
@@ -162,8 +162,7 @@ static void read_perl_open(struct ab_code_reader *r, const struct ab_code_args *
 		while (skip < t.len && (t.s[skip] == ' ' || t.s[skip] == '>'))
 			skip++;
 		file = mode;
-		file.text.s += skip;
-		file.text.len -= skip;
+		file.text = ab_text_rest(t, skip);
 		file.verbatim = AB_NOT_VERBATIM;
 		if (t.s[0] == '|')
 			ab_code_sink(r, &file, NULL);
@@ -309,8 +308,7 @@ static void read_open(struct ab_code_reader *r, const struct ab_code_args *a)
 
 	if (r->scan.language == AB_LANG_RUBY && file->text.len > 1 && file->text.s[0] == '|') {
 		script = *file;
-		script.text.s++;
-		script.text.len--;
+		script.text = ab_text_rest(file->text, 1);
 		script.verbatim = AB_NOT_VERBATIM;
 		ab_code_script(r, &script);
 	} else if (a->len > 1 && a->v[1].literal && is_write_mode(&a->v[1].text)) {

@@ -108,7 +108,7 @@ static struct ab_field make_field(struct ab_code_reader *r, const struct ab_toke
 
 	ab_code_value(&r->scan, t, &b);
 	f.text = (struct ab_text){ b.s ? b.s : "", b.len };
-	f.unknown = b.len && memchr(b.s, AB_UNKNOWN, b.len);
+	f.unknown = ab_text_has(f.text, AB_UNKNOWN);
 	f.taint = r->code->taint;
 	if (r->code->verbatim != AB_NOT_VERBATIM) {
 		f.range.from = r->code->verbatim + t->from;

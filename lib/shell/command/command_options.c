@@ -15,8 +15,7 @@ bool ab_opt_listed(const struct ab_opt_walk *w, const char *list)
 static void cut_value(struct ab_opt_walk *w, const struct ab_field *f, uint32_t from)
 {
 	w->value = *f;
-	w->value.text.s += from;
-	w->value.text.len -= from;
+	w->value.text = ab_text_rest(f->text, from);
 	if (w->value.verbatim != AB_NOT_VERBATIM)
 		w->value.verbatim += from;
 }
@@ -80,14 +79,13 @@ static __attribute__((noinline)) enum ab_opt read_long(struct ab_opt_walk *w,
 						       const struct ab_field *f)
 {
 	struct ab_text found;
-	const char *equals;
+	bool equals;
 
-	w->name = (struct ab_text){ f->text.s + 2, f->text.len - 2 };
-	equals = memchr(w->name.s, '=', w->name.len);
-	if (equals) {
-		w->name.len = (uint32_t)(equals - w->name.s);
+	w->name = ab_text_rest(f->text, 2);
+	w->name.len = ab_text_find(w->name, '=');
+	equals = w->name.len + 2 < f->text.len;
+	if (equals)
 		cut_value(w, f, w->name.len + 3);
-	}
 	found = find_long(&w->opts, w->name);
 	w->unsure = !found.len && !equals ? AB_UNKNOWN_LONG : AB_NO_UNKNOWN;
 	if (found.len && found.s[found.len - 1] == '=') {

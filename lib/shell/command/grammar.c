@@ -21,7 +21,7 @@ struct ab_opts ab_grammar(struct ab_text name)
 
 struct ab_opts ab_grammar_of(const char *name)
 {
-	return ab_grammar((struct ab_text){ name, (uint32_t)strlen(name) });
+	return ab_grammar(ab_text_of(name));
 }
 
 struct ab_opts ab_grammar_sub(const char *program, struct ab_text sub)

@@ -16,42 +16,20 @@ static uint32_t add_name(char *out, uint32_t len, struct ab_text name)
 
 uint32_t ab_files_join(struct ab_text folder, struct ab_text path, char *out)
 {
-	uint32_t len = 0, from = 0;
+	uint32_t len = 0;
 
 	if (path.len && path.s[0] != '/' && folder.len && !ab_text_is(folder, "/"))
 		memcpy(out, folder.s, len = folder.len);
-	for (uint32_t i = 0; i <= path.len; i++) {
-		if (i < path.len && path.s[i] != '/')
-			continue;
-		len = add_name(out, len, (struct ab_text){ path.s + from, i - from });
-		from = i + 1;
-	}
+	while (path.len)
+		len = add_name(out, len, ab_text_cut(&path, '/'));
 	return len;
-}
-
-/* Other names of a descriptor; reduces the name to the number. */
-static bool strip_descriptor(struct ab_text *name)
-{
-	static const char same[][22] = { "/proc/self/fd/", "/proc/thread-self/fd/" };
-
-	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
-		uint32_t len = (uint32_t)strlen(same[i]);
-
-		if (!ab_text_starts(*name, same[i]))
-			continue;
-		name->s += len;
-		name->len -= len;
-		return true;
-	}
-	return false;
 }
 
 uint32_t ab_files_clean(struct ab_text cwd, struct ab_text name, char out[static AB_FILE_NAME_MAX])
 {
-	static const struct ab_text descriptors = { "/dev/fd", 7 };
-
-	if (strip_descriptor(&name))
-		cwd = descriptors;
+	/* Other names of a descriptor. */
+	if (ab_text_skip(&name, "/proc/self/fd/") || ab_text_skip(&name, "/proc/thread-self/fd/"))
+		cwd = AB_TEXT("/dev/fd");
 	if (!name.len || (name.len == 1 && name.s[0] == AB_UNKNOWN) ||
 	    (size_t)cwd.len + name.len + 2 > AB_FILE_NAME_MAX)
 		return 0;
@@ -70,7 +48,7 @@ const struct ab_file *ab_files_next(const struct ab_simple *command, const struc
 	if (!len)
 		return NULL;
 	for (file = file ? file->next : command->files; file; file = file->next)
-		if (file->name.len == len && memcmp(file->name.s, clean, len) == 0)
+		if (ab_text_same(file->name, (struct ab_text){ clean, len }))
 			return file;
 	return NULL;
 }

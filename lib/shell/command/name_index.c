@@ -8,7 +8,7 @@ static uint32_t hash_name(struct ab_text name)
 	uint64_t number = ab_name_number(name);
 
 	if (name.len > 8)
-		number ^= ab_name_number((struct ab_text){ name.s + name.len - 8, 8 }) >> 1;
+		number ^= ab_name_number(ab_text_rest(name, name.len - 8)) >> 1;
 	return (uint32_t)(number * 0x9e3779b97f4a7c15u >> 48);
 }
 
@@ -26,12 +26,6 @@ const struct ab_name_slot *ab_name_find(struct ab_text name)
 		if (slot->len == name.len && memcmp(slot->name, name.s, name.len) == 0)
 			return slot;
 	}
-}
-
-/* Bytes of a version, as in python3.11 and lua5.4. */
-static bool is_version_byte(char c)
-{
-	return (c >= '0' && c <= '9') || c == '.' || c == '-';
 }
 
 /* Bytes that were not read may be any. */
@@ -87,16 +81,15 @@ static unsigned find_signs(const struct ab_simple *command)
 
 void ab_command_look_up(struct ab_simple *command)
 {
-	struct ab_text name = command->name, bare = name;
+	/* python3.11 and lua5.4 are also known without their versions. */
+	struct ab_text name = command->name, bare = ab_text_trim(name, "0123456789.-");
 	const struct ab_name_slot *slot = name.len ? ab_name_find(name) : NULL;
 
 	command->slot = command->bare_slot = slot;
 	command->tables = slot ? slot->tables : 0;
 	command->opts = ab_grammar_row(slot);
 	command->signs = find_signs(command);
-	while (bare.len > 1 && is_version_byte(bare.s[bare.len - 1]))
-		bare.len--;
-	if (bare.len != name.len) {
+	if (bare.len && bare.len != name.len) {
 		slot = command->bare_slot = ab_name_find(bare);
 		command->tables |= slot ? slot->tables : 0;
 	}

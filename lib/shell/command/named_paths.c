@@ -41,13 +41,6 @@ static uint32_t skip_to_blank(struct ab_text word, uint32_t at)
 	return at;
 }
 
-static bool ends_in_scheme(struct ab_text word, uint32_t colon, const char *scheme)
-{
-	uint32_t len = (uint32_t)strlen(scheme);
-
-	return colon >= len && memcmp(word.s + colon - len, scheme, len) == 0;
-}
-
 bool ab_named_next(struct ab_named_paths *n, struct ab_text *ret)
 {
 	const struct ab_text word = n->word;
@@ -62,7 +55,7 @@ bool ab_named_next(struct ab_named_paths *n, struct ab_text *ret)
 		if (slash && word.s[slash - 1] == ':' && slash + 1 < word.len &&
 		    word.s[slash + 1] == '/') {
 			/* A URL; what follows the host of file:// is a path. */
-			n->at = ends_in_scheme(word, slash - 1, "file")
+			n->at = ab_text_ends((struct ab_text){ word.s, slash }, "file:")
 					? slash + 2
 					: skip_to_blank(word, slash);
 			continue;

@@ -2,11 +2,6 @@
 
 #include "shell/syntax/name_table.h"
 
-static bool has_byte(struct ab_text t, char c)
-{
-	return t.len > 0 && memchr(t.s, c, t.len);
-}
-
 /* Entirely unknown, or ".." after an unknown part. */
 static bool is_unknown(struct ab_text t)
 {
@@ -76,22 +71,17 @@ static bool part_is(const struct ab_path *path, size_t at, struct ab_text name)
 {
 	struct ab_text part = path->part[at];
 
-	if (part.len == name.len && memcmp(part.s, name.s, name.len) == 0)
+	if (ab_text_same(part, name))
 		return true;
 	return path->pattern && !is_unknown(part) && ab_pattern_reaches(part, name);
 }
 
 static void add_parts(struct ab_path *path, struct ab_text text)
 {
-	uint32_t i = 0;
-
-	while (i < text.len) {
-		const char *from = text.s + i;
-		const char *end = memchr(from, '/', text.len - i);
-		struct ab_text part = { from, end ? (uint32_t)(end - from) : text.len - i };
+	while (text.len) {
+		struct ab_text part = ab_text_cut(&text, '/');
 		bool up = ab_text_is(part, "..");
 
-		i += part.len + 1;
 		if (part.len == 0 || ab_text_is(part, "."))
 			continue;
 		if (up && path->len == 0 && path->anchored)
@@ -99,7 +89,7 @@ static void add_parts(struct ab_path *path, struct ab_text text)
 		if (up && path->len > AB_PATH_PARTS) {
 			path->len--;
 		} else if (up && path->len > 0 &&
-			   !has_byte(path->part[path->len - 1], AB_UNKNOWN) &&
+			   !ab_text_has(path->part[path->len - 1], AB_UNKNOWN) &&
 			   !ab_text_is(path->part[path->len - 1], "..")) {
 			path->len--;
 		} else {
@@ -122,7 +112,7 @@ void ab_path_read(const struct ab_scene *scene, const struct ab_simple *command,
 	ret->empty = text.len == 0;
 	ret->anchored = text.len > 0 && text.s[0] == '/';
 	if (!cwd.s && scene->cwd)
-		cwd = (struct ab_text){ scene->cwd, (uint32_t)strlen(scene->cwd) };
+		cwd = ab_text_of(scene->cwd);
 	if (!ret->anchored && (text.len == 0 || text.s[0] != AB_UNKNOWN) && !ret->remote) {
 		ret->anchored = cwd.len > 0 && cwd.s[0] == '/';
 		add_parts(ret, cwd);
@@ -135,23 +125,19 @@ void ab_path_read(const struct ab_scene *scene, const struct ab_simple *command,
 static int compare_folder(const struct ab_path *path, size_t len, const char *folder,
 			  size_t *ret_depth)
 {
+	struct ab_text rest = ab_text_of(folder);
 	size_t at = 0;
 
-	for (const char *p = folder; *p;) {
-		size_t n = 0;
+	while (rest.len) {
+		struct ab_text name = ab_text_cut(&rest, '/');
 
-		while (*p == '/')
-			p++;
-		while (p[n] && p[n] != '/')
-			n++;
-		if (n == 0)
-			break;
+		if (name.len == 0)
+			continue;
 		if (at == len)
 			return 1;
-		if (at >= AB_PATH_PARTS || !part_is(path, at, (struct ab_text){ p, (uint32_t)n }))
+		if (at >= AB_PATH_PARTS || !part_is(path, at, name))
 			return -1;
 		at++;
-		p += n;
 	}
 	if (ret_depth)
 		*ret_depth = at;
@@ -177,7 +163,7 @@ static bool is_tree(const struct ab_path *path)
 	if (ab_text_starts(path->part[0], "lib"))
 		return true;
 	for (size_t i = 0; i < AB_COUNT(trees); i++)
-		if (part_is(path, 0, (struct ab_text){ trees[i], (uint32_t)strlen(trees[i]) }))
+		if (part_is(path, 0, ab_text_of(trees[i])))
 			return true;
 	return false;
 }
@@ -213,7 +199,7 @@ static enum ab_place get_place(const struct ab_scene *scene, const struct ab_pat
 	if (len == 2 && in_homes(path))
 		return AB_PLACE_ROOT;
 	if (len == 1)
-		return has_byte(path->part[0], AB_UNKNOWN) ? AB_PLACE_UNKNOWN : AB_PLACE_TOP;
+		return ab_text_has(path->part[0], AB_UNKNOWN) ? AB_PLACE_UNKNOWN : AB_PLACE_TOP;
 	return AB_PLACE_ORDINARY;
 }
 
@@ -312,7 +298,7 @@ bool ab_path_system(const struct ab_path *path)
 	    (ab_text_starts(path->part[0], "lib") && path->len > 1))
 		return true;
 	for (size_t i = 0; i < AB_COUNT(below); i++)
-		if (part_is(path, 0, (struct ab_text){ below[i], (uint32_t)strlen(below[i]) }))
+		if (part_is(path, 0, ab_text_of(below[i])))
 			return true;
 	return false;
 }
@@ -345,23 +331,22 @@ size_t ab_path_workspace(const struct ab_scene *scene, const struct ab_path *pat
 
 static bool has_names(const struct ab_path *path, size_t at, struct ab_text names)
 {
-	for (const char *p = names.s, *end = p + names.len; p < end; at++) {
-		const char *slash = memchr(p, '/', (size_t)(end - p));
-		struct ab_text name = { p, (uint32_t)((slash ? slash : end) - p) };
+	for (; names.len; at++) {
+		struct ab_text name;
 
-		if (!ab_path_may_have(path, at, *p))
+		if (!ab_path_may_have(path, at, names.s[0]))
 			return false;
-		if (has_byte(name, '*') ? !ab_pattern_reaches(name, path->part[at])
-					: !part_is(path, at, name))
+		name = ab_text_cut(&names, '/');
+		if (ab_text_has(name, '*') ? !ab_pattern_reaches(name, path->part[at])
+					   : !part_is(path, at, name))
 			return false;
-		p += name.len + (slash != NULL);
 	}
 	return true;
 }
 
 bool ab_path_has(const struct ab_path *path, size_t at, const char *names)
 {
-	return has_names(path, at, (struct ab_text){ names, (uint32_t)strlen(names) });
+	return has_names(path, at, ab_text_of(names));
 }
 
 bool ab_path_has_listed(const struct ab_path *path, size_t at, const char *list)

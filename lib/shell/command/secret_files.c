@@ -53,13 +53,6 @@ static const char endings[] = ".jks .kdbx .key .p12 .pem .pfx";
 /* Endings of `.env` files that are samples. */
 static const char samples[] = ".dist .example .sample .template";
 
-static bool ends_in(struct ab_text t, const char *end)
-{
-	size_t len = strlen(end);
-
-	return t.len >= len && memcmp(t.s + t.len - len, end, len) == 0;
-}
-
 enum { ENDING_MAX = sizeof(".template") - 1 };
 
 /* One of these endings, from the last dot on. */
@@ -91,11 +84,10 @@ static bool reaches_name(struct ab_text name)
 
 	while (i < name.len && !is_pattern_byte(name.s[i]))
 		i++;
-	if (i < 2 || i == name.len || name.s[i] == AB_UNKNOWN || ends_in(name, ".pub"))
+	if (i < 2 || i == name.len || name.s[i] == AB_UNKNOWN || ab_text_ends(name, ".pub"))
 		return false;
 	for (size_t k = 0; k < AB_COUNT(common); k++)
-		if (ab_pattern_reaches(name,
-				       (struct ab_text){ common[k], (uint32_t)strlen(common[k]) }))
+		if (ab_pattern_reaches(name, ab_text_of(common[k])))
 			return true;
 	return false;
 }
@@ -103,7 +95,7 @@ static bool reaches_name(struct ab_text name)
 /* cert.pem, fullchain.pem, ca.pem are public. */
 static bool is_certificate(struct ab_text name)
 {
-	return ends_in(name, ".pem") && !ab_contains_listed("key", name) &&
+	return ab_text_ends(name, ".pem") && !ab_contains_listed("key", name) &&
 	       (ab_contains_listed("cert chain public bundle", name) || ab_text_is(name, "ca.pem"));
 }
 
@@ -113,15 +105,15 @@ static bool is_secret_name(struct ab_text name)
 		return false;
 	if (may_be(name, NAME) &&
 	    (AB_LOOKUP_WORD(names, name) || is_env(name) || reaches_name(name)))
-		return !memchr(name.s, '\n', name.len);
+		return !ab_text_has(name, '\n');
 	return name.len > 4 && ends_in_one(name, endings) && !is_certificate(name) &&
-	       !memchr(name.s, ' ', name.len) && !memchr(name.s, '\n', name.len);
+	       !ab_text_has(name, ' ') && !ab_text_has(name, '\n');
 }
 
 /* In ~/.ssh everything except public keys and settings. */
 static bool is_ssh_secret(struct ab_text name)
 {
-	return !ends_in(name, ".pub") &&
+	return !ab_text_ends(name, ".pub") &&
 	       !ab_listed(
 		       "authorized_keys authorized_keys2 config config.d environment known_hosts known_hosts.old rc",
 		       name);
@@ -137,11 +129,9 @@ static bool is_secret_inside(struct ab_text folder, struct ab_text name)
 	if (ab_text_is(folder, ".ssh"))
 		return is_ssh_secret(name);
 	while ((item = ab_list_next(&list)).len > 0) {
-		const char *slash = memchr(item.s, '/', item.len);
-		struct ab_text want = { slash + 1, (uint32_t)(item.s + item.len - slash - 1) };
+		struct ab_text parent = ab_text_cut(&item, '/'), want = item;
 
-		item.len -= want.len + 1;
-		if (!ab_text_same(folder, item))
+		if (!ab_text_same(folder, parent))
 			continue;
 		if (want.s[want.len - 1] == '*' && name.len >= want.len - 1 &&
 		    memcmp(name.s, want.s, want.len - 1) == 0)
@@ -158,14 +148,9 @@ static bool is_secret_inside(struct ab_text folder, struct ab_text name)
 
 static void read_parts(struct ab_secret_folder *r, struct ab_text text, bool own)
 {
-	uint32_t i = 0;
+	while (text.len && !r->secret) {
+		struct ab_text part = ab_text_cut(&text, '/');
 
-	while (i < text.len && !r->secret) {
-		const char *end = memchr(text.s + i, '/', text.len - i);
-		struct ab_text part = { text.s + i,
-					end ? (uint32_t)(end - text.s) - i : text.len - i };
-
-		i += part.len + 1;
 		if (part.len == 0 || ab_text_is(part, "."))
 			continue;
 		if (ab_text_is(part, "..")) {
@@ -185,11 +170,10 @@ static void read_parts(struct ab_secret_folder *r, struct ab_text text, bool own
 /* Cut the last part off a path. */
 static struct ab_text cut_last_part(struct ab_text *path)
 {
-	const char *slash = memrchr(path->s, '/', path->len);
-	uint32_t from = slash ? (uint32_t)(slash + 1 - path->s) : 0;
-	struct ab_text part = { path->s + from, path->len - from };
+	struct ab_text part = ab_text_base(*path);
 
-	path->len = slash ? from - 1 : 0;
+	path->len -= part.len;
+	path->len -= path->len > 0;
 	return part;
 }
 
@@ -201,9 +185,7 @@ static void read_last_two(struct ab_secret_folder *r, struct ab_text path)
 	name = cut_last_part(&rest);
 	parent = cut_last_part(&rest);
 	if (name.len == 0 || name.s[0] == '.' || (parent.len && parent.s[0] == '.')) {
-		path.len -= (uint32_t)(parent.s - path.s);
-		path.s = parent.s;
-		read_parts(r, path, false);
+		read_parts(r, ab_text_rest(path, (uint32_t)(parent.s - path.s)), false);
 		return;
 	}
 	r->name = name;
@@ -262,25 +244,18 @@ bool ab_secret_for_sure(const struct ab_secret_folder *folder, struct ab_text pa
 
 bool ab_secret_tree(struct ab_text path)
 {
-	uint32_t parts = 0;
 	struct ab_text first = { 0 };
+	uint32_t parts = 0;
 
-	while (path.len > 1 && path.s[path.len - 1] == '/')
-		path.len--;
 	if (path.len == 0 || path.s[0] != '/')
 		return false;
-	for (uint32_t i = 0; i < path.len; i++)
-		if (path.s[i] == '/' && i + 1 < path.len && path.s[i + 1] != '/') {
-			const char *end = memchr(path.s + i + 1, '/', path.len - i - 1);
+	while (path.len) {
+		struct ab_text part = ab_text_cut(&path, '/');
 
-			if (parts++ == 0)
-				first = (struct ab_text){ path.s + i + 1,
-							  end ? (uint32_t)(end - path.s) - i - 1
-							      : path.len - i - 1 };
-		}
-	if (parts == 0)
-		return true;
-	return parts == 1 && ab_listed("etc home root", first);
+		if (part.len && parts++ == 0)
+			first = part;
+	}
+	return parts == 0 || (parts == 1 && ab_listed("etc home root", first));
 }
 
 bool ab_secret_in(struct ab_text cwd, struct ab_text path)

@@ -9,19 +9,16 @@ struct reader {
 	bool wrong;
 };
 
-static char peek_byte(struct reader *r)
-{
-	while (r->rest.len && strchr(" \t\n", r->rest.s[0])) {
-		r->rest.s++;
-		r->rest.len--;
-	}
-	return r->rest.len ? r->rest.s[0] : 0;
-}
-
 static void skip_byte(struct reader *r)
 {
-	r->rest.s++;
-	r->rest.len--;
+	r->rest = ab_text_rest(r->rest, 1);
+}
+
+static char peek_byte(struct reader *r)
+{
+	while (r->rest.len && strchr(" \t\n", r->rest.s[0]))
+		skip_byte(r);
+	return r->rest.len ? r->rest.s[0] : 0;
 }
 
 /* 12, 0x1f, 017; the whole text. */
@@ -53,9 +50,7 @@ static int64_t read_name(struct reader *r, struct ab_text name)
 		return 0;
 	}
 	t = v->text;
-	minus = t.len && t.s[0] == '-';
-	t.s += minus;
-	t.len -= minus;
+	minus = ab_text_skip(&t, "-");
 	if (!read_number(t, &n)) {
 		r->wrong = true;
 		return 0;
@@ -72,8 +67,7 @@ static int64_t read_operand(struct reader *r)
 
 	while (word.len < r->rest.len && ab_is_name_byte(word.s[word.len]))
 		word.len++;
-	r->rest.s += word.len;
-	r->rest.len -= word.len;
+	r->rest = ab_text_rest(r->rest, word.len);
 	if (!word.len)
 		r->wrong = true;
 	else if (word.s[0] >= '0' && word.s[0] <= '9')

@@ -64,16 +64,10 @@ bool ab_brace_found(const struct ab_part *parts)
 		if (!is_bare(p) || !t->len)
 			continue;
 		if (!open) {
-			const char *brace;
-
 			if (p->bytes && !(p->bytes & AB_BYTES_CODE))
 				continue;
-			brace = memchr(t->s, '{', t->len);
-
-			if (!brace)
-				continue;
-			open = true;
-			i = (uint32_t)(brace - t->s);
+			i = ab_text_find(*t, '{');
+			open = i < t->len;
 		}
 		for (; i < t->len; i++) {
 			separated |= t->s[i] == ',' || t->s[i] == '.';
@@ -286,18 +280,15 @@ static bool expand_sequence(struct expander *x, uint32_t from, uint32_t to, stru
 			return false;
 	}
 	for (;;) {
-		uint32_t len = 0;
+		uint32_t len = ab_text_find(rest, '.');
 
-		while (len < rest.len && rest.s[len] != '.')
-			len++;
 		if (n == 3 || !read_term((struct ab_text){ rest.s, len }, &v[n++]))
 			return false;
 		if (len == rest.len)
 			break;
 		if (len + 1 >= rest.len || rest.s[len + 1] != '.')
 			return false;
-		rest.s += len + 2;
-		rest.len -= len + 2;
+		rest = ab_text_rest(rest, len + 2);
 	}
 	if (n < 2 || v[0].number != v[1].number || (n == 3 && !v[2].number))
 		return false;
@@ -444,8 +435,7 @@ static bool extend_names(struct expander *x, struct ab_part *part)
 		memcpy(name + part->param.name.len, next->text.s, n);
 		part->param.name.s = name;
 		part->param.name.len += n;
-		next->text.s += n;
-		next->text.len -= n;
+		next->text = ab_text_rest(next->text, n);
 		next->range.to = UINT32_MAX;
 	}
 	return true;

@@ -38,8 +38,7 @@ static void add_text(struct ab_build *b, const struct ab_part *part, uint32_t fr
 
 static void add_variable(struct ab_build *b, const char *name)
 {
-	struct ab_text text = { name, (uint32_t)strlen(name) };
-	const struct ab_var *v = ab_vars_get(b->e->vars, text);
+	const struct ab_var *v = ab_vars_get(b->e->vars, ab_text_of(name));
 
 	if (v && !v->next)
 		ab_build_value(b, v->text, true, v->taint);
@@ -73,7 +72,7 @@ static uint32_t add_tilde(struct ab_build *b, const struct ab_part *part, uint32
 	else if (ab_text_is(user, "-"))
 		add_variable(b, "OLDPWD");
 	else if (ab_text_is(user, "root"))
-		ab_build_text(b, (struct ab_text){ "/root", 5 }, true, AB_NOT_VERBATIM, 0);
+		ab_build_text(b, AB_TEXT("/root"), true, AB_NOT_VERBATIM, 0);
 	else
 		ab_build_unknown(b, true, 0);
 	return to - from;
@@ -105,7 +104,6 @@ static void add_tildes(struct ab_build *b, const struct ab_part *part, uint32_t 
 	uint32_t from = 0;
 
 	for (;;) {
-		const char *colon;
 		uint32_t took;
 
 		if (at < t->len && t->s[at] == '~') {
@@ -118,10 +116,9 @@ static void add_tildes(struct ab_build *b, const struct ab_part *part, uint32_t 
 		}
 		if (!assignment || at >= t->len)
 			break;
-		colon = memchr(t->s + at, ':', t->len - at);
-		if (!colon)
+		at += ab_text_find(ab_text_rest(*t, at), ':') + 1;
+		if (at > t->len)
 			break;
-		at = (uint32_t)(colon - t->s) + 1;
 	}
 	if (from < t->len)
 		add_text(b, part, from, t->len, false, operand);
@@ -135,17 +132,13 @@ static void add_output(struct ab_build *b, const struct ab_data *output, bool qu
 		ab_build_unknown(b, quoted, 0);
 		return;
 	}
-	t = output->none ? (struct ab_text){ "", 0 } : output->text;
-	while (t.len && t.s[t.len - 1] == '\n')
-		t.len--;
-	ab_build_value(b, t, quoted, output->taint);
+	t = output->none ? AB_TEXT("") : output->text;
+	ab_build_value(b, ab_text_trim(t, "\n"), quoted, output->taint);
 }
 
 static void add_process(struct ab_build *b, const struct ab_data *output)
 {
-	static const char name[] = "/dev/fd/";
-
-	ab_build_text(b, (struct ab_text){ name, sizeof(name) - 1 }, true, AB_NOT_VERBATIM, 0);
+	ab_build_text(b, AB_TEXT("/dev/fd/"), true, AB_NOT_VERBATIM, 0);
 	ab_build_unknown(b, true, output ? output->taint : 0);
 	b->field.stream = output;
 }
@@ -296,6 +289,6 @@ void ab_eval_single(const struct ab_eval *e, const struct ab_shell_word *word, s
 	charge_round(e, word);
 	ab_build_parts(&b, word->parts, false, false);
 	if (!b.open)
-		ab_build_text(&b, (struct ab_text){ "", 0 }, true, AB_NOT_VERBATIM, 0);
+		ab_build_text(&b, AB_TEXT(""), true, AB_NOT_VERBATIM, 0);
 	*ret = b.field;
 }

@@ -183,7 +183,7 @@ void ab_build_text(struct ab_build *b, struct ab_text text, bool quoted, uint32_
 	append_text(b, text, verbatim, bytes);
 	if (!quoted && bytes & AB_BYTES_PATTERN)
 		mark_pattern(b, text);
-	if (bytes & AB_BYTES_UNKNOWN && memchr(text.s, AB_UNKNOWN, text.len)) {
+	if (bytes & AB_BYTES_UNKNOWN && ab_text_has(text, AB_UNKNOWN)) {
 		b->field.unknown = true;
 		b->field.splits |= !quoted && b->fields;
 	}
@@ -209,11 +209,6 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n';
 }
 
-static bool has_byte(struct ab_text t, char c)
-{
-	return c && t.len && memchr(t.s, c, t.len);
-}
-
 /*
  * Blanks of IFS around a separator belong to it; any other character of IFS
  * ends a field, even an empty one.
@@ -227,7 +222,7 @@ static void split_value(struct ab_build *b, struct ab_text value, struct ab_text
 	while (i < value.len && !b->over) {
 		uint32_t from = i;
 
-		while (i < value.len && !has_byte(ifs, value.s[i]))
+		while (i < value.len && !(value.s[i] && ab_text_has(ifs, value.s[i])))
 			i++;
 		if (i > from) {
 			add_run(b, (struct ab_text){ value.s + from, i - from }, false, taint);
@@ -250,8 +245,7 @@ static void split_value(struct ab_build *b, struct ab_text value, struct ab_text
 /* False: several values, or unknown. */
 static bool get_ifs(const struct ab_eval *e, struct ab_text *ret)
 {
-	static const struct ab_text name = { "IFS", 3 };
-	const struct ab_var *v = ab_vars_get(e->vars, name);
+	const struct ab_var *v = ab_vars_get(e->vars, AB_TEXT("IFS"));
 
 	if (!v || v->next || v->unknown)
 		return false;

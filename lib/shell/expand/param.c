@@ -17,11 +17,6 @@ struct pattern { /* special[i]: s[i] is * or ?, not quoted */
 	bool any; /* at least one is special */
 };
 
-static struct ab_text skip_bytes(struct ab_text t, uint32_t from)
-{
-	return (struct ab_text){ t.s + from, t.len - from };
-}
-
 static bool is_ascii(struct ab_text t)
 {
 	for (uint32_t i = 0; i < t.len; i++)
@@ -64,7 +59,7 @@ static bool read_pattern(struct ab_text *op, char end, struct pattern *ret)
 		ret->any |= ret->special[ret->len];
 		ret->s[ret->len++] = c;
 	}
-	*op = skip_bytes(*op, i);
+	*op = ab_text_rest(*op, i);
 	return !quote;
 }
 
@@ -99,7 +94,7 @@ static bool trim_value(struct ab_text value, struct ab_text op, struct ab_text *
 	bool longest = op.len > 1 && op.s[1] == op.s[0];
 	struct pattern p;
 
-	op = skip_bytes(op, 1 + longest);
+	op = ab_text_rest(op, 1 + longest);
 	if (value.len > VALUE_MAX || !read_pattern(&op, 0, &p) || (p.any && !is_ascii(value)))
 		return false;
 	*ret = value;
@@ -109,7 +104,7 @@ static bool trim_value(struct ab_text value, struct ab_text op, struct ab_text *
 
 		if (!matches_pattern(&p, cut))
 			continue;
-		*ret = front ? skip_bytes(value, n) : (struct ab_text){ value.s, value.len - n };
+		*ret = front ? ab_text_rest(value, n) : (struct ab_text){ value.s, value.len - n };
 		break;
 	}
 	return true;
@@ -126,11 +121,11 @@ static bool replace_text(struct ab_arena *arena, struct ab_text value, struct ab
 	size_t room;
 	char *s;
 
-	op = skip_bytes(op, 1 + (all || anchor));
+	op = ab_text_rest(op, 1 + (all || anchor));
 	if (!read_pattern(&op, '/', &a) || a.any || !a.len)
 		return false;
 	if (op.len) {
-		op = skip_bytes(op, 1);
+		op = ab_text_rest(op, 1);
 		if (!read_pattern(&op, 0, &b))
 			return false;
 	}
@@ -162,20 +157,15 @@ static bool replace_text(struct ab_arena *arena, struct ab_text value, struct ab
 
 static bool read_offset(struct ab_text *t, int64_t *ret)
 {
-	bool minus, any = false;
-	int64_t n = 0;
+	unsigned digits;
+	bool minus;
 
-	while (t->len && t->s[0] == ' ')
-		*t = skip_bytes(*t, 1);
-	minus = t->len && t->s[0] == '-';
-	*t = skip_bytes(*t, minus);
-	while (t->len && t->s[0] >= '0' && t->s[0] <= '9' && n < 1 << 24) {
-		n = n * 10 + (t->s[0] - '0');
-		any = true;
-		*t = skip_bytes(*t, 1);
-	}
-	*ret = minus ? -n : n;
-	return any && (!t->len || t->s[0] == ':');
+	while (ab_text_skip(t, " "))
+		;
+	minus = ab_text_skip(t, "-");
+	*ret = ab_read_digits(t, 10, 8, &digits);
+	*ret = minus ? -*ret : *ret;
+	return digits && (!t->len || t->s[0] == ':');
 }
 
 /* :offset :offset:length */
@@ -183,7 +173,7 @@ static bool cut_value(struct ab_text value, struct ab_text op, struct ab_text *r
 {
 	int64_t from, n;
 
-	op = skip_bytes(op, 1);
+	op = ab_text_rest(op, 1);
 	if (!is_ascii(value) || !read_offset(&op, &from))
 		return false;
 	if (from < 0)
@@ -195,7 +185,7 @@ static bool cut_value(struct ab_text value, struct ab_text op, struct ab_text *r
 	if (op.len) {
 		int64_t len;
 
-		op = skip_bytes(op, 1);
+		op = ab_text_rest(op, 1);
 		if (!read_offset(&op, &len) || op.len)
 			return false;
 		if (len < 0)
@@ -231,7 +221,7 @@ static bool change_case(struct ab_arena *arena, struct ab_text value, struct ab_
 static bool apply_operator(struct ab_arena *arena, struct ab_text value, struct ab_text op,
 			   struct ab_text *ret)
 {
-	if (!op.len || (value.len && memchr(value.s, AB_UNKNOWN, value.len)))
+	if (!op.len || ab_text_has(value, AB_UNKNOWN))
 		return false;
 	switch (op.s[0]) {
 	case '#':
@@ -275,13 +265,11 @@ static void read_field(const struct ab_field *f, struct value *ret)
 static void get_positional(const struct ab_eval *e, struct ab_text name, struct value *ret)
 {
 	const struct ab_fields *args = ab_vars_args(e->vars);
-	size_t n = 0;
+	unsigned digits;
+	size_t n = ab_read_digits(&name, 10, 4, &digits);
 
-	for (uint32_t i = 0; i < name.len; i++) {
-		if (name.s[i] < '0' || name.s[i] > '9' || n > 1000)
-			return;
-		n = n * 10 + (size_t)(name.s[i] - '0');
-	}
+	if (name.len)
+		return;
 	/* A field that may be several words shifts all that follow. */
 	for (size_t i = 0; args && i < args->len && i <= n; i++)
 		if (args->v[i].splits)
@@ -291,7 +279,7 @@ static void get_positional(const struct ab_eval *e, struct ab_text name, struct 
 	if (n < args->len)
 		read_field(&args->v[n], ret);
 	else
-		*ret = (struct value){ .known = true, .text = { "", 0 } };
+		*ret = (struct value){ .known = true, .text = AB_TEXT("") };
 }
 
 static size_t count_values(const struct ab_var *v)
@@ -327,19 +315,18 @@ static void get_variable(const struct ab_eval *e, struct ab_text name, struct va
 static void take_index(struct value *v, struct ab_text *op)
 {
 	const struct ab_fields *items = v->items;
-	size_t n = 0;
-	uint32_t i = 1;
+	struct ab_text rest = *op;
+	unsigned digits;
+	size_t n;
 
 	*v = (struct value){ 0 };
-	if (!op->s || op->len < 3 || op->s[0] != '[')
+	if (!ab_text_skip(&rest, "["))
 		return;
-	for (; i < op->len && op->s[i] >= '0' && op->s[i] <= '9'; i++)
-		n = n > 10000 ? n : n * 10 + (size_t)(op->s[i] - '0');
-	if (i == 1 || i == op->len || op->s[i] != ']')
+	n = ab_read_digits(&rest, 10, 8, &digits);
+	if (!digits || !ab_text_skip(&rest, "]"))
 		return;
-	op->s += i + 1;
-	op->len -= i + 1;
-	for (i = 0; items && i < items->len && i <= n; i++)
+	*op = rest;
+	for (size_t i = 0; items && i < items->len && i <= n; i++)
 		if (items->v[i].splits)
 			return;
 	if (items && n < items->len)
@@ -376,7 +363,7 @@ static void add_list(struct ab_build *b, const struct ab_field *v, size_t n, boo
 {
 	for (size_t i = 0; i < n && !b->over; i++) {
 		if (i && (joined || !b->fields))
-			ab_build_value(b, (struct ab_text){ " ", 1 }, true, 0);
+			ab_build_value(b, AB_TEXT(" "), true, 0);
 		else if (i)
 			ab_build_break(b);
 		ab_build_value(b, v[i].text, quoted, v[i].taint);
@@ -472,7 +459,7 @@ static void add_operand(struct ab_build *b, const struct ab_part *part, bool quo
 	if (part->param.word)
 		ab_build_parts(b, part->param.word->parts, quoted, true);
 	if (quoted)
-		ab_build_text(b, (struct ab_text){ "", 0 }, true, AB_NOT_VERBATIM, 0);
+		ab_build_text(b, AB_TEXT(""), true, AB_NOT_VERBATIM, 0);
 }
 
 enum state { EMPTY, FILLED, EITHER };
@@ -585,7 +572,7 @@ void ab_build_param(struct ab_build *b, const struct ab_part *part, bool quoted)
 			add_operand(b, part, quoted);
 			break;
 		case 1:
-			ab_build_value(b, (struct ab_text){ "", 0 }, quoted, 0);
+			ab_build_value(b, AB_TEXT(""), quoted, 0);
 			break;
 		default:
 			ab_build_unknown(b, quoted, 0);

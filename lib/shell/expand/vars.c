@@ -102,7 +102,7 @@ static const struct ab_var *make_value(struct ab_arena *arena, const char *text)
 	if (!text)
 		return NULL;
 	value = ab_arena_alloc(arena, sizeof(*value));
-	value->text = (struct ab_text){ text, (uint32_t)strlen(text) };
+	value->text = ab_text_of(text);
 	return value;
 }
 
@@ -136,9 +136,9 @@ struct ab_vars *ab_vars_new(struct ab_arena *arena, const char *home, const char
 	vars->left = &first->left;
 	first->left = SPEND_MAX;
 	/* With the hashes of the names. */
-	set_first(vars, (struct ab_text){ "IFS", 3 }, 0xcbaff94fu, &ifs);
-	set_first(vars, (struct ab_text){ "SHELL", 5 }, 0xbc2835a1u, &shell);
-	set_first(vars, (struct ab_text){ "HOME", 4 }, 0x10b8c84eu, make_value(arena, home));
+	set_first(vars, AB_TEXT("IFS"), 0xcbaff94fu, &ifs);
+	set_first(vars, AB_TEXT("SHELL"), 0xbc2835a1u, &shell);
+	set_first(vars, AB_TEXT("HOME"), 0x10b8c84eu, make_value(arena, home));
 	set_first(vars, pwd, PWD_HASH, make_value(arena, cwd));
 	if (cwd)
 		vars->folder = find_slot(vars->slots, SLOTS_FIRST, pwd, PWD_HASH);

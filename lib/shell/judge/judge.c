@@ -316,7 +316,7 @@ void ab_judge_text(struct ab_arena *arena, const struct ab_scene *scene, struct 
 	struct judge j = { .arena = arena, .scene = scene, .verdict = ret };
 	const struct ab_walk_events events = { reserve_place, judge_command, judge_hit, &j,
 					       judge_guess };
-	const char *zero = text.len ? memchr(text.s, '\0', text.len) : NULL;
+	const uint32_t zero = ab_text_find(text, '\0');
 	struct ab_text read = text;
 
 	*ret = (struct ab_judgement){
@@ -325,8 +325,8 @@ void ab_judge_text(struct ab_arena *arena, const struct ab_scene *scene, struct 
 	j.tail = &j.first;
 	if (read.len > AB_SHELL_TEXT_MAX)
 		read.len = AB_SHELL_TEXT_MAX;
-	if (zero && zero < text.s + read.len)
-		judge_nul_variants(&j, read, (uint32_t)(zero - text.s));
+	if (zero < read.len)
+		judge_nul_variants(&j, read, zero);
 	ab_parse(arena, read, &ret->script);
 	ab_walk_script(arena, scene, &events, read, &ret->script);
 	if (read.len < text.len)

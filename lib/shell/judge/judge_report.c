@@ -107,7 +107,7 @@ static char *put_verdict(char *to, enum ab_decision decision, const char *rule)
 	to += verdicts[decision].len;
 	if (!rule[0])
 		return PUT(to, "null");
-	return put_plain(to, (struct ab_text){ rule, (uint32_t)strlen(rule) });
+	return put_plain(to, ab_text_of(rule));
 }
 
 static void put_command(struct ab_buf *b, const struct ab_judged *c)

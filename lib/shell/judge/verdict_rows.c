@@ -40,7 +40,7 @@ void ab_row_text(struct ab_rows *r, struct ab_text text)
 
 void ab_row_words(struct ab_rows *r, const char *words)
 {
-	ab_row_text(r, (struct ab_text){ words, (uint32_t)strlen(words) });
+	ab_row_text(r, ab_text_of(words));
 }
 
 void ab_row_end(struct ab_rows *r, const struct ab_judged *verdict, bool decided)

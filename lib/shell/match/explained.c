@@ -70,7 +70,7 @@ bool ab_explains_output(struct ab_text option)
 	/* Without their dashes: nearly all options differ in the first byte. */
 	static const char begins[][7] = { "out",  "log",    "write", "dump",
 					  "save", "export", "dest",  "target" };
-	struct ab_text name = { option.s + 2, option.len - 2 };
+	struct ab_text name = ab_text_rest(option, 2);
 
 	if (option.len < 2 || option.s[0] != '-')
 		return false;

@@ -6,14 +6,13 @@
 /* find -exec: cut the path at its unknown part, which leaves the start path. */
 static bool cut_unknown_part(const struct ab_simple *command, struct ab_field *path)
 {
-	const char *end;
+	uint32_t end = ab_text_find(path->text, AB_UNKNOWN);
 
-	if (!command->via || (strcmp(command->via, "find") != 0 && strcmp(command->via, "fd") != 0))
+	if (!command->via ||
+	    (strcmp(command->via, "find") != 0 && strcmp(command->via, "fd") != 0) || end == 0 ||
+	    end == path->text.len)
 		return false;
-	end = memchr(path->text.s, AB_UNKNOWN, path->text.len);
-	if (!end || end == path->text.s)
-		return false;
-	path->text.len = (uint32_t)(end - path->text.s);
+	path->text.len = end;
 	path->unknown = false;
 	return true;
 }

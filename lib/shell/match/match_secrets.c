@@ -129,9 +129,8 @@ static bool is_secret_word(const struct ab_simple *command, const struct ab_secr
 		return false;
 	if (at > 1 && ab_listed(no_files, command->argv[at - 1].text))
 		return contains_secret(cwd, word);
-	prose = memchr(word->text.s, ' ', word->text.len) &&
-		(ab_explains_prose(command->argv[at - 1].text) ||
-		 ab_explained(command) == AB_EXPLAINED_TEXT);
+	prose = ab_text_has(word->text, ' ') && (ab_explains_prose(command->argv[at - 1].text) ||
+						 ab_explained(command) == AB_EXPLAINED_TEXT);
 	return !prose;
 }
 
@@ -159,7 +158,7 @@ static bool reads_option_file(const struct ab_opt_walk *w)
 		return false;
 	if (ab_opt_is(w, 'f', "file") || ab_opt_is(w, 0, "from-file"))
 		return true;
-	return w->what == AB_OPT_LONG && memchr(word->text.s, '=', word->text.len) &&
+	return w->what == AB_OPT_LONG && ab_text_has(word->text, '=') &&
 	       !ab_listed("include exclude glob iglob regexp expression", w->name);
 }
 
@@ -239,7 +238,7 @@ static size_t find_script(const struct ab_simple *command)
 		bool option = word.len > 1 && (word.s[0] == '-' || word.s[0] == '+');
 
 		if (option && word.s[0] == '-' && word.s[1] != '-')
-			script |= memchr(word.s, 'c', word.len) != NULL;
+			script |= ab_text_has(word, 'c');
 		else if (!option && script)
 			return i;
 	}
@@ -313,17 +312,11 @@ static void match_listed_files(const struct ab_simple *command, struct ab_hits *
 	    !ab_listed("afio bsdtar cpio pax rsync tar zip", command->name))
 		return;
 	ab_secret_folder(command->cwd, &cwd);
-	while (left.len) {
-		const char *end = memchr(left.s, '\n', left.len);
-		struct ab_text line = { left.s, end ? (uint32_t)(end - left.s) : left.len };
-
-		if (ab_secret_within(&cwd, line)) {
+	while (left.len)
+		if (ab_secret_within(&cwd, ab_text_cut(&left, '\n'))) {
 			ab_hit_add(hits, AB_RULE_CREDENTIAL_ACCESS, command->range);
 			return;
 		}
-		left.s += line.len + (end != NULL);
-		left.len -= line.len + (end != NULL);
-	}
 }
 
 /* LESSOPEN="echo /etc/shadow": the program opens the file that the text names. */
@@ -388,17 +381,13 @@ static bool input_is_secret(const struct ab_simple *command)
 /* "@FILE", "name=@FILE;type=x", "name=<FILE", "-" for standard input. */
 static bool payload_is_secret(const struct ab_simple *command, struct ab_text value, bool file)
 {
-	const char *at = memchr(value.s, '@', value.len);
-	const char *end;
+	uint32_t at = ab_text_find(value, '@');
 
-	if (!at && value.len > 0)
-		at = memmem(value.s, value.len, "=<", 2) ? memchr(value.s, '<', value.len) : NULL;
-	if (at) {
-		value.len -= (uint32_t)(at + 1 - value.s);
-		value.s = at + 1;
-		end = memchr(value.s, ';', value.len);
-		if (end)
-			value.len = (uint32_t)(end - value.s);
+	if (at == value.len && ab_text_contains(value, "=<"))
+		at = ab_text_find(value, '<');
+	if (at < value.len) {
+		value = ab_text_rest(value, at + 1);
+		value = ab_text_cut(&value, ';');
 	} else if (!file) {
 		return false;
 	}
@@ -441,7 +430,7 @@ static bool copies_out(const struct ab_simple *command)
 	if (command->argc < 3)
 		return false;
 	last = command->argv[command->argc - 1].text;
-	return memchr(last.s, ':', last.len) && names_secret(command, command->argc - 1);
+	return ab_text_has(last, ':') && names_secret(command, command->argc - 1);
 }
 
 static bool sends_secret(const struct sender *sender, const struct ab_simple *command)
@@ -506,7 +495,7 @@ static bool is_closed(const struct ab_scene *scene, const struct ab_simple *comm
 static bool names_closed(const struct ab_scene *scene, const struct ab_simple *command,
 			 const struct ab_field *word)
 {
-	const char *equals = word->text.len ? memchr(word->text.s, '=', word->text.len) : NULL;
+	const uint32_t equals = ab_text_find(word->text, '=');
 	struct ab_named_paths named;
 	struct ab_text path;
 
@@ -514,10 +503,8 @@ static bool names_closed(const struct ab_scene *scene, const struct ab_simple *c
 		return false;
 	if (word->text.s[0] != '-' && is_closed(scene, command, word, word->text))
 		return true;
-	if (equals &&
-	    is_closed(scene, command, word,
-		      (struct ab_text){ equals + 1,
-					(uint32_t)(word->text.s + word->text.len - equals - 1) }))
+	if (equals < word->text.len &&
+	    is_closed(scene, command, word, ab_text_rest(word->text, equals + 1)))
 		return true;
 	ab_named_begin(&named, word->text);
 	while (ab_named_next(&named, &path))
@@ -561,7 +548,7 @@ static void match_closed(const struct ab_scene *scene, const struct ab_simple *c
 		if ((below || leaves_folder(&command->argv[i])) &&
 		    names_closed(scene, command, &command->argv[i]) &&
 		    !(ab_explains_prose(command->argv[i - 1].text) &&
-		      memchr(command->argv[i].text.s, ' ', command->argv[i].text.len))) {
+		      ab_text_has(command->argv[i].text, ' '))) {
 			ab_hit_because(hits, AB_RULE_CREDENTIAL_ACCESS, command->argv[i].range,
 				       reason);
 			return;

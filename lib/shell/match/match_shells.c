@@ -33,9 +33,7 @@ static const struct runner runners[] = {
 
 static const struct runner *find_runner(struct ab_text name)
 {
-	while (name.len > 1 && strchr("0123456789.-", name.s[name.len - 1]))
-		name.len--;
-	return AB_NAME_ROW(runners, AB_TABLE_RUNNERS, name);
+	return AB_NAME_ROW(runners, AB_TABLE_RUNNERS, ab_text_trim(name, "0123456789.-"));
 }
 
 struct call {
@@ -235,9 +233,9 @@ static void match_file(const struct ab_simple *command, struct ab_hits *hits)
 	struct ab_text name = command->argv[0].text;
 	const struct ab_data *known;
 
-	if (!memchr(name.s, '/', name.len))
+	if (!ab_text_has(name, '/'))
 		return;
-	if (name.len > 3 && memcmp(name.s + name.len - 3, ".sh", 3) == 0) {
+	if (name.len > 3 && ab_text_ends(name, ".sh")) {
 		judge_file(command, &command->argv[0], hits);
 		return;
 	}
@@ -300,11 +298,7 @@ static void match_words(const struct ab_simple *command, struct ab_hits *hits)
 
 static struct ab_text cut_first_word(struct ab_text t)
 {
-	uint32_t i = 0;
-
-	while (i < t.len && t.s[i] != ' ')
-		i++;
-	return ab_text_base((struct ab_text){ t.s, i });
+	return ab_text_base(ab_text_cut(&t, ' '));
 }
 
 /* -c of nc takes a command or, in other versions, means TLS; then a host follows. */
@@ -363,18 +357,13 @@ static bool xterm_shows(const struct ab_simple *command)
 	return false;
 }
 
-static bool contains_text(struct ab_text t, const char *s)
-{
-	return memmem(t.s, t.len, s, strlen(s));
-}
-
 /* s |& getline c, then c |& getline: it reads a command and runs it. */
 static bool runs_answer(struct ab_text code)
 {
 	const char *first = memmem(code.s, code.len, "|& getline ", 11);
-	size_t rest = first ? (size_t)(code.s + code.len - first) - 1 : 0;
 
-	return first && memmem(first + 1, rest, "|& getline", 10);
+	return first &&
+	       ab_text_contains(ab_text_rest(code, (uint32_t)(first + 1 - code.s)), "|& getline");
 }
 
 /* awk opens sockets as files below /inet/. */
@@ -382,9 +371,10 @@ static bool awk_connects(const struct ab_simple *command)
 {
 	const struct ab_field *code = ab_code_find(command, AB_LANG_AWK);
 
-	return code && contains_text(code->text, "/inet/") &&
-	       (contains_text(code->text, "system(") || contains_text(code->text, "| getline") ||
-		contains_text(code->text, "|getline") || runs_answer(code->text));
+	return code && ab_text_contains(code->text, "/inet/") &&
+	       (ab_text_contains(code->text, "system(") ||
+		ab_text_contains(code->text, "| getline") ||
+		ab_text_contains(code->text, "|getline") || runs_answer(code->text));
 }
 
 static bool code_connects(const struct ab_simple *command, enum ab_language language,
@@ -408,8 +398,8 @@ static bool connector_runs(const struct ab_simple *command)
 /* Connections of the machine with itself, to look whether a port is open. */
 static bool is_local_address(struct ab_text file)
 {
-	return file.len > 9 && ab_starts_listed("localhost/ 127. ::1/ 0.0.0.0/",
-						(struct ab_text){ file.s + 9, file.len - 9 });
+	return file.len > 9 &&
+	       ab_starts_listed("localhost/ 127. ::1/ 0.0.0.0/", ab_text_rest(file, 9));
 }
 
 /* `: >/dev/tcp/h/22` looks whether a port is open, and sends nothing. */

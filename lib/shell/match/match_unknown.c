@@ -50,13 +50,11 @@ static void match_protected(const struct ab_scene *scene, const struct ab_simple
 			    size_t at, struct ab_hits *hits)
 {
 	struct ab_field file = command->argv[at];
-	const char *equals = memchr(file.text.s, '=', file.text.len);
+	uint32_t equals = ab_text_find(file.text, '=');
 	struct ab_path path;
 
-	if (file.text.len > 2 && file.text.s[0] == '-' && equals) {
-		file.text.len -= (uint32_t)(equals + 1 - file.text.s);
-		file.text.s = equals + 1;
-	}
+	if (file.text.len > 2 && file.text.s[0] == '-' && equals < file.text.len)
+		file.text = ab_text_rest(file.text, equals + 1);
 	ab_path_read(scene, command, &file, &path);
 	if (ab_write_is_protected(scene, &path))
 		ab_hit_because(hits, AB_RULE_PERSISTENCE, file.range,
@@ -75,7 +73,7 @@ static void match_files(const struct ab_scene *scene, const struct ab_simple *co
 		bool output;
 
 		if ((!ab_names_path(word) && !ab_explains_output(before)) ||
-		    (ab_explains_prose(before) && memchr(word->text.s, ' ', word->text.len)))
+		    (ab_explains_prose(before) && ab_text_has(word->text, ' ')))
 			continue;
 		output = ab_explains_output(word->text.s[0] == '-' ? word->text : before);
 		if (output && scene->deny_write)
@@ -235,16 +233,11 @@ static void match_glued_name(const struct ab_scene *scene, const struct ab_simpl
 			     struct ab_hits *hits)
 {
 	struct ab_text word = command->argv[0].text;
-	const char *slash = word.len > 2 && ab_names_path(&command->argv[0])
-				    ? memchr(word.s, '/', word.len)
-				    : NULL;
-	uint32_t at = slash ? (uint32_t)(slash - word.s) : 0;
+	uint32_t at = ab_text_find(word, '/');
 
-	if (at == 0 || at > 2 || word.s[0] == '.' || word.s[0] == '~')
+	if (at == 0 || at > 2 || at == word.len || word.s[0] == '.' || word.s[0] == '~')
 		return;
-	word.s += at;
-	word.len -= at;
-	if (may_harm(scene, command, &command->argv[0], word, false))
+	if (may_harm(scene, command, &command->argv[0], ab_text_rest(word, at), false))
 		ab_hit_because(
 			hits, AB_RULE_UNKNOWN_PROGRAM, command->argv[0].range,
 			"Looks like a command for a pager or an editor that writes a system file.");

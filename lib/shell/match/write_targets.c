@@ -154,11 +154,8 @@ static void report_dd_file(const struct ab_simple *command, ab_write_targets_fn 
 	for (size_t i = 1; i < command->argc; i++) {
 		struct ab_field file = command->argv[i];
 
-		if (!ab_text_starts(file.text, "of="))
-			continue;
-		file.text.s += 3;
-		file.text.len -= 3;
-		fn(arg, AB_WRITTEN_CONTENT, &file);
+		if (ab_text_skip(&file.text, "of="))
+			fn(arg, AB_WRITTEN_CONTENT, &file);
 	}
 }
 
@@ -178,9 +175,9 @@ static void report_tar_files(const struct ab_simple *command, ab_write_targets_f
 		return;
 	old = &command->argv[1];
 	if (old->text.len > 0 && old->text.s[0] != '-') {
-		makes = memchr(old->text.s, 'c', old->text.len);
-		unpacks = memchr(old->text.s, 'x', old->text.len);
-		if (memchr(old->text.s, 'f', old->text.len) && command->argc > 2)
+		makes = ab_text_has(old->text, 'c');
+		unpacks = ab_text_has(old->text, 'x');
+		if (ab_text_has(old->text, 'f') && command->argc > 2)
 			archive = command->argv[2];
 		operand = 1;
 	}
@@ -207,16 +204,13 @@ static void report_git_files(const struct ab_simple *command, ab_write_targets_f
 	bool unsafe = false;
 
 	for (size_t i = 1; i < command->argc; i++) {
-		const struct ab_field *word = &command->argv[i];
+		struct ab_field word = command->argv[i];
 
-		unsafe |= ab_field_is(word, "--unsafe-paths");
-		if (ab_field_is(word, "--directory") && i + 1 < command->argc)
+		unsafe |= ab_field_is(&word, "--unsafe-paths");
+		if (ab_field_is(&word, "--directory") && i + 1 < command->argc)
 			folder = command->argv[i + 1];
-		if (!ab_text_starts(word->text, "--directory="))
-			continue;
-		folder = *word;
-		folder.text.s += 12;
-		folder.text.len -= 12;
+		if (ab_text_skip(&word.text, "--directory="))
+			folder = word;
 	}
 	if (unsafe && folder.text.s)
 		fn(arg, AB_WRITTEN_CONTENT, &folder);

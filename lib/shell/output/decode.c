@@ -145,12 +145,8 @@ static bool add_class(struct set *set, struct ab_text *t)
 	};
 
 	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
-		size_t len = strlen(classes[i].name);
-
-		if (!ab_text_starts(*t, classes[i].name))
+		if (!ab_text_skip(t, classes[i].name))
 			continue;
-		t->s += len;
-		t->len -= (uint32_t)len;
 		for (const char *p = classes[i].ranges; *p; p += 2)
 			if (!add_range(set, (unsigned char)p[0], (unsigned char)p[1]))
 				return false;
@@ -163,11 +159,11 @@ static bool add_class(struct set *set, struct ab_text *t)
 static bool take_byte(struct ab_text *t, unsigned char *ret)
 {
 	static const char letters[] = "abfnrtv\\", codes[] = "\a\b\f\n\r\t\v\\";
-	unsigned char c = (unsigned char)*t->s++;
+	unsigned char c = (unsigned char)*t->s;
 	unsigned n, digits;
 	int d;
 
-	t->len--;
+	*t = ab_text_rest(*t, 1);
 	*ret = c;
 	if (c & 0x80)
 		return false;
@@ -176,8 +172,7 @@ static bool take_byte(struct ab_text *t, unsigned char *ret)
 	d = find_digit(letters, *t->s);
 	if (d >= 0) {
 		*ret = (unsigned char)codes[d];
-		t->s++;
-		t->len--;
+		*t = ab_text_rest(*t, 1);
 		return true;
 	}
 	n = ab_read_digits(t, 8, 3, &digits);
@@ -200,12 +195,8 @@ static bool read_set(struct ab_text t, struct set *ret)
 		if (!take_byte(&t, &from))
 			return false;
 		to = from;
-		if (t.len > 1 && t.s[0] == '-') {
-			t.s++;
-			t.len--;
-			if (!take_byte(&t, &to))
-				return false;
-		}
+		if (t.len > 1 && ab_text_skip(&t, "-") && !take_byte(&t, &to))
+			return false;
 		if (!add_range(ret, from, to))
 			return false;
 	}

@@ -69,8 +69,7 @@ static bool add_escape(struct ab_output *out, struct ab_text *t, enum escapes ho
 		ab_output_byte(out, '\\');
 		ab_output_byte(out, c);
 	}
-	t->s += t->len > 0;
-	t->len -= t->len > 0;
+	*t = ab_text_rest(*t, t->len > 0);
 	return true;
 }
 
@@ -153,17 +152,13 @@ static bool read_directive(struct ab_text *t, struct directive *ret)
 		ret->zero |= *t->s == '0';
 	}
 	ret->width = ab_read_digits(t, 10, 4, &n);
-	if (t->len && *t->s == '.') {
-		t->s++;
-		t->len--;
-		ret->precise = true;
+	ret->precise = ab_text_skip(t, ".");
+	if (ret->precise)
 		ret->precision = ab_read_digits(t, 10, 4, &n);
-	}
 	if (!t->len || ret->width > WIDTH_MAX || !*t->s || !strchr("sbcdiuxXoq%", *t->s))
 		return false;
 	ret->kind = *t->s;
-	t->s++;
-	t->len--;
+	*t = ab_text_rest(*t, 1);
 	return true;
 }
 
@@ -172,11 +167,8 @@ static void add_padded(struct ab_output *out, const struct directive *d, struct 
 	uint32_t pad = d->width > t.len ? d->width - t.len : 0;
 	bool number = !strchr("sbcq", d->kind);
 
-	if (!d->left && d->zero && number && t.len && t.s[0] == '-') {
+	if (!d->left && d->zero && number && ab_text_skip(&t, "-"))
 		ab_output_byte(out, '-');
-		t.s++;
-		t.len--;
-	}
 	for (uint32_t i = 0; i < pad && !d->left; i++)
 		ab_output_byte(out, d->zero && number ? '0' : ' ');
 	ab_output_add(out, t.s, t.len);
@@ -194,8 +186,7 @@ static bool read_integer(struct ab_text t, int64_t *ret)
 		*ret = t.s[1];
 		return true;
 	}
-	t.s += minus;
-	t.len -= minus;
+	t = ab_text_rest(t, minus);
 	base = ab_read_base(&t);
 	*ret = ab_read_digits(&t, base, base == 16 ? 7 : 9, &n);
 	*ret = minus ? -*ret : *ret;

@@ -82,7 +82,7 @@ static bool print_pwd(struct ab_output *out, const struct ab_simple *command)
 	if (command->argc > 1 || !command->cwd.len)
 		return ab_output_only(out, 0);
 	ab_output_add(out, command->cwd.s, command->cwd.len);
-	out->unknown |= memchr(command->cwd.s, AB_UNKNOWN, command->cwd.len) != NULL;
+	out->unknown |= ab_text_has(command->cwd, AB_UNKNOWN);
 	ab_output_byte(out, '\n');
 	return true;
 }
@@ -290,9 +290,7 @@ static bool print_mktemp(struct ab_output *out, const struct ab_simple *command)
 				return ab_output_only(out, 0);
 			continue;
 		}
-		pattern = w.value.text;
-		while (pattern.len && pattern.s[pattern.len - 1] == 'X')
-			pattern.len--;
+		pattern = ab_text_trim(w.value.text, "X");
 	}
 	ab_output_add(out, pattern.s, pattern.len);
 	ab_output_unknown(out);

@@ -7,18 +7,13 @@
  * order.
  */
 #include "base/base.h"
+#include "shell/syntax/text.h"
 
 struct ab_data;
 
 /* Bytes [from, to) of the text. */
 struct ab_span {
 	uint32_t from, to;
-};
-
-/* Borrowed bytes, not terminated. */
-struct ab_text {
-	const char *s;
-	uint32_t len;
 };
 
 /* The value of a digit in a base up to 16; 99: not a digit. */
@@ -50,8 +45,7 @@ static inline unsigned ab_read_base(struct ab_text *t)
 		return 10;
 	if (t->len == 2 || (t->s[1] | 32) != 'x')
 		return 8;
-	t->s += 2;
-	t->len -= 2;
+	*t = ab_text_rest(*t, 2);
 	return 16;
 }
 

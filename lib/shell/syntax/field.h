@@ -65,42 +65,6 @@ static inline bool ab_field_has(const struct ab_field *f, unsigned bytes)
 	return !f->bytes || f->bytes & bytes;
 }
 
-/* Compare the first byte before anything else: most texts differ there. */
-static inline bool ab_text_is(struct ab_text t, const char *s)
-{
-	size_t len;
-
-	if (t.len == 0 || t.s[0] != s[0])
-		return t.len == 0 && s[0] == '\0';
-	len = strlen(s);
-	return t.len == len && memcmp(t.s, s, len) == 0;
-}
-
-static inline bool ab_text_starts(struct ab_text t, const char *s)
-{
-	size_t len;
-
-	if (t.len == 0 || t.s[0] != s[0])
-		return s[0] == '\0';
-	len = strlen(s);
-	return t.len >= len && memcmp(t.s, s, len) == 0;
-}
-
-static inline bool ab_text_same(struct ab_text a, struct ab_text b)
-{
-	return a.len == b.len && memcmp(a.s, b.s, a.len) == 0;
-}
-
-/* The last part of a path. */
-static inline struct ab_text ab_text_base(struct ab_text path)
-{
-	const char *slash = path.len ? memrchr(path.s, '/', path.len) : NULL;
-
-	if (!slash)
-		return path;
-	return (struct ab_text){ slash + 1, (uint32_t)(path.s + path.len - slash - 1) };
-}
-
 /* The bytes [from, to) of a field. Looks only at these: a long text has many parts. */
 static inline struct ab_field ab_field_part(const struct ab_field *f, uint32_t from, uint32_t to)
 {
@@ -109,7 +73,7 @@ static inline struct ab_field ab_field_part(const struct ab_field *f, uint32_t f
 	part.text = (struct ab_text){ f->text.s + from, to - from };
 	if (part.verbatim != AB_NOT_VERBATIM)
 		part.verbatim += from;
-	part.unknown = to > from && memchr(part.text.s, AB_UNKNOWN, to - from);
+	part.unknown = ab_text_has(part.text, AB_UNKNOWN);
 	return part;
 }
 

@@ -20,7 +20,7 @@ static const char programs[] =
 static bool is_own_alias(const struct ab_field *value)
 {
 	return value->text.len && value->text.s[0] != AB_UNKNOWN && value->text.s[0] != '!' &&
-	       !memmem(value->text.s, value->text.len, "-c", 2);
+	       !ab_text_contains(value->text, "-c");
 }
 
 /* `git config KEY VALUE`, `git config set KEY VALUE`. Other keys do no harm. */
@@ -47,7 +47,7 @@ static bool has_extension(struct ab_text name)
 	while (dot > 0 && name.len - dot < 6 && name.s[dot - 1] != '.')
 		dot--;
 	return dot > 1 && dot < name.len && name.s[dot - 1] == '.' && ab_is_letter(name.s[dot]) &&
-	       ab_is_letter(name.s[dot - 2]) && !memchr(name.s + dot, '/', name.len - dot);
+	       ab_is_letter(name.s[dot - 2]) && !ab_text_has(ab_text_rest(name, dot), '/');
 }
 
 static bool is_path(const struct ab_field *f)
@@ -89,13 +89,9 @@ static const char looks[] =
 
 static bool is_look(struct ab_text setting)
 {
-	const char *equals = memchr(setting.s, '=', setting.len);
-
 	if (ab_text_is(setting, "core.pager=cat") || ab_text_is(setting, "core.pager="))
 		return true;
-	if (equals)
-		setting.len = (uint32_t)(equals - setting.s);
-	return ab_matches_listed(looks, setting, true);
+	return ab_matches_listed(looks, ab_text_cut(&setting, '='), true);
 }
 
 static void match_subcommand(const struct ab_simple *command, size_t at, bool plain,

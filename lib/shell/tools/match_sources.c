@@ -50,23 +50,14 @@ static bool is_unusual_address(struct ab_text t)
 
 	if (!scheme)
 		return false;
-	host.s = scheme + 3;
-	host.len = (uint32_t)(t.s + t.len - host.s);
-	for (uint32_t i = 0; i < host.len; i++)
-		if (strchr("/?#", host.s[i])) {
-			host.len = i;
-			break;
-		}
+	host = ab_text_rest(t, (uint32_t)(scheme + 3 - t.s));
+	for (const char *end = "/?#"; *end; end++)
+		host = ab_text_cut(&host, *end);
+	host = ab_text_cut(&host, AB_UNKNOWN);
 	at = memrchr(host.s, '@', host.len);
-	if (at) {
-		host.len -= (uint32_t)(at + 1 - host.s);
-		host.s = at + 1;
-	}
-	for (uint32_t i = 0; i < host.len; i++)
-		if (host.s[i] == ':') {
-			host.len = i;
-			break;
-		}
+	if (at)
+		host = ab_text_rest(host, (uint32_t)(at + 1 - host.s));
+	host = ab_text_cut(&host, ':');
 	if (ab_text_is(host, "localhost") || ab_text_is(host, "127.0.0.1"))
 		return false;
 	return !ab_listed(usual, host) || (scheme - t.s >= 4 && memcmp(scheme - 4, "http", 4) == 0);
@@ -103,12 +94,13 @@ static bool binds_source(const struct ab_simple *command)
 				    "PIP_EXTRA_INDEX_URL UV_DEFAULT_INDEX UV_INDEX_URL "
 				    "npm_config_registry YARN_REGISTRY";
 
-	for (size_t i = 0; i < command->nbindings; i++)
-		if (ab_listed(names, command->bindings[i].name) &&
-		    is_unusual_address(command->bindings[i].value.text) &&
-		    !memmem(command->bindings[i].value.text.s, command->bindings[i].value.text.len,
-			    "proxy.golang.org", 16))
+	for (size_t i = 0; i < command->nbindings; i++) {
+		const struct ab_binding *b = &command->bindings[i];
+
+		if (ab_listed(names, b->name) && is_unusual_address(b->value.text) &&
+		    !ab_text_contains(b->value.text, "proxy.golang.org"))
 			return true;
+	}
 	return false;
 }
 

@@ -29,10 +29,7 @@ static bool is_git_transport(const struct ab_simple *command, struct ab_hits *hi
 	/* git only quotes the repository; other shell syntax is not from git. */
 	return (ab_text_starts(what, "git-upload-pack") ||
 		ab_text_starts(what, "git-upload-archive")) &&
-	       !words.v[1]->unknown && words.len <= 3 && !memchr(what.s, ';', what.len) &&
-	       !memchr(what.s, '&', what.len) && !memchr(what.s, '|', what.len) &&
-	       !memchr(what.s, '$', what.len) && !memchr(what.s, '`', what.len) &&
-	       !memchr(what.s, '\n', what.len);
+	       !words.v[1]->unknown && words.len <= 3 && !ab_contains_listed("; & | $ ` \n", what);
 }
 
 /* `python3 -m twine upload` is `twine upload`. */

@@ -10,14 +10,13 @@ static bool matches_pattern(struct ab_text text, struct ab_text pattern)
 
 static bool matches_choice(struct ab_text text, struct ab_text choices)
 {
-	const char *p = choices.s, *end = choices.s + choices.len, *from;
+	while (choices.len) {
+		const char first = choices.s[0];
+		struct ab_text choice = ab_text_cut(&choices, '|');
 
-	for (; p < end; p++) {
-		for (from = p; p < end && *p != '|'; p++)
-			;
 		/* The first byte rules out nearly all. */
-		if ((*from == '*' || (text.len > 0 && *from == text.s[0])) &&
-		    matches_pattern(text, (struct ab_text){ from, (uint32_t)(p - from) }))
+		if ((first == '*' || (text.len > 0 && first == text.s[0])) &&
+		    matches_pattern(text, choice))
 			return true;
 	}
 	return false;
@@ -61,17 +60,10 @@ void ab_tool_operands(const struct ab_opts *opts, const struct ab_simple *comman
 /* The item is "--name" or "--name=value". */
 static bool is_long(const struct ab_opt_walk *w, struct ab_text item)
 {
-	struct ab_text name = { item.s + 2, item.len - 2 };
-	const char *equals = memchr(name.s, '=', name.len);
+	struct ab_text value = ab_text_rest(item, 2), name = ab_text_cut(&value, '=');
 
-	if (equals) {
-		struct ab_text value = { equals + 1, 0 };
-
-		value.len = (uint32_t)(name.s + name.len - value.s);
-		name.len = (uint32_t)(equals - name.s);
-		if (!w->value.text.s || !ab_text_same(w->value.text, value))
-			return false;
-	}
+	if (name.len + 2 < item.len && (!w->value.text.s || !ab_text_same(w->value.text, value)))
+		return false;
 	return matches_pattern(w->name, name) || (w->name.len >= 3 && name.len >= w->name.len &&
 						  memcmp(name.s, w->name.s, w->name.len) == 0);
 }
@@ -79,7 +71,7 @@ static bool is_long(const struct ab_opt_walk *w, struct ab_text item)
 /* The item is "-x", "-xvalue", or a whole word such as "-delete". */
 static bool is_letter(const struct ab_opt_walk *w, struct ab_text item)
 {
-	struct ab_text rest = { item.s + 2, item.len - 2 };
+	struct ab_text rest = ab_text_rest(item, 2);
 
 	if (item.len == 2 || (w->value.text.s && item.s[1] == w->letter))
 		return item.s[1] == w->letter &&

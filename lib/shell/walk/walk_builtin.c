@@ -40,7 +40,7 @@ static void change_folder(struct ab_walk *w, const struct ab_simple *command)
 	}
 	if (o.value.unknown || o.value.pattern || ab_field_is(&o.value, "-") ||
 	    (o.value.text.len && o.value.text.s[0] != '/' &&
-	     memchr(command->cwd.s, AB_UNKNOWN, command->cwd.len))) {
+	     ab_text_has(command->cwd, AB_UNKNOWN))) {
 		ab_walk_put(w, pwd, NULL);
 		return;
 	}
@@ -69,16 +69,13 @@ bool ab_walk_is_name(struct ab_text t)
 static bool split_assignment(const struct ab_field *f, struct ab_text *ret_name,
 			     struct ab_field *ret_value)
 {
-	const char *equals = memchr(f->text.s, '=', f->text.len);
-
 	*ret_name = f->text;
+	ret_name->len = ab_text_find(f->text, '=');
 	ret_value->text.s = NULL;
-	if (equals) {
-		ret_name->len = (uint32_t)(equals - f->text.s);
+	if (ret_name->len < f->text.len) {
 		*ret_value = *f;
-		ret_value->text.s = equals + 1;
-		ret_value->text.len -= ret_name->len + 1;
-		ret_value->unknown = memchr(ret_value->text.s, AB_UNKNOWN, ret_value->text.len);
+		ret_value->text = ab_text_rest(f->text, ret_name->len + 1);
+		ret_value->unknown = ab_text_has(ret_value->text, AB_UNKNOWN);
 	}
 	if (ret_name->len && ret_name->s[ret_name->len - 1] == '+')
 		ret_name->len--;
@@ -266,22 +263,18 @@ static const struct ab_var *read_line_values(struct ab_walk *w, const struct ab_
 					     bool last)
 {
 	const struct ab_var *all = NULL;
-	uint32_t at = 0;
+	struct ab_text rest = in->text;
 
-	for (int lines = 0; at < in->text.len; lines++) {
-		const char *start = in->text.s + at;
-		const char *end = memchr(start, '\n', in->text.len - at);
-		uint32_t len = end ? (uint32_t)(end - start) : in->text.len - at;
+	for (int lines = 0; rest.len; lines++) {
 		struct ab_field f = { .taint = in->taint };
 		const struct ab_var *v;
 
 		if (lines == AB_VALUES_MAX)
 			return ab_walk_either(w, all, NULL);
-		f.text = pick_word((struct ab_text){ start, len }, n, last);
-		f.unknown = memchr(f.text.s, AB_UNKNOWN, f.text.len);
+		f.text = pick_word(ab_text_cut(&rest, '\n'), n, last);
+		f.unknown = ab_text_has(f.text, AB_UNKNOWN);
 		v = ab_walk_value(w, &f);
 		all = all ? ab_walk_either(w, all, v) : v;
-		at += len + 1;
 	}
 	return all;
 }
@@ -291,27 +284,26 @@ static const struct ab_var *read_array(struct ab_walk *w, const struct ab_data *
 {
 	enum { ITEMS_MAX = 256 };
 	struct ab_fields *items = ab_arena_alloc(w->arena, sizeof(*items));
-	const char *end;
-	uint32_t len, at = 0;
+	struct ab_text rest = in->text;
 
 	if (in->none || in->unknown)
 		return NULL;
-	end = memchr(in->text.s, '\n', in->text.len);
-	len = end && !lines ? (uint32_t)(end - in->text.s) : in->text.len;
-	while (at < len) {
+	if (!lines)
+		rest = ab_text_cut(&rest, '\n');
+	while (rest.len) {
 		struct ab_field item = { .taint = in->taint,
 					 .range = in->range,
 					 .verbatim = AB_NOT_VERBATIM };
-		uint32_t from = at;
 
-		while (at < len && (lines ? in->text.s[at] != '\n' : !is_blank(in->text.s[at])))
-			at++;
-		item.text = (struct ab_text){ in->text.s + from, at - from };
+		item.text = rest;
+		while (rest.len && (lines ? rest.s[0] != '\n' : !is_blank(rest.s[0])))
+			rest = ab_text_rest(rest, 1);
+		item.text.len -= rest.len;
 		if (lines || item.text.len)
 			*ab_fields_next(w->arena, items) = item;
 		if (items->len > ITEMS_MAX)
 			return NULL;
-		at++;
+		rest = ab_text_rest(rest, rest.len > 0);
 	}
 	return ab_walk_array(w, items);
 }

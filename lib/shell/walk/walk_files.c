@@ -100,11 +100,8 @@ static void remember_copy(struct ab_walk *w, const struct ab_simple *command)
 static struct ab_field cut_url_name(const struct ab_field *url)
 {
 	struct ab_field name = *url;
-	const char *end = memchr(name.text.s, '?', name.text.len);
 
-	if (end)
-		name.text.len = (uint32_t)(end - name.text.s);
-	name.text = ab_text_base(name.text);
+	name.text = ab_text_base(ab_text_cut(&name.text, '?'));
 	return name;
 }
 

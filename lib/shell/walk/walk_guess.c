@@ -150,18 +150,15 @@ static void guess_strings(struct ab_walk *w, const struct ab_simple *command,
 
 	for (uint32_t i = 0; i < t.len && strings < STRINGS_MAX; i++) {
 		struct ab_field script = *code;
-		const char *end;
+		struct ab_text rest = ab_text_rest(t, i + 1);
 
-		if (!strchr("\"'`", t.s[i]) || !t.s[i])
+		if (!strchr("\"'`", t.s[i]) || !t.s[i] || !ab_text_has(rest, t.s[i]))
 			continue;
-		end = memchr(t.s + i + 1, t.s[i], t.len - i - 1);
-		if (!end)
-			continue;
-		script.text = (struct ab_text){ t.s + i + 1, (uint32_t)(end - t.s) - i - 1 };
+		script.text = ab_text_cut(&rest, t.s[i]);
 		script.verbatim = AB_NOT_VERBATIM;
-		i = (uint32_t)(end - t.s);
+		i += script.text.len + 1;
 		strings++;
-		if (memchr(script.text.s, ' ', script.text.len) && mentions_program(script.text))
+		if (ab_text_has(script.text, ' ') && mentions_program(script.text))
 			walk_guess(w, command, 0, &script, any);
 	}
 }
@@ -172,7 +169,7 @@ static void guess_script(struct ab_walk *w, const struct ab_simple *command,
 	struct ab_text t = word->text;
 
 	if (t.len < 4 || t.len > SCRIPT_MAX || ab_field_is(word, "") ||
-	    !(memchr(t.s, ' ', t.len) || memchr(t.s, '\t', t.len) || memchr(t.s, '\n', t.len)) ||
+	    !(ab_text_has(t, ' ') || ab_text_has(t, '\t') || ab_text_has(t, '\n')) ||
 	    !mentions_program(t))
 		return;
 	walk_guess(w, command, 0, word, any);
@@ -185,7 +182,7 @@ static bool may_hold_command(const struct ab_simple *command)
 	for (size_t i = 1; i < command->argc && i < WORDS_MAX; i++) {
 		struct ab_text t = command->argv[i].text;
 
-		if (t.len > 3 && memchr(t.s, ' ', t.len))
+		if (t.len > 3 && ab_text_has(t, ' '))
 			return true;
 		if (i + 1 < command->argc && is_runnable(t))
 			return true;

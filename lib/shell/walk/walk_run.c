@@ -148,9 +148,9 @@ static const char *copy_name(struct ab_walk *w, const struct ab_simple *command)
 
 static void set_folder(struct ab_walk *w, const char *folder)
 {
-	const struct ab_field f = { .text = { folder, (uint32_t)strlen(folder) } };
+	const struct ab_field f = { .text = ab_text_of(folder) };
 
-	ab_walk_put(w, (struct ab_text){ "PWD", 3 }, ab_walk_value(w, &f));
+	ab_walk_put(w, AB_TEXT("PWD"), ab_walk_value(w, &f));
 }
 
 static void set_bindings(struct ab_walk *w, const struct ab_binding *b, size_t n)
@@ -242,7 +242,7 @@ static void follow_argv(struct ab_walk *w, const struct ab_simple *command,
 	if (next->range.from > next->range.to)
 		next->range = command->range;
 	if (inner->cwd)
-		next->cwd = (struct ab_text){ inner->cwd, (uint32_t)strlen(inner->cwd) };
+		next->cwd = ab_text_of(inner->cwd);
 	/* A remote command does not share local descriptors. */
 	if (!(inner->flags & AB_SIMPLE_REMOTE)) {
 		next->redirects = command->redirects;

@@ -18,7 +18,7 @@ static const char start_ups[] = "BASH_ENV ENV";
 
 static bool has_command(struct ab_text t)
 {
-	return t.len && (memmem(t.s, t.len, "$(", 2) || memchr(t.s, '`', t.len));
+	return ab_text_contains(t, "$(") || ab_text_has(t, '`');
 }
 
 /* Walk it as a here-document, where quotes have no meaning. */
@@ -63,11 +63,8 @@ void ab_walk_setting(struct ab_walk *w, struct ab_text name, const struct ab_fie
 		return;
 	if (ab_listed(commands, name)) {
 		/* "|lesspipe %s" */
-		while (script.text.len && strchr("|-", script.text.s[0])) {
-			script.text.s++;
-			script.text.len--;
+		while (ab_text_skip(&script.text, "|") || ab_text_skip(&script.text, "-"))
 			script.verbatim = AB_NOT_VERBATIM;
-		}
 		ab_walk_text(w, &script);
 	} else if (ab_listed(prompts, name)) {
 		ab_walk_expansions(w, value);
@@ -79,7 +76,7 @@ void ab_walk_setting(struct ab_walk *w, struct ab_text name, const struct ab_fie
 /* Where a variable name is expected, x[$(cmd)] runs cmd even if quoted. */
 void ab_walk_subscript(struct ab_walk *w, const struct ab_field *text)
 {
-	if (text->text.len && memchr(text->text.s, '[', text->text.len))
+	if (ab_text_has(text->text, '['))
 		ab_walk_expansions(w, text);
 }
 

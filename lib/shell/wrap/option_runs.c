@@ -69,8 +69,7 @@ static void read_lines(struct ab_wrapping *w,
 	uint32_t from = 0;
 
 	while (from < text->text.len) {
-		const char *end = memchr(text->text.s + from, '\n', text->text.len - from);
-		uint32_t to = end ? (uint32_t)(end - text->text.s) : text->text.len;
+		uint32_t to = from + ab_text_find(ab_text_rest(text->text, from), '\n');
 		struct ab_field line = ab_field_part(text, from, to);
 
 		if (to > from)
@@ -153,15 +152,14 @@ static void read_make_line(struct ab_wrapping *w, const struct ab_field *line)
 		at = memrchr(script.text.s, ')', script.text.len);
 		if (at)
 			script.text.len = (uint32_t)(at - script.text.s);
-	} else if (memchr(line->text.s, '$', line->text.len)) {
+	} else if (ab_text_has(line->text, '$')) {
 		return;
 	} else if (line->text.s[0] == '\t') {
 		script = ab_field_rest(line, 1);
 	} else {
-		at = memchr(line->text.s, ';', line->text.len);
-		if (!at || !memchr(line->text.s, ':', line->text.len))
+		if (!ab_text_has(line->text, ';') || !ab_text_has(line->text, ':'))
 			return;
-		script = ab_field_rest(line, (uint32_t)(at - line->text.s) + 1);
+		script = ab_field_rest(line, ab_text_find(line->text, ';') + 1);
 	}
 	while (script.text.len && strchr("@-+ \t", script.text.s[0]))
 		script = ab_field_rest(&script, 1);

@@ -83,7 +83,7 @@ struct ab_field ab_wrap_field(const struct ab_field *like, struct ab_text text)
 {
 	return (struct ab_field){
 		.text = text,
-		.unknown = text.len && memchr(text.s, AB_UNKNOWN, text.len),
+		.unknown = ab_text_has(text, AB_UNKNOWN),
 		.taint = like->taint,
 		.range = like->range,
 		.verbatim = AB_NOT_VERBATIM,
@@ -188,7 +188,7 @@ static void read_row(struct ab_wrapping *w, const struct ab_name_slot *slot)
 	};
 
 	w->transparent = w->row->transparent;
-	w->name = (struct ab_text){ w->row->name, (uint32_t)strlen(w->row->name) };
+	w->name = ab_text_of(w->row->name);
 	if (!w->name.len && slot)
 		w->name = (struct ab_text){ slot->name, slot->len };
 	w->opts = w->row->name[0] ? ab_grammar(w->name) : ab_grammar_row(slot);
@@ -251,8 +251,7 @@ void ab_unwrap(struct ab_arena *arena, const struct ab_simple *command, struct a
 				 .tail = &ret->inners };
 
 	*ret = (struct ab_unwrapped){ 0 };
-	if (!w.row && command->files && command->argv[0].text.len &&
-	    memchr(command->argv[0].text.s, '/', command->argv[0].text.len))
+	if (!w.row && command->files && ab_text_has(command->argv[0].text, '/'))
 		w.row = &file;
 	if (!w.row) {
 		if (ab_command_in(command, AB_TABLE_LANGUAGES))

@@ -39,7 +39,7 @@ static const char *resolve_folder(struct ab_wrapping *w, const struct ab_field *
 	name = ab_arena_ndup(w->arena, dir->text.s, dir->text.len);
 	if (name[0] == '/')
 		return name;
-	if (cwd.len == 0 || memchr(cwd.s, AB_UNKNOWN, cwd.len))
+	if (cwd.len == 0 || ab_text_has(cwd, AB_UNKNOWN))
 		return NULL;
 	return ab_arena_cat(w->arena,
 			    ab_arena_cat(w->arena, ab_arena_ndup(w->arena, cwd.s, cwd.len), "/"),
@@ -69,14 +69,12 @@ static void read_option(struct ab_wrapping *w, struct prefix *prefix,
 
 static bool take_assignment(struct ab_wrapping *w, struct prefix *prefix, const struct ab_field *f)
 {
-	const char *equals = f->text.len ? memchr(f->text.s, '=', f->text.len) : NULL;
-	uint32_t len;
+	uint32_t len = ab_text_find(f->text, '=');
 
-	if (!equals || equals == f->text.s)
+	if (len == 0 || len == f->text.len)
 		return false;
 	if (!prefix->bindings)
 		prefix->bindings = ab_arena_alloc(w->arena, w->argc * sizeof(*prefix->bindings));
-	len = (uint32_t)(equals - f->text.s);
 	prefix->bindings[prefix->nbindings++] = (struct ab_binding){
 		.name = { f->text.s, len },
 		.value = ab_field_rest(f, len + 1),

@@ -113,10 +113,7 @@ static void read_file(struct ab_wrapping *w, size_t at)
 /* The "#!" line names a shell or is missing. */
 static bool is_for_shell(struct ab_text text)
 {
-	const char *end = memchr(text.s, '\n', text.len);
-	uint32_t len = end ? (uint32_t)(end - text.s) : text.len;
-
-	return !ab_text_starts(text, "#!") || memmem(text.s, len, "sh", 2);
+	return !ab_text_starts(text, "#!") || ab_text_contains(ab_text_cut(&text, '\n'), "sh");
 }
 
 /* ./FILE, where an earlier command wrote FILE. A download may be a binary: only a
@@ -127,9 +124,8 @@ void ab_wrap_file(struct ab_wrapping *w)
 	struct ab_text name = w->argv[0].text;
 
 	while ((known = ab_files_next(w->command, &w->argv[0], known)))
-		if (known->data.text.len > 1
-			    ? is_for_shell(known->data.text)
-			    : name.len > 3 && memcmp(name.s + name.len - 3, ".sh", 3) == 0)
+		if (known->data.text.len > 1 ? is_for_shell(known->data.text)
+					     : name.len > 3 && ab_text_ends(name, ".sh"))
 			add_data_script(w, &known->data, 0);
 }
 
@@ -190,10 +186,9 @@ void ab_wrap_alias(struct ab_wrapping *w)
 {
 	for (size_t i = 1; i < w->argc; i++) {
 		const struct ab_field *f = &w->argv[i];
-		const char *equals = f->text.len ? memchr(f->text.s, '=', f->text.len) : NULL;
-		uint32_t value = equals ? (uint32_t)(equals - f->text.s) + 1 : 0;
+		uint32_t value = ab_text_find(f->text, '=') + 1;
 
-		if (equals && f->text.s[0] != '-' && value < f->text.len)
+		if (value < f->text.len && f->text.s[0] != '-')
 			ab_wrap_script_from(w, f, value);
 	}
 }

@@ -4,32 +4,16 @@
 
 /* Settings whose value git runs. `alias.*` and `credential.*` run only values that
  * begin with "!". */
-static const char run_settings[][23] = {
-	"core.askpass",		  "core.editor",     "core.fsmonitor",
-	"core.gitproxy",	  "core.pager",	     "core.sshcommand",
-	"credential.helper",	  "diff.external",   "gpg.program",
-	"interactive.difffilter", "sequence.editor",
-};
-
-static bool is_setting(struct ab_text key, const char *name)
-{
-	return key.len == strlen(name) && strncasecmp(key.s, name, key.len) == 0;
-}
-
-static bool runs_value(struct ab_text key)
-{
-	for (size_t i = 0; i < sizeof(run_settings) / sizeof(*run_settings); i++)
-		if (is_setting(key, run_settings[i]))
-			return true;
-	return key.len > 6 && strncasecmp(key.s, "pager.", 6) == 0;
-}
+static const char run_settings[] =
+	"core.askpass core.editor core.fsmonitor core.gitproxy core.pager core.sshcommand "
+	"diff.external gpg.program interactive.difffilter pager.* sequence.editor";
 
 static void add_setting_command(struct ab_wrapping *w, struct ab_text key, struct ab_field value)
 {
 	if (value.text.len > 1 && value.text.s[0] == '!' &&
 	    (ab_text_starts(key, "alias.") || ab_text_starts(key, "credential."))) {
 		ab_wrap_script_from(w, &value, 1);
-	} else if (value.text.len > 0 && runs_value(key) && !is_setting(key, "credential.helper")) {
+	} else if (value.text.len > 0 && ab_matches_listed(run_settings, key, true)) {
 		ab_wrap_script(w, &value);
 	}
 }
@@ -37,13 +21,10 @@ static void add_setting_command(struct ab_wrapping *w, struct ab_text key, struc
 /* git -c KEY=VALUE */
 static void read_setting(struct ab_wrapping *w, const struct ab_field *f)
 {
-	const char *equals = f->text.len ? memchr(f->text.s, '=', f->text.len) : NULL;
-	struct ab_text key;
+	struct ab_text rest = f->text, key = ab_text_cut(&rest, '=');
 
-	if (!equals)
-		return;
-	key = (struct ab_text){ f->text.s, (uint32_t)(equals - f->text.s) };
-	add_setting_command(w, key, ab_field_rest(f, key.len + 1));
+	if (key.len < f->text.len)
+		add_setting_command(w, key, ab_field_rest(f, key.len + 1));
 }
 
 /* git config KEY VALUE */
@@ -72,9 +53,8 @@ static void read_options(struct ab_wrapping *w, size_t at, const char *script, c
 	     ab_opt_next(&walk);) {
 		bool hit = walk.what == AB_OPT_LETTER && walk.letter && strchr(script, walk.letter);
 
-		if (walk.what == AB_OPT_LONG && walk.name.len >= strlen(suffix))
-			hit = memcmp(walk.name.s + walk.name.len - strlen(suffix), suffix,
-				     strlen(suffix)) == 0;
+		if (walk.what == AB_OPT_LONG)
+			hit = ab_text_ends(walk.name, suffix);
 		if (hit && walk.value.text.len > 0)
 			ab_wrap_script(w, &walk.value);
 	}
