@@ -18,15 +18,15 @@
 
 /* What the inside knows, from its arguments. */
 struct ab_attacker {
-	const char *base; /* the trial's folder */
-	const char *home; /* the caller's real home, or "" */
-	const char *tag;  /* in the name of everything planted */
-	pid_t victim;	  /* a process of the host */
-	int port;	  /* a listener on the host's loopback */
-	int key;	  /* key of a System V shared memory segment */
-	int stray;	  /* a file descriptor that the box must not have */
+	const char *base;	 /* the trial's folder */
+	const char *home;	 /* the caller's real home, or "" */
+	const char *tag;	 /* in the name of everything planted */
+	pid_t victim;		 /* a process of the host */
+	int port;		 /* a listener on the host's loopback */
+	int key;		 /* key of a System V shared memory segment */
+	int stray;		 /* a file descriptor that the box must not have */
 	char word[AB_WORD_SIZE]; /* of struct ab_stand_ins */
-	char path[4096];  /* ab_attacker_path() */
+	char path[4096];	 /* ab_attacker_path() */
 	char seen[160];
 };
 #define AB_ATTACKER_WORDS 4
@@ -119,12 +119,15 @@ struct ab_stage {
 	int secret;	  /* a file descriptor of a planted key */
 	int listeners[4]; /* the host's: TCP, abstract, pathname, renamed */
 	struct ab_stand_ins stand_ins;
-	char *before;	  /* the trial's files, as text */
+	char *before; /* the trial's files, as text */
 	char *mounts;
 };
 
 int ab_stage_open(struct ab_trial *trial, struct ab_stage *ret, struct ab_error *err);
 void ab_stage_fini(struct ab_stage *stage);
+/* A socket of AF_UNIX on which bind() or connect() was called. -1 with errno. */
+int ab_unix_socket(const char *path, bool abstract, int type,
+		   int (*use)(int fd, const struct sockaddr *at, socklen_t len));
 /* A socket that listens; -1: it cannot. *ret_port is set if it can be reached. */
 int ab_stage_listen(const char *path, bool abstract);
 int ab_stage_listen_loopback(int *ret_port);

@@ -2,11 +2,11 @@
  * What a hostile server, or a container engine that lies, could give to the box: see
  * attack_stand_ins.h. Each attempt first does what is allowed, by the same means.
  */
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
 #include "attack/attack.h"
+#include "base/data/addr.h"
 #include "netns/capture.h"
 #include "proxy/io/tls.h"
 
@@ -32,12 +32,10 @@ static struct ab_tls_site *make_client(void)
 
 bool ab_wire_dial(struct ab_side *ret, const char *to)
 {
-	struct sockaddr_in door = { .sin_family = AF_INET,
-				    .sin_port = htons(AB_PORT_DOOR),
-				    .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	struct ab_sockaddr door = ab_sockaddr_loopback(false, AB_PORT_DOOR);
 	ab_autofree char *text = ab_printf("CONNECT %s HTTP/1.1\r\n\r\n", to);
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	int connected = connect(fd, (struct sockaddr *)&door, sizeof(door));
+	int connected = connect(fd, &door.any, door.len);
 
 	*ret = ab_wire_open(fd);
 	return connected == 0 && ab_wire_send(ret, text) && ab_wire_message(ret) &&
@@ -130,10 +128,10 @@ static bool ask_engine(struct ab_side *side, const char *path, const char *field
 	const char *host = getenv("DOCKER_HOST");
 	struct sockaddr_un un = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	ab_autofree char *text =
-		ab_printf("POST /v1.41%s HTTP/1.1\r\nHost: x\r\n%sContent-Type: application/json\r\n"
-			  "Content-Length: %zu\r\n\r\n%s",
-			  path, fields, strlen(body), body);
+	ab_autofree char *text = ab_printf(
+		"POST /v1.41%s HTTP/1.1\r\nHost: x\r\n%sContent-Type: application/json\r\n"
+		"Content-Length: %zu\r\n\r\n%s",
+		path, fields, strlen(body), body);
 
 	if (!host || strncmp(host, ENGINE, strlen(ENGINE)) != 0)
 		return false;

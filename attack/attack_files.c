@@ -96,9 +96,10 @@ static enum ab_hold change_mode(struct ab_attacker *a, const struct ab_try *t)
 /* It may, and the run's end takes it back: ab_stage_inspect() compares modes. */
 static enum ab_hold open_shared(struct ab_attacker *a, const struct ab_try *t)
 {
-	return ab_held(a, "%s", chmod(ab_attacker_path(a, t->arg), 04777) < 0
-					? strerror(errno)
-					: "for this run only: see the files outside");
+	return ab_held(a, "%s",
+		       chmod(ab_attacker_path(a, t->arg), 04777) < 0
+			       ? strerror(errno)
+			       : "for this run only: see the files outside");
 }
 
 /* Sets the current mode: needs the permission, but changes nothing. */
@@ -179,17 +180,15 @@ static enum ab_hold exchange_it(struct ab_attacker *a, const struct ab_try *t)
 {
 	ab_autofree char *other = ab_printf("%s/home/project/own", a->base);
 	const char *path = ab_attacker_path(a, t->arg);
-	int r, errnum;
+	enum ab_hold hold;
 
 	if (mkdir(other, 0700) < 0)
 		return ab_untried(a, "cannot create a folder to exchange it with");
-	r = renameat2(AT_FDCWD, other, AT_FDCWD, path, RENAME_EXCHANGE);
-	errnum = errno;
-	if (r == 0)
+	hold = ab_refused(a, renameat2(AT_FDCWD, other, AT_FDCWD, path, RENAME_EXCHANGE));
+	if (hold == AB_HOLD_BROKEN)
 		renameat2(AT_FDCWD, other, AT_FDCWD, path, RENAME_EXCHANGE);
 	rmdir(other);
-	errno = errnum;
-	return ab_refused(a, r);
+	return hold;
 }
 
 static enum ab_hold link_into_workspace(struct ab_attacker *a, const struct ab_try *t)
@@ -206,31 +205,25 @@ static enum ab_hold link_into_workspace(struct ab_attacker *a, const struct ab_t
 static enum ab_hold open_through_link(struct ab_attacker *a, const struct ab_try *t)
 {
 	ab_autofree char *link = ab_printf("%s/home/project/link", a->base);
-	int fd, errnum;
+	enum ab_hold hold;
 
 	if (symlink(ab_attacker_path(a, t->arg), link) < 0)
 		return ab_untried(a, "cannot create a link: %s", strerror(errno));
-	fd = open(link, (int)t->number);
-	errnum = errno;
+	hold = ab_refused_fd(a, open(link, (int)t->number));
 	unlink(link);
-	errno = errnum;
-	return ab_refused_fd(a, fd);
+	return hold;
 }
 
 static enum ab_hold create_through_parent_link(struct ab_attacker *a, const struct ab_try *t)
 {
 	ab_autofree char *link = ab_printf("%s/home/project/g", a->base);
-	int fd, errnum;
+	enum ab_hold hold;
 
 	if (symlink(".git", link) < 0)
 		return ab_untried(a, "cannot create a link: %s", strerror(errno));
-	fd = open(ab_attacker_path(a, t->arg), W | O_CREAT | O_EXCL, 0600);
-	errnum = errno;
-	if (fd >= 0)
-		unlink(a->path);
+	hold = create_named(a, t);
 	unlink(link);
-	errno = errnum;
-	return ab_refused_fd(a, fd);
+	return hold;
 }
 
 /* Reopen an O_PATH descriptor for writing. */
@@ -281,15 +274,13 @@ static enum ab_hold commit_config(struct ab_attacker *a, const struct ab_try *t)
 {
 	ab_autofree char *lock = ab_strdup(ab_attacker_path(a, "./.git/config.lock"));
 	ab_autofree char *text = ab_printf("%s%s", CONFIG, lines[t->number]);
-	int r, saved;
+	enum ab_hold hold;
 
 	if (write_file(lock, text) < 0)
 		return ab_untried(a, "the lock file cannot be written");
-	r = rename(lock, ab_attacker_path(a, t->arg));
-	saved = errno;
+	hold = ab_refused(a, rename(lock, ab_attacker_path(a, t->arg)));
 	unlink(lock);
-	errno = saved;
-	return ab_refused(a, r);
+	return hold;
 }
 
 /* A setting that no git knows yet, in a repository of the box. */
@@ -415,8 +406,7 @@ static const struct ab_try files[] = {
 	{ FILES, "read it by its other name", open_read, "~/other-name" },
 	{ FILES, "read a login in settings of npm", read_login, "~/.npmrc" },
 	{ FILES, "read a login in settings of pip", read_login, "~/.config/pip/pip.conf" },
-	{ FILES, "open a shared folder to everybody", open_shared, "~/shared", 0,
-	  write_in_shared },
+	{ FILES, "open a shared folder to everybody", open_shared, "~/shared", 0, write_in_shared },
 	{ FILES, "read cloud credentials", open_read, "~/.aws/credentials" },
 	{ FILES, "read /etc/shadow", open_read, "/etc/shadow" },
 	{ FILES, "read a key through a symbolic link", open_through_link, "~/.ssh/id_ed25519",
@@ -443,8 +433,8 @@ static const struct ab_try files[] = {
 	  .claim = NAMES },
 	{ FILES, "plant a hook in it", create_named, DEEP "/.git/hooks/pre-commit",
 	  .claim = NAMES },
-	{ FILES, "change a repository in node_modules", open_write,
-	  "./node_modules/m/.git/config", .claim = NAMES },
+	{ FILES, "change a repository in node_modules", open_write, "./node_modules/m/.git/config",
+	  .claim = NAMES },
 	{ FILES, "put a hooks folder into the git configuration", commit_config, "./.git/config", 0,
 	  write_in_git, .claim = NAMES },
 	{ FILES, "name a folder as the remote to push to", commit_config, "./.git/config", 1,

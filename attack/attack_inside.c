@@ -3,16 +3,17 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include "sandbox/mount/furniture.h"
 #include "attack/attack.h"
+#include "base/process/helper.h"
+#include "sandbox/mount/furniture.h"
 
 #define TRY_SECONDS 10
 
 /* By wall; attempts keep the order of their table. */
 static const struct ab_tries *const walls[] = {
-	&ab_tries_files,    &ab_tries_home,   &ab_tries_mounts,	     &ab_tries_processes,
-	&ab_tries_users,    &ab_tries_net,    &ab_tries_ipc,	     &ab_tries_calls,
-	&ab_tries_terminal, &ab_tries_limits, &ab_tries_environment, &ab_tries_secrets,
+	&ab_tries_files,      &ab_tries_home,	&ab_tries_mounts,      &ab_tries_processes,
+	&ab_tries_users,      &ab_tries_net,	&ab_tries_ipc,	       &ab_tries_calls,
+	&ab_tries_terminal,   &ab_tries_limits, &ab_tries_environment, &ab_tries_secrets,
 	&ab_tries_containers,
 };
 
@@ -104,8 +105,8 @@ static void judge_end(int status, struct ab_report *r)
 
 static void fork_attempt(struct ab_attacker *a, const struct ab_try *t, struct ab_report *r)
 {
-	int ends[2], status = 0;
-	ssize_t n = -1;
+	int ends[2], status;
+	ssize_t n;
 	pid_t pid;
 
 	r->hold = AB_HOLD_UNTRIED;
@@ -123,13 +124,9 @@ static void fork_attempt(struct ab_attacker *a, const struct ab_try *t, struct a
 	}
 	close(ends[1]);
 	if (pid > 0) {
-		/* A write of less than PIPE_BUF arrives in one piece. */
-		do
-			n = read(ends[0], r, sizeof(*r));
-		while (n < 0 && errno == EINTR);
+		n = ab_read_full(ends[0], r, sizeof(*r));
 		kill(-pid, SIGKILL);
-		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-			;
+		status = ab_await(pid);
 		if (n != (ssize_t)sizeof(*r))
 			judge_end(status, r);
 	}

@@ -8,8 +8,9 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-#include "netns/capture.h"
 #include "attack/attack.h"
+#include "base/data/addr.h"
+#include "netns/capture.h"
 
 #ifndef IPPROTO_MPTCP
 #define IPPROTO_MPTCP 262
@@ -18,45 +19,34 @@
 #define MSG_FASTOPEN 0x20000000
 #endif
 
-struct address {
-	struct sockaddr_storage ss;
-	socklen_t len;
-};
-
-static struct address parse_address(const char *text, int port)
+static struct ab_sockaddr parse_address(const char *text, long port)
 {
-	struct address to = { 0 };
-	struct sockaddr_in *v4 = (struct sockaddr_in *)&to.ss;
-	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&to.ss;
+	uint8_t addr[16] = { 0 };
+	bool v6 = inet_pton(AF_INET, text, addr) != 1;
 
-	if (inet_pton(AF_INET, text, &v4->sin_addr) == 1) {
-		v4->sin_family = AF_INET;
-		v4->sin_port = htons((uint16_t)port);
-		to.len = sizeof(*v4);
-	} else if (inet_pton(AF_INET6, text, &v6->sin6_addr) == 1) {
-		v6->sin6_family = AF_INET6;
-		v6->sin6_port = htons((uint16_t)port);
-		to.len = sizeof(*v6);
-	}
-	return to;
+	if (v6)
+		inet_pton(AF_INET6, text, addr);
+	return ab_sockaddr(v6, addr, (uint16_t)port);
 }
 
-/* 0 if it connects. A connection that is still in progress has left the box. */
-static int dial(int fd, const struct address *to)
+/* A socket that is connected, or -1. A connection that is still in progress has left the box. */
+static int dial(const char *text, long port, int type, int protocol)
 {
-	struct pollfd p = { .fd = fd, .events = POLLOUT };
+	struct ab_sockaddr to = parse_address(text, port);
+	ab_autoclose int fd =
+		socket(to.any.sa_family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
 	int error = 0;
 	socklen_t len = sizeof(error);
 
-	if (connect(fd, (const struct sockaddr *)&to->ss, to->len) == 0)
-		return 0;
-	if (errno != EINPROGRESS)
+	if (fd < 0)
 		return -1;
-	if (poll(&p, 1, 200) == 0)
-		return 0;
-	getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len);
-	errno = error;
-	return error == 0 ? 0 : -1;
+	if (connect(fd, &to.any, to.len) < 0) {
+		if (errno != EINPROGRESS)
+			return -1;
+		if (ab_poll(fd, POLLOUT, 200) != 0)
+			getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len);
+	}
+	return error ? ab_errno(error) : ab_take_fd(&fd);
 }
 
 /*
@@ -66,14 +56,13 @@ static int dial(int fd, const struct address *to)
  */
 static bool is_inside(int fd)
 {
-	struct address here = { .len = sizeof(here.ss) };
-	const struct sockaddr_in *v4 = (struct sockaddr_in *)&here.ss;
-	const struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&here.ss;
+	struct ab_sockaddr here = { .len = sizeof(here.v6) };
 
-	if (getsockname(fd, (struct sockaddr *)&here.ss, &here.len) < 0)
+	if (getsockname(fd, &here.any, &here.len) < 0)
 		return false;
-	return here.ss.ss_family == AF_INET ? ntohl(v4->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET
-					    : IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
+	return here.any.sa_family == AF_INET
+		       ? ntohl(here.v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET
+		       : IN6_IS_ADDR_LOOPBACK(&here.v6.sin6_addr);
 }
 
 static enum ab_hold await_answer(struct ab_attacker *a, int fd)
@@ -95,11 +84,9 @@ static enum ab_hold await_answer(struct ab_attacker *a, int fd)
 static enum ab_hold connect_by(struct ab_attacker *a, const char *to, int port, int type,
 			       int protocol)
 {
-	struct address addr = parse_address(to, port);
-	ab_autoclose int fd =
-		socket(addr.ss.ss_family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
+	ab_autoclose int fd = dial(to, port, type, protocol);
 
-	if (fd < 0 || dial(fd, &addr) < 0)
+	if (fd < 0)
 		return ab_refused(a, -1);
 	/* So the host knows who it was. */
 	send(fd, a->word, strlen(a->word), MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -108,13 +95,9 @@ static enum ab_hold connect_by(struct ab_attacker *a, const char *to, int port, 
 
 static enum ab_hold connect_tcp(struct ab_attacker *a, const struct ab_try *t)
 {
-	struct address to = parse_address(t->arg, (int)t->number);
-	ab_autoclose int fd =
-		socket(to.ss.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	ab_autoclose int fd = dial(t->arg, t->number, SOCK_STREAM, 0);
 
-	if (fd < 0 || dial(fd, &to) < 0)
-		return ab_refused(a, -1);
-	return await_answer(a, fd);
+	return fd < 0 ? ab_refused(a, -1) : await_answer(a, fd);
 }
 
 static enum ab_hold connect_mptcp(struct ab_attacker *a, const struct ab_try *t)
@@ -124,13 +107,10 @@ static enum ab_hold connect_mptcp(struct ab_attacker *a, const struct ab_try *t)
 
 static enum ab_hold send_datagram(struct ab_attacker *a, const struct ab_try *t)
 {
-	struct address to = parse_address(t->arg, (int)t->number);
-	ab_autoclose int fd = socket(to.ss.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	ab_autoclose int fd = dial(t->arg, t->number, SOCK_DGRAM, 0);
 
-	if (fd < 0 || connect(fd, (struct sockaddr *)&to.ss, to.len) < 0 ||
-	    send(fd, "", 0, MSG_DONTWAIT) < 0)
-		return ab_refused(a, -1);
-	return await_answer(a, fd);
+	return fd < 0 || send(fd, "", 0, MSG_DONTWAIT) < 0 ? ab_refused(a, -1)
+							   : await_answer(a, fd);
 }
 
 /* Ask the proxy for it explicitly. */
@@ -153,12 +133,11 @@ static enum ab_hold send_ping(struct ab_attacker *a, const struct ab_try *t)
 /* Data in the first packet, without a connect() that could be judged. */
 static enum ab_hold send_fast_open(struct ab_attacker *a, const struct ab_try *t)
 {
-	struct address to = parse_address(t->arg, t->number ? (int)t->number : a->port);
+	struct ab_sockaddr to = parse_address(t->arg, t->number ? t->number : a->port);
 	ab_autoclose int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	if (fd < 0 ||
-	    sendto(fd, a->word, strlen(a->word), MSG_FASTOPEN | MSG_NOSIGNAL,
-		   (struct sockaddr *)&to.ss, to.len) < 0)
+	    sendto(fd, a->word, strlen(a->word), MSG_FASTOPEN | MSG_NOSIGNAL, &to.any, to.len) < 0)
 		return ab_refused(a, -1);
 	/* The host's loopback would look like that of the box. */
 	return t->number ? await_answer(a, fd) : ab_broken(a, "it worked");
@@ -258,13 +237,12 @@ static const char *read_routes(struct ab_attacker *a)
 /* Run a server and its client, both in the box. */
 static const char *serve_at(const char *at)
 {
-	struct address to = parse_address(at, 0);
-	ab_autoclose int here = socket(to.ss.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	ab_autoclose int there = socket(to.ss.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct ab_sockaddr to = parse_address(at, 0);
+	ab_autoclose int here = socket(to.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	ab_autoclose int there = socket(to.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	if (here < 0 || there < 0 || bind(here, (struct sockaddr *)&to.ss, to.len) < 0 ||
-	    listen(here, 1) < 0 || getsockname(here, (struct sockaddr *)&to.ss, &to.len) < 0 ||
-	    connect(there, (struct sockaddr *)&to.ss, to.len) < 0)
+	if (here < 0 || there < 0 || bind(here, &to.any, to.len) < 0 || listen(here, 1) < 0 ||
+	    getsockname(here, &to.any, &to.len) < 0 || connect(there, &to.any, to.len) < 0)
 		return at;
 	return NULL;
 }

@@ -16,22 +16,25 @@
 
 /* Landlock denies it; without its scope the kernel protects pid 1 from signals of
  * its own namespace. If the attempt can still report, it has failed. */
-static enum ab_hold kill_init(struct ab_attacker *a, const struct ab_try *t)
+static enum ab_hold judge_signal(struct ab_attacker *a, long sent)
 {
-	if (kill(1, (int)t->number) < 0)
+	if (sent < 0)
 		return ab_held(a, "%s", strerror(errno));
 	usleep(50000);
 	return ab_held(a, "sent, but ignored");
+}
+
+static enum ab_hold kill_init(struct ab_attacker *a, const struct ab_try *t)
+{
+	return judge_signal(a, kill(1, (int)t->number));
 }
 
 static enum ab_hold signal_by_pidfd(struct ab_attacker *a, const struct ab_try *t)
 {
 	ab_autoclose int fd = (int)syscall(SYS_pidfd_open, 1, 0);
 
-	if (fd < 0 || syscall(SYS_pidfd_send_signal, fd, (int)t->number, NULL, 0) < 0)
-		return ab_held(a, "%s", strerror(errno));
-	usleep(50000);
-	return ab_held(a, "sent, but ignored");
+	return judge_signal(
+		a, fd < 0 ? -1 : syscall(SYS_pidfd_send_signal, fd, (int)t->number, NULL, 0));
 }
 
 /* Where the processes of the host are, if the engine shares their /proc. */
@@ -48,10 +51,9 @@ static enum ab_hold signal_host(struct ab_attacker *a, const struct ab_try *t)
 	if (kill(a->victim, (int)t->number) < 0)
 		return ab_held(a, "%s", strerror(errno));
 	/* A shared /proc has other numbers. Whether it was the host's process, the outside sees. */
-	if (access(AB_SHARED_PROC, F_OK) == 0)
-		return ab_untried(a, "a process in the box has that pid");
 	ab_first_line(path, name, sizeof(name));
-	if (strncmp(name, AB_ATTACKER_NAME, strlen(AB_ATTACKER_NAME)) == 0)
+	if (access(AB_SHARED_PROC, F_OK) == 0 ||
+	    strncmp(name, AB_ATTACKER_NAME, strlen(AB_ATTACKER_NAME)) == 0)
 		return ab_untried(a, "a process in the box has that pid");
 	return ab_broken(a, "it worked");
 }

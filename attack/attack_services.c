@@ -2,25 +2,15 @@
 #include <mqueue.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
 #include "attack/attack.h"
 #include "sandbox/seccomp/seccomp.h"
 
 static int dial_unix(const char *path, bool abstract, int type)
 {
-	struct sockaddr_un un = { .sun_family = AF_UNIX };
-	size_t n = strlen(path);
-	ab_autoclose int fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	ab_autoclose int fd = ab_unix_socket(path, abstract, type, connect);
 
-	if (n + abstract >= sizeof(un.sun_path)) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	memcpy(un.sun_path + abstract, path, n);
-	return fd < 0 ? -1
-		      : connect(fd, (struct sockaddr *)&un,
-				(socklen_t)(offsetof(struct sockaddr_un, sun_path) + n + 1));
+	return fd < 0 ? -1 : 0;
 }
 
 static enum ab_hold connect_abstract_socket(struct ab_attacker *a, const struct ab_try *t)
@@ -44,22 +34,16 @@ static enum ab_hold connect_path_socket(struct ab_attacker *a, const struct ab_t
 static const char *use_own_sockets(struct ab_attacker *a)
 {
 	ab_autofree char *name = ab_printf(AB_INSIDE_NAME "%s", a->tag);
-	struct sockaddr_un un = { .sun_family = AF_UNIX, .sun_path = "" };
-	ab_autoclose int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	ab_autoclose int hidden = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	ab_autofree char *path = ab_printf("%.80s/own.sock", ab_attacker_tmp());
+	ab_autoclose int fd = ab_stage_listen(path, false), hidden = -1;
 
-	snprintf(un.sun_path, sizeof(un.sun_path), "%.80s/own.sock", ab_attacker_tmp());
-	if (fd < 0 || bind(fd, (struct sockaddr *)&un, sizeof(un)) < 0 || listen(fd, 1) < 0 ||
-	    dial_unix(un.sun_path, false, SOCK_STREAM) < 0)
+	if (fd < 0 || dial_unix(path, false, SOCK_STREAM) < 0)
 		return "using its own socket";
-	unlink(un.sun_path);
-	memset(un.sun_path, 0, sizeof(un.sun_path));
-	memcpy(un.sun_path + 1, name, strlen(name));
-	if (bind(hidden, (struct sockaddr *)&un,
-		 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(name) + 1)) < 0 ||
-	    listen(hidden, 1) < 0 || dial_unix(name, true, SOCK_STREAM) < 0)
-		return "using its own abstract socket";
-	return NULL;
+	unlink(path);
+	hidden = ab_stage_listen(name, true);
+	return hidden < 0 || dial_unix(name, true, SOCK_STREAM) < 0
+		       ? "using its own abstract socket"
+		       : NULL;
 }
 
 static enum ab_hold open_host_shm(struct ab_attacker *a, const struct ab_try *t)

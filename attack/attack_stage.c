@@ -1,13 +1,13 @@
 #include <mqueue.h>
-#include <netinet/in.h>
 #include <sys/prctl.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 
 #include "attack/attack.h"
 #include "attack/trial.h"
+#include "base/data/addr.h"
+#include "base/process/helper.h"
 #include "base/system/folder.h"
 
 /* Below the trial's folder. */
@@ -128,32 +128,37 @@ static void remove_plants(const struct ab_stage *s)
 	}
 }
 
-int ab_stage_listen(const char *path, bool abstract)
+int ab_unix_socket(const char *path, bool abstract, int type,
+		   int (*use)(int fd, const struct sockaddr *at, socklen_t len))
 {
 	struct sockaddr_un un = { .sun_family = AF_UNIX };
 	size_t n = strlen(path);
-	ab_autoclose int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	ab_autoclose int fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	if (n + abstract >= sizeof(un.sun_path))
-		return -1;
+		return ab_errno(ENAMETOOLONG);
 	memcpy(un.sun_path + abstract, path, n);
-	if (fd < 0 ||
-	    bind(fd, (struct sockaddr *)&un,
-		 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n + 1)) < 0 ||
-	    listen(fd, 4) < 0)
+	if (fd < 0 || use(fd, (struct sockaddr *)&un,
+			  (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n + 1)) < 0)
 		return -1;
 	return ab_take_fd(&fd);
 }
 
+int ab_stage_listen(const char *path, bool abstract)
+{
+	ab_autoclose int fd = ab_unix_socket(path, abstract, SOCK_STREAM, bind);
+
+	return fd < 0 || listen(fd, 4) < 0 ? -1 : ab_take_fd(&fd);
+}
+
 int ab_stage_listen_loopback(int *ret_port)
 {
-	struct sockaddr_in in = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
-	socklen_t len = sizeof(in);
+	struct ab_sockaddr at = ab_sockaddr_loopback(false, 0);
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
-	if (fd >= 0 && bind(fd, (struct sockaddr *)&in, len) == 0 && listen(fd, 64) == 0 &&
-	    getsockname(fd, (struct sockaddr *)&in, &len) == 0)
-		*ret_port = ntohs(in.sin_port);
+	if (fd >= 0 && bind(fd, &at.any, at.len) == 0 && listen(fd, 64) == 0 &&
+	    getsockname(fd, &at.any, &at.len) == 0)
+		*ret_port = ntohs(at.v4.sin_port);
 	return fd;
 }
 
@@ -250,9 +255,8 @@ void ab_stage_fini(struct ab_stage *s)
 		ab_closep(&s->listeners[i]);
 	ab_closep(&s->control);
 	ab_stand_ins_stop(&s->stand_ins);
-	while (s->victim > 0 && waitpid(s->victim, NULL, 0) < 0 && errno == EINTR)
-		;
-	free(s->before);
-	free(s->mounts);
+	if (s->victim > 0)
+		(void)ab_await(s->victim);
+	ab_free_all(s->before, s->mounts);
 	*s = (struct ab_stage){ .control = -1, .secret = -1 };
 }

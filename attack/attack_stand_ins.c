@@ -6,10 +6,10 @@
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 
 #include "attack/attack.h"
 #include "attack/trial.h"
+#include "base/process/helper.h"
 #include "base/text/base64.h"
 #include "policy/values/host.h"
 #include "proxy/io/tls.h"
@@ -250,10 +250,11 @@ static char *write_config(const char *login, int port)
 		     "{'network':{'allow':['" AB_STAND_IN "'],'roots':['../../root.pem'],"
 		     "'upstream':%s},'filesystem':{'share':['~/shared']},"
 		     "'secrets':{'" AB_STAND_IN_VARIABLE "':{'from':'file','file':'../../login',"
-		     "'as':'bearer','hosts':['" AB_STAND_IN "'],'oauth':{'url':'https://" AB_STAND_IN
-		     "/token','client':'doctor'}}}",
+		     "'as':'bearer','hosts':['" AB_STAND_IN
+		     "'],'oauth':{'url':'https://" AB_STAND_IN "/token','client':'doctor'}}}",
 		     url);
-	ab_buf_jsonf(&b, ",'docker':{'images':['" AB_STAND_IN_IMAGE "'],'socket':'../../engine.sock'}}");
+	ab_buf_jsonf(&b, ",'docker':{'images':['" AB_STAND_IN_IMAGE
+			 "'],'socket':'../../engine.sock'}}");
 	return ab_buf_take(&b);
 }
 
@@ -287,8 +288,8 @@ void ab_stand_ins_start(struct ab_trial *t, struct ab_stand_ins *ret)
 	struct ab_stand_ins s = { -1, mmap(NULL, sizeof(*s.heard), PROT_READ | PROT_WRITE,
 					   MAP_SHARED | MAP_ANONYMOUS, -1, 0) };
 	struct ab_error err;
-	int port = 0, listeners[] = { ab_stage_listen_loopback(&port),
-				      ab_stage_listen(path, false) };
+	int port = 0,
+	    listeners[] = { ab_stage_listen_loopback(&port), ab_stage_listen(path, false) };
 	bool ready = pick_word(t, s.word);
 
 	login = ab_printf("doctor:%s", s.word);
@@ -308,8 +309,7 @@ void ab_stand_ins_start(struct ab_trial *t, struct ab_stand_ins *ret)
 		t->config = write_config(login, port);
 	if (site)
 		ab_tls_site_free(site);
-	ab_closep(&listeners[0]);
-	ab_closep(&listeners[1]);
+	ab_close_all(&listeners[0], &listeners[1]);
 	*ret = s;
 }
 
@@ -318,6 +318,5 @@ void ab_stand_ins_stop(struct ab_stand_ins *s)
 	if (s->pid <= 0)
 		return;
 	kill(s->pid, SIGKILL);
-	while (waitpid(s->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	(void)ab_await(s->pid);
 }

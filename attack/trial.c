@@ -3,9 +3,10 @@
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 
+#include "base/process/helper.h"
 #include "base/system/folder.h"
+#include "base/text/words.h"
 #include "consent/request.h"
 #include "attack/attack.h"
 #include "policy/model/policy.h"
@@ -127,13 +128,8 @@ void ab_trial_fini(struct ab_trial *t)
 {
 	if (t->dir >= 0)
 		ab_remove_tree(t->parent, t->name);
-	ab_closep(&t->dir);
-	ab_closep(&t->parent);
-	free(t->base);
-	free(t->state);
-	free(t->home);
-	free(t->project);
-	free(t->config);
+	ab_close_all(&t->dir, &t->parent);
+	ab_free_all(t->base, t->state, t->home, t->project, t->config);
 	ab_strv_fini(&t->env);
 	sigprocmask(SIG_SETMASK, &t->mask, NULL);
 	*t = (struct ab_trial){ .parent = -1, .dir = -1 };
@@ -242,11 +238,10 @@ int ab_trial_start(const struct ab_trial *t, const struct ab_setting *settings, 
 void ab_trial_wait(struct ab_trial_run *run, struct ab_trial_outcome *ret)
 {
 	ssize_t n = ab_read_full(run->pipe, ret, sizeof(*ret));
-	int status = 0;
+	int status;
 
 	close(run->pipe);
-	while (waitpid(run->pid, &status, 0) < 0 && errno == EINTR)
-		;
+	status = ab_await(run->pid);
 	if (n == (ssize_t)sizeof(*ret))
 		return;
 	*ret = (struct ab_trial_outcome){ .result = -1 };
@@ -258,16 +253,9 @@ uint32_t ab_properties_parse(const char *text)
 {
 	uint32_t bits = 0;
 
-	while (*text) {
-		size_t n = strcspn(text, " ");
-
-		for (size_t i = 0; i < AB_PROP_COUNT; i++)
-			if (strlen(ab_property_names[i]) == n &&
-			    strncmp(ab_property_names[i], text, n) == 0)
-				bits |= AB_PROP_BIT(i);
-		text += n;
-		text += strspn(text, " ");
-	}
+	for (size_t i = 0; i < AB_PROP_COUNT; i++)
+		if (ab_word_listed(text, ab_property_names[i], strlen(ab_property_names[i])))
+			bits |= AB_PROP_BIT(i);
 	return bits;
 }
 

@@ -1,6 +1,4 @@
-#include <arpa/inet.h>
 #include <linux/keyctl.h>
-#include <netinet/in.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
@@ -11,6 +9,7 @@
 #include <sys/utsname.h>
 #include <sys/wait.h>
 
+#include "base/data/addr.h"
 #include "doctor/doctor.h"
 #include "landlock/landlock.h"
 #include "netns/loopback.h"
@@ -116,32 +115,25 @@ void ab_check_proc(struct ab_verdict *v)
 }
 
 /* Looks for a route and sends nothing. The addresses are reserved for documentation. */
-static bool has_route(int family)
+static bool has_route(bool v6)
 {
-	struct sockaddr_in v4 = { .sin_family = AF_INET,
-				  .sin_port = htons(9),
-				  .sin_addr = { htonl(0xcb007101) } };
-	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6,
-				   .sin6_port = htons(9),
-				   .sin6_addr = {
-					   .s6_addr = { 0x20, 0x01, 0x0d, 0xb8, [15] = 1 } } };
-	ab_autoclose int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	static const uint8_t out4[] = { 203, 0, 113, 1 };
+	static const uint8_t out6[16] = { 0x20, 0x01, 0x0d, 0xb8, [15] = 1 };
+	struct ab_sockaddr to = ab_sockaddr(v6, v6 ? out6 : out4, 9);
+	ab_autoclose int fd = socket(to.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
-	return fd >= 0 &&
-	       (family == AF_INET ? connect(fd, (struct sockaddr *)&v4, sizeof(v4))
-				  : connect(fd, (struct sockaddr *)&v6, sizeof(v6))) == 0;
+	return fd >= 0 && connect(fd, &to.any, to.len) == 0;
 }
 
 static bool can_use_loopback(void)
 {
-	struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
-	socklen_t len = sizeof(to);
+	struct ab_sockaddr to = ab_sockaddr_loopback(false, 0);
 	ab_autoclose int here = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	ab_autoclose int there = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	return here >= 0 && there >= 0 && bind(here, (struct sockaddr *)&to, len) == 0 &&
-	       listen(here, 1) == 0 && getsockname(here, (struct sockaddr *)&to, &len) == 0 &&
-	       connect(there, (struct sockaddr *)&to, len) == 0;
+	return here >= 0 && there >= 0 && bind(here, &to.any, to.len) == 0 &&
+	       listen(here, 1) == 0 && getsockname(here, &to.any, &to.len) == 0 &&
+	       connect(there, &to.any, to.len) == 0;
 }
 
 void ab_check_network(struct ab_verdict *v)
@@ -154,7 +146,7 @@ void ab_check_network(struct ab_verdict *v)
 		ab_userns_explain(err.errnum, "bring up the loopback device", v);
 		return;
 	}
-	if (has_route(AF_INET) || has_route(AF_INET6))
+	if (has_route(false) || has_route(true))
 		ab_verdict_set(v, AB_HEALTH_FAIL, "a new network namespace has a route out");
 	else if (!can_use_loopback())
 		report_errno(v, "use the loopback device");

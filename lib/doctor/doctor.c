@@ -1,8 +1,8 @@
 #include "doctor/doctor.h"
 
 #include <stdarg.h>
-#include <sys/wait.h>
 
+#include "base/process/helper.h"
 #include "landlock/landlock.h"
 #include "policy/model/policy.h"
 #include "sandbox/mount/furniture.h"
@@ -76,7 +76,7 @@ void ab_check_run(const struct ab_check *check, const struct ab_policy_input *in
 {
 	ab_autofree char *bytes = NULL;
 	size_t len = 0;
-	int ends[2], status = 0;
+	int ends[2], status = -1;
 	pid_t pid;
 
 	memset(ret, 0, sizeof(*ret));
@@ -91,11 +91,11 @@ void ab_check_run(const struct ab_check *check, const struct ab_policy_input *in
 	if (pid > 0 && ab_read_all(ends[0], sizeof(*ret), &bytes, &len) == 0 && len == sizeof(*ret))
 		memcpy(ret, bytes, sizeof(*ret));
 	close(ends[0]);
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	if (pid > 0)
+		status = ab_await(pid);
 	if (len != sizeof(*ret))
 		ab_verdict_set(ret, AB_HEALTH_FAIL, "the check did not report (wait status %d)",
-			       pid < 0 ? -1 : status);
+			       status);
 }
 
 static void add_finding(struct ab_diagnosis *d, const char *name, const struct ab_verdict *v)

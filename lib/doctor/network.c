@@ -1,9 +1,9 @@
 /* Try the network of a box with a proxy: make a connection and see it arrive. */
-#include <arpa/inet.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/socket.h>
 
+#include "base/data/addr.h"
 #include "doctor/doctor.h"
 #include "netns/destination.h"
 #include "netns/listeners.h"
@@ -13,9 +13,8 @@ enum { TRIED_PORT = 443, PATIENCE_MS = 2000 };
 /* Connect to an address reserved for documentation, and see whether it arrives here. */
 static bool is_captured(const struct ab_network *net)
 {
-	struct sockaddr_in to = { .sin_family = AF_INET,
-				  .sin_port = htons(TRIED_PORT),
-				  .sin_addr = { htonl(0xcb007101) } };
+	static const uint8_t out[] = { 203, 0, 113, 1 };
+	struct ab_sockaddr to = ab_sockaddr(false, out, TRIED_PORT);
 	ab_autoclose int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	ab_autoclose int server = -1;
 	struct pollfd p = { .fd = -1, .events = POLLIN };
@@ -26,12 +25,12 @@ static bool is_captured(const struct ab_network *net)
 		    (net->capture != AB_CAPTURE_PORTS || net->listeners[i].port == TRIED_PORT))
 			p.fd = net->listeners[i].fd;
 	if (p.fd < 0 || client < 0 ||
-	    (connect(client, (struct sockaddr *)&to, sizeof(to)) < 0 && errno != EINPROGRESS) ||
+	    (connect(client, &to.any, to.len) < 0 && errno != EINPROGRESS) ||
 	    poll(&p, 1, PATIENCE_MS) != 1)
 		return false;
 	server = accept4(p.fd, NULL, NULL, SOCK_CLOEXEC);
 	return server >= 0 && ab_original_destination(server, net->capture, &d) == 0 && !d.v6 &&
-	       d.port == TRIED_PORT && memcmp(d.addr, &to.sin_addr, 4) == 0;
+	       d.port == TRIED_PORT && memcmp(d.addr, out, sizeof(out)) == 0;
 }
 
 static void report_capture(const struct ab_network *net, struct ab_verdict *v)

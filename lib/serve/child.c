@@ -13,9 +13,13 @@ static void use_environment(const struct ab_serve_policy *p)
 		environ = p->env.len ? p->env.v : none;
 }
 
-int ab_child_enter(const struct ab_serve_policy *p, struct ab_policy_input *ret,
+int ab_child_enter(const int *stdio, const struct ab_serve_policy *p, struct ab_policy_input *ret,
 		   struct ab_error *err)
 {
+	if (stdio && ab_arrange_stdio(stdio) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "arrange the descriptors");
+	for (int fd = 0; stdio && fd < 3; fd++)
+		close(stdio[fd]);
 	use_environment(p);
 	if (p->cwd && chdir(p->cwd) < 0)
 		return ab_fail(err, AB_EUSAGE, errno, "\"cwd\": %s", p->cwd);
@@ -26,14 +30,4 @@ int ab_child_enter(const struct ab_serve_policy *p, struct ab_policy_input *ret,
 					 .settings = p->settings,
 					 .nsettings = p->nsettings };
 	return ab_caller_init(ret, err);
-}
-
-int ab_child_take(const int stdio[3], const struct ab_serve_policy *policy,
-		  struct ab_policy_input *ret, struct ab_error *err)
-{
-	if (ab_arrange_stdio(stdio) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "arrange the descriptors");
-	for (int fd = 0; fd < 3; fd++)
-		close(stdio[fd]);
-	return ab_child_enter(policy, ret, err);
 }

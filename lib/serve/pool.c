@@ -37,12 +37,10 @@ static void end_boxes(struct ab_pool *pool)
 
 static void answer_opened(struct ab_pool *pool)
 {
-	ab_autobuf struct ab_buf b = { 0 };
 	json_auto_t *id = ab_take(pool->opening);
 
-	ab_buf_jsonf(&b, "'ok':true,'pool':%ju,'size':%ju", (uintmax_t)pool->number,
-		     (uintmax_t)pool->request.size);
-	ab_serve_reply(pool->channel, id, b.data, b.len);
+	ab_serve_reply(pool->channel, id, "'ok':true,'pool':%ju,'size':%ju",
+		       (uintmax_t)pool->number, (uintmax_t)pool->request.size);
 }
 
 /* A pool that never had its boxes does not open. */
@@ -59,7 +57,7 @@ static void answer_closed(struct ab_pool *pool)
 	json_auto_t *id = ab_take(pool->closing);
 
 	if (id)
-		ab_serve_reply_ok(pool->channel, id);
+		ab_serve_reply(pool->channel, id, "'ok':true");
 }
 
 /* ---- boxes ---- */
@@ -146,11 +144,9 @@ unsigned ab_pool_began(struct ab_pool *pool, bool taken, bool warm)
 
 void ab_pool_status(const struct ab_pool *pool, const json_t *id)
 {
-	ab_autobuf struct ab_buf b = { 0 };
-
-	ab_buf_jsonf(&b, "'ok':true,'status':{'size':%ju,'ready':%ju,'rests':%u}",
-		     (uintmax_t)pool->request.size, (uintmax_t)count_ready(pool), pool->pace.left);
-	ab_serve_reply(pool->channel, id, b.data, b.len);
+	ab_serve_reply(pool->channel, id, "'ok':true,'status':{'size':%ju,'ready':%ju,'rests':%u}",
+		       (uintmax_t)pool->request.size, (uintmax_t)count_ready(pool),
+		       pool->pace.left);
 }
 
 static void free_box(struct ab_later *later)

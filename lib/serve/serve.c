@@ -46,22 +46,18 @@ struct server {
 	uint64_t pool_number;
 };
 
-void ab_serve_reply(struct ab_channel *channel, const json_t *id, const char *members, size_t len)
+void ab_serve_reply(struct ab_channel *channel, const json_t *id, const char *pattern, ...)
 {
 	ab_autofree char *text = id ? json_dumps(id, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
 	ab_autobuf struct ab_buf b = { 0 };
+	va_list ap;
 
-	ab_buf_printf(&b, "{\"id\":%s,", text ? text : "null");
-	ab_buf_add(&b, members, len);
+	ab_buf_jsonf(&b, "{'id':%-s,", text);
+	va_start(ap, pattern);
+	ab_buf_vjsonf(&b, pattern, ap);
+	va_end(ap);
 	ab_buf_puts(&b, "}");
 	ab_channel_send(channel, b.data, b.len);
-}
-
-void ab_serve_reply_ok(struct ab_channel *channel, const json_t *id)
-{
-	static const char ok[] = "\"ok\":true";
-
-	ab_serve_reply(channel, id, ok, sizeof(ok) - 1);
 }
 
 void ab_serve_refuse(struct ab_channel *channel, const json_t *id, const struct ab_error *err)
@@ -69,7 +65,7 @@ void ab_serve_refuse(struct ab_channel *channel, const json_t *id, const struct 
 	ab_autobuf struct ab_buf b = { 0 };
 
 	ab_serve_error(&b, err);
-	ab_serve_reply(channel, id, b.data, b.len);
+	ab_serve_reply(channel, id, "%-s", b.data);
 }
 
 /* ---- requests ---- */
@@ -84,17 +80,17 @@ static int greet(struct server *s, struct ab_serve_request *r, struct ab_error *
 		ab_hint(err, "this is agentbox %s, which supports protocol %d", AB_VERSION,
 			AB_SERVE_PROTOCOL);
 		ab_serve_error(&b, err);
-		ab_buf_printf(&b, ",\"protocols\":[%d]", AB_SERVE_PROTOCOL);
-		ab_serve_reply(&s->channel, r->id, b.data, b.len);
+		ab_serve_reply(&s->channel, r->id, "%-s,'protocols':[%d]", b.data,
+			       AB_SERVE_PROTOCOL);
 		return 0;
 	}
 	s->greeted = true;
-	ab_buf_jsonf(&b,
-		     "'ok':true,'protocol':%d,'version':%s,'build':%s,'pid':%d,'descriptors':%hhd,"
-		     "'limits':{'line':%d,'runs':%d,'descriptors':%d,'boxes':%d}",
-		     AB_SERVE_PROTOCOL, AB_VERSION, s->setup->build, getpid(), s->channel.socket,
-		     AB_SERVE_LINE_MAX, AB_SERVE_RUNS_MAX, AB_SERVE_FDS_MAX, AB_SERVE_BOXES_MAX);
-	ab_serve_reply(&s->channel, r->id, b.data, b.len);
+	ab_serve_reply(&s->channel, r->id,
+		       "'ok':true,'protocol':%d,'version':%s,'build':%s,'pid':%d,"
+		       "'descriptors':%hhd,"
+		       "'limits':{'line':%d,'runs':%d,'descriptors':%d,'boxes':%d}",
+		       AB_SERVE_PROTOCOL, AB_VERSION, s->setup->build, getpid(), s->channel.socket,
+		       AB_SERVE_LINE_MAX, AB_SERVE_RUNS_MAX, AB_SERVE_FDS_MAX, AB_SERVE_BOXES_MAX);
 	return 0;
 }
 
@@ -156,7 +152,6 @@ static int close_pool(struct server *s, struct ab_serve_request *r, struct ab_er
 static int start_run(struct server *s, struct ab_serve_request *r, struct ab_error *err)
 {
 	struct ab_pool *pool = NULL;
-	ab_autobuf struct ab_buf b = { 0 };
 	struct ab_served_run *run;
 	int fds[AB_SERVE_FDS_MAX];
 
@@ -178,8 +173,7 @@ static int start_run(struct server *s, struct ab_serve_request *r, struct ab_err
 	run->next = s->runs;
 	s->runs = run;
 	s->nruns++;
-	ab_buf_jsonf(&b, "'ok':true,'run':%ju", (uintmax_t)run->number);
-	ab_serve_reply(&s->channel, r->id, b.data, b.len);
+	ab_serve_reply(&s->channel, r->id, "'ok':true,'run':%ju", (uintmax_t)run->number);
 	return 0;
 }
 
@@ -201,14 +195,12 @@ static int wrap_command(struct server *s, struct ab_serve_request *r, struct ab_
 {
 	ab_autofree char *own = realpath("/proc/self/exe", NULL);
 	ab_autostrv struct ab_strv argv = { 0 };
-	ab_autobuf struct ab_buf b = { 0 };
 
 	if (!own)
 		return ab_fail(err, AB_ESYSTEM, errno, "find the path of agentbox");
 	if (ab_serve_wrap(r, own, s->setup->option_of, &argv, err) < 0)
 		return -1;
-	ab_buf_jsonf(&b, "'ok':true,'argv':%p", ab_list(&argv));
-	ab_serve_reply(&s->channel, r->id, b.data, b.len);
+	ab_serve_reply(&s->channel, r->id, "'ok':true,'argv':%p", ab_list(&argv));
 	return 0;
 }
 
@@ -221,13 +213,16 @@ static struct ab_served_run *find_run(const struct server *s, uint64_t number)
 	return run;
 }
 
-static void stop_run(struct ab_served_run *run, struct ab_serve_request *r)
+static int stop_run(struct ab_served_run *run, struct ab_serve_request *r, struct ab_error *err)
 {
+	(void)err;
 	ab_served_stop(run, r->id, r->ms);
+	return 0;
 }
 
 /* Requests about a run. */
-static void (*const steer[AB_SERVE_DO_COUNT])(struct ab_served_run *, struct ab_serve_request *) = {
+static int (*const steer[AB_SERVE_DO_COUNT])(struct ab_served_run *, struct ab_serve_request *,
+					     struct ab_error *) = {
 	[AB_SERVE_ANSWER] = ab_served_answer, [AB_SERVE_INPUT] = ab_served_input,
 	[AB_SERVE_SIGNAL] = ab_served_signal, [AB_SERVE_STOP] = stop_run,
 	[AB_SERVE_UPDATE] = ab_served_update, [AB_SERVE_STATUS] = ab_served_status,
@@ -247,8 +242,7 @@ static int steer_run(struct server *s, struct ab_serve_request *r, struct ab_err
 	if (!run)
 		return ab_fail(err, AB_ENOTFOUND, 0, "there is no active run %llu",
 			       (unsigned long long)r->run);
-	steer[r->what](run, r);
-	return 0;
+	return steer[r->what](run, r, err);
 }
 
 static int (*const handlers[AB_SERVE_DO_COUNT])(struct server *, struct ab_serve_request *,
@@ -391,7 +385,7 @@ static void end_task(struct server *s, pid_t pid)
 		*at = task->next;
 		s->ntasks--;
 		ab_task_reply(task, &b);
-		ab_serve_reply(&s->channel, task->id, b.data, b.len);
+		ab_serve_reply(&s->channel, task->id, "%-s", b.data);
 		ab_task_free(task);
 		return;
 	}

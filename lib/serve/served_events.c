@@ -17,18 +17,15 @@ enum { PACKETS_MAX = 4096, PACKET_ROOM = 256 * 1024 };
 
 static const char command_id[] = "command";
 
-static void send_event(struct ab_served_run *run, const char *event, const char *members,
-		       size_t len)
+static void send_event(struct ab_served_run *run, const char *event, const char *members)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 
-	ab_buf_jsonf(&b, "{'event':%s,'run':%ju", event, (uintmax_t)run->number);
-	ab_buf_add(&b, members, len);
-	ab_buf_puts(&b, "}");
+	ab_buf_jsonf(&b, "{'event':%s,'run':%ju%-s}", event, (uintmax_t)run->number, members);
 	ab_channel_send(run->channel, b.data, b.len);
 }
 
-void ab_served_tell(struct ab_served_run *run, const char *event, const char *members, size_t len)
+void ab_served_tell(struct ab_served_run *run, const char *event, const char *members)
 {
 	ab_autofree char *count = NULL;
 
@@ -38,39 +35,34 @@ void ab_served_tell(struct ab_served_run *run, const char *event, const char *me
 	}
 	if (run->missed) {
 		count = ab_printf(",\"count\":%llu", (unsigned long long)run->missed);
-		send_event(run, "missed", count, strlen(count));
+		send_event(run, "missed", count);
 		run->missed = 0;
 	}
-	send_event(run, event, members, len);
+	send_event(run, event, members);
 }
 
 /* The members of an object, after a comma each. */
-static void add_members(struct ab_buf *b, const json_t *object)
+static char *list_members(const json_t *object)
 {
 	ab_autofree char *text = json_dumps(object, JSON_COMPACT);
 	size_t len = text ? strlen(text) : 0;
 
-	if (len <= 2)
-		return;
-	ab_buf_puts(b, ",");
-	ab_buf_add(b, text + 1, len - 2);
+	return len > 2 ? ab_printf(",%.*s", (int)len - 2, text + 1) : ab_strdup("");
 }
 
 static void tell_object(struct ab_served_run *run, const char *event, const json_t *object)
 {
-	ab_autobuf struct ab_buf b = { 0 };
+	ab_autofree char *members = list_members(object);
 
-	add_members(&b, object);
-	ab_served_tell(run, event, b.data ? b.data : "", b.len);
+	ab_served_tell(run, event, members);
 }
 
 /* Questions must not be lost: there are few, and the box waits for the answer. */
 static void tell_question(struct ab_served_run *run, const char *event, const json_t *object)
 {
-	ab_autobuf struct ab_buf b = { 0 };
+	ab_autofree char *members = list_members(object);
 
-	add_members(&b, object);
-	send_event(run, event, b.data ? b.data : "", b.len);
+	send_event(run, event, members);
 }
 
 static void take_question(struct ab_served_run *run, json_t *packet)
@@ -103,26 +95,21 @@ static void send_next(struct ab_served_run *run)
 
 static void end_steered(struct ab_served_run *run, struct ab_steered *s, const json_t *answer)
 {
-	ab_autobuf struct ab_buf b = { 0 };
-
 	if (--s->left)
 		return;
-	if (s->error) {
+	if (s->id && s->error) {
 		struct ab_error err = { 0 };
 
 		ab_fail(&err, AB_EUSAGE, 0, "%s", ab_served_text(s->error, "error"));
 		ab_hint(&err, "%s", ab_served_text(s->error, "hint"));
-		if (s->id)
-			ab_serve_refuse(run->channel, s->id, &err);
-	} else if (s->id) {
-		if (s->what == AB_SERVE_STATUS && answer) {
-			ab_autofree char *text = json_dumps(answer, JSON_COMPACT);
+		ab_serve_refuse(run->channel, s->id, &err);
+	} else if (s->id && s->what == AB_SERVE_STATUS && answer) {
+		ab_autofree char *text = json_dumps(answer, JSON_COMPACT);
 
-			ab_buf_jsonf(&b, "'ok':true,'status':%-s", text ? text : "{}");
-		} else {
-			ab_buf_jsonf(&b, "'ok':true,'released':%ju", (uintmax_t)s->released);
-		}
-		ab_serve_reply(run->channel, s->id, b.data, b.len);
+		ab_serve_reply(run->channel, s->id, "'ok':true,'status':%-s", text ? text : "{}");
+	} else if (s->id) {
+		ab_serve_reply(run->channel, s->id, "'ok':true,'released':%ju",
+			       (uintmax_t)s->released);
 	}
 	json_decref(s->id);
 	json_decref(s->error);
@@ -165,17 +152,15 @@ static void take_answer(struct ab_served_run *run, json_t *answer)
 static void tell_pool(struct ab_served_run *run, bool warm)
 {
 	unsigned rests = ab_pool_began(run->pool, run->prepared, warm);
-	ab_autofree char *text = NULL;
-	ab_autobuf struct ab_buf b = { 0 };
+	ab_autofree char *members = NULL;
 
 	if (!rests)
 		return;
-	text = ab_printf("most prepared boxes of the pool did not fit their runs; for the next %u "
-			 "runs it prepares none",
-			 rests);
-	ab_buf_puts(&b, ",\"level\":\"note\",\"text\":");
-	ab_buf_json(&b, text);
-	ab_served_tell(run, "message", b.data, b.len);
+	members =
+		ab_printf(",\"level\":\"note\",\"text\":\"most prepared boxes of the pool did not "
+			  "fit their runs; for the next %u runs it prepares none\"",
+			  rests);
+	ab_served_tell(run, "message", members);
 }
 
 static void take_began(struct ab_served_run *run, const json_t *packet)
@@ -268,15 +253,11 @@ static void queue_packet(struct ab_served_run *run, struct ab_steered *s, const 
 	s->left++;
 }
 
-static bool has_room(struct ab_served_run *run, const json_t *id, size_t n)
+static int check_room(const struct ab_served_run *run, size_t n, struct ab_error *err)
 {
-	struct ab_error err = { 0 };
-
-	if (run->npackets + n <= PACKETS_MAX)
-		return true;
-	ab_fail(&err, AB_EUSAGE, 0, "too many requests to one run at once");
-	ab_serve_refuse(run->channel, id, &err);
-	return false;
+	return run->npackets + n <= PACKETS_MAX
+		       ? 0
+		       : ab_fail(err, AB_EUSAGE, 0, "too many requests to one run at once");
 }
 
 /* The question about the command is over. */
@@ -305,38 +286,33 @@ static void answer_command(struct ab_served_run *run, json_t *id, const char *an
 	if (text && run->steer.fd >= 0)
 		(void)!send(run->steer.fd, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT);
 	if (id)
-		ab_serve_reply_ok(run->channel, id);
+		ab_serve_reply(run->channel, id, "'ok':true");
 	ab_served_settle_command(run, id ? "answered" : "gone");
 }
 
-void ab_served_answer(struct ab_served_run *run, struct ab_serve_request *r)
+int ab_served_answer(struct ab_served_run *run, struct ab_serve_request *r, struct ab_error *err)
 {
 	static const char *const answers[] = { "once", "session", "run", "always", "no" };
 	bool command = strcmp(r->question, command_id) == 0;
-	struct ab_steered *s;
-	struct ab_error err = { 0 };
 
 	if (command && !run->asked)
-		ab_fail(&err, AB_EUSAGE, 0, "this run has no question with that id");
-	else if (command && !ab_has_word(answers, AB_COUNT(answers), r->answer))
-		ab_fail(&err, AB_EUSAGE, 0, "invalid answer; use once, session, always or no");
-	if (err.code != AB_ENONE) {
-		ab_serve_refuse(run->channel, r->id, &err);
-		return;
-	}
+		return ab_fail(err, AB_EUSAGE, 0, "this run has no question with that id");
+	if (command && !ab_has_word(answers, AB_COUNT(answers), r->answer))
+		return ab_fail(err, AB_EUSAGE, 0,
+			       "invalid answer; use once, session, always or no");
 	if (command) {
 		answer_command(run, r->id, r->answer, r->reason);
-		return;
+		return 0;
 	}
-	if (!has_room(run, r->id, 1))
-		return;
-	s = new_steered(r->id, r->what);
-	queue_packet(run, s, "answer",
+	if (check_room(run, 1, err) < 0)
+		return -1;
+	queue_packet(run, new_steered(r->id, r->what), "answer",
 		     json_pack("{s:s,s:s}", "id", r->question, "answer", r->answer));
 	send_next(run);
+	return 0;
 }
 
-void ab_served_update(struct ab_served_run *run, struct ab_serve_request *r)
+int ab_served_update(struct ab_served_run *run, struct ab_serve_request *r, struct ab_error *err)
 {
 	const struct {
 		const char *what;
@@ -348,26 +324,27 @@ void ab_served_update(struct ab_served_run *run, struct ab_serve_request *r)
 	size_t k;
 
 	if (n == 0) {
-		ab_serve_reply(run->channel, r->id, "\"ok\":true,\"released\":0",
-			       strlen("\"ok\":true,\"released\":0"));
-		return;
+		ab_serve_reply(run->channel, r->id, "'ok':true,'released':0");
+		return 0;
 	}
-	if (!has_room(run, r->id, n))
-		return;
+	if (check_room(run, n, err) < 0)
+		return -1;
 	s = new_steered(r->id, r->what);
 	for (size_t i = 0; i < AB_COUNT(lists); i++)
 		json_array_foreach(lists[i].entries, k, entry) queue_packet(
 			run, s, lists[i].what,
 			json_pack("{s:O,s:I}", "entry", entry, "for_ms", (json_int_t)r->ms));
 	send_next(run);
+	return 0;
 }
 
-void ab_served_status(struct ab_served_run *run, struct ab_serve_request *r)
+int ab_served_status(struct ab_served_run *run, struct ab_serve_request *r, struct ab_error *err)
 {
-	if (!has_room(run, r->id, 1))
-		return;
+	if (check_room(run, 1, err) < 0)
+		return -1;
 	queue_packet(run, new_steered(r->id, r->what), "status", json_object());
 	send_next(run);
+	return 0;
 }
 
 /* Before it began, the request waits; the signal ends what may take long until then. */

@@ -93,7 +93,7 @@ static void tell_record(struct ab_served_run *run, const char *line, size_t len)
 
 	ab_buf_puts(&b, ",\"record\":");
 	ab_buf_add(&b, line, len);
-	ab_served_tell(run, "record", b.data, b.len);
+	ab_served_tell(run, "record", b.data);
 }
 
 /* False: nothing more comes. The supervisor writes whole lines of JSON. */
@@ -179,7 +179,7 @@ static void write_input(struct ab_served_run *run)
 		}
 		eof = in->eof;
 		if (in->id)
-			ab_serve_reply_ok(run->channel, in->id);
+			ab_serve_reply(run->channel, in->id, "'ok':true");
 		free_input(run);
 		if (eof) {
 			close_input(run);
@@ -213,40 +213,31 @@ static void queue_input(struct ab_served_run *run, json_t *id, struct ab_serve_r
 	write_input(run);
 }
 
-void ab_served_input(struct ab_served_run *run, struct ab_serve_request *r)
+int ab_served_input(struct ab_served_run *run, struct ab_serve_request *r, struct ab_error *err)
 {
-	struct ab_error err = { 0 };
-
 	if (run->input.fd < 0)
-		ab_fail(&err, AB_EUSAGE, 0,
-			"the standard input of this run is closed, or is not \"pipe\"");
-	else if (run->ninputs == INPUTS_MAX)
-		ab_fail(&err, AB_EUSAGE, 0, "too much input waits for the command");
-	if (err.code != AB_ENONE) {
-		ab_serve_refuse(run->channel, r->id, &err);
-		return;
-	}
+		return ab_fail(err, AB_EUSAGE, 0,
+			       "the standard input of this run is closed, or is not \"pipe\"");
+	if (run->ninputs == INPUTS_MAX)
+		return ab_fail(err, AB_EUSAGE, 0, "too much input waits for the command");
 	queue_input(run, json_incref(r->id), r, r->eof);
+	return 0;
 }
 
-void ab_served_signal(struct ab_served_run *run, struct ab_serve_request *r)
+int ab_served_signal(struct ab_served_run *run, struct ab_serve_request *r, struct ab_error *err)
 {
-	struct ab_error err = { 0 };
-
 	if (r->signal == SIGKILL) {
 		ab_served_stop(run, r->id, 0);
-		return;
+		return 0;
 	}
-	if (r->signal == SIGSTOP) {
-		ab_fail(&err, AB_EUSAGE, 0, "SIGSTOP cannot be sent to a run; use TSTP");
-		ab_serve_refuse(run->channel, r->id, &err);
-		return;
-	}
+	if (r->signal == SIGSTOP)
+		return ab_fail(err, AB_EUSAGE, 0, "SIGSTOP cannot be sent to a run; use TSTP");
 	if (run->began)
 		kill(run->pid, r->signal);
 	else
 		run->held_signals |= 1ull << r->signal;
-	ab_serve_reply_ok(run->channel, r->id);
+	ab_serve_reply(run->channel, r->id, "'ok':true");
+	return 0;
 }
 
 /* A pipe whose end `ours` does not wait. */

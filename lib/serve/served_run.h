@@ -91,13 +91,18 @@ void ab_served_continue(struct ab_served_run *run);
 void ab_served_ended(struct ab_served_run *run, int code, int status);
 void ab_served_free(struct ab_served_run *run);
 
-/* Requests; the reply is sent now or later. */
-void ab_served_input(struct ab_served_run *run, struct ab_serve_request *request);
-void ab_served_signal(struct ab_served_run *run, struct ab_serve_request *request);
+/* Requests; the reply is sent now or later. -1: it is refused. */
+int ab_served_input(struct ab_served_run *run, struct ab_serve_request *request,
+		    struct ab_error *err);
+int ab_served_signal(struct ab_served_run *run, struct ab_serve_request *request,
+		     struct ab_error *err);
 /* served_events.c */
-void ab_served_answer(struct ab_served_run *run, struct ab_serve_request *request);
-void ab_served_update(struct ab_served_run *run, struct ab_serve_request *request);
-void ab_served_status(struct ab_served_run *run, struct ab_serve_request *request);
+int ab_served_answer(struct ab_served_run *run, struct ab_serve_request *request,
+		     struct ab_error *err);
+int ab_served_update(struct ab_served_run *run, struct ab_serve_request *request,
+		     struct ab_error *err);
+int ab_served_status(struct ab_served_run *run, struct ab_serve_request *request,
+		     struct ab_error *err);
 /* `id` NULL: no reply. */
 void ab_served_stop(struct ab_served_run *run, json_t *id, uint64_t grace_ms);
 /* Read every packet that is there. */
@@ -106,12 +111,12 @@ void ab_served_hear(struct ab_served_run *run);
 void ab_served_settle_command(struct ab_served_run *run, const char *how);
 /* No answer will come. */
 void ab_served_refuse_steered(struct ab_served_run *run);
-/* An event that may be dropped: sent as {"event":NAME,"run":N, and these members. */
-void ab_served_tell(struct ab_served_run *run, const char *event, const char *members, size_t len);
+/* An event that may be dropped: sent as {"event":NAME,"run":N and these members. */
+void ab_served_tell(struct ab_served_run *run, const char *event, const char *members);
 
-/* serve.c: replies. */
-void ab_serve_reply(struct ab_channel *channel, const json_t *id, const char *members, size_t len);
-void ab_serve_reply_ok(struct ab_channel *channel, const json_t *id);
+/* serve.c: replies, with the members of a template (ab_buf_jsonf()). */
+void ab_serve_reply(struct ab_channel *channel, const json_t *id, const char *pattern, ...)
+	__attribute__((format(printf, 3, 4)));
 void ab_serve_refuse(struct ab_channel *channel, const json_t *id, const struct ab_error *err);
 
 /* A text of a packet; "": there is none. */

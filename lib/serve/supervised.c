@@ -139,24 +139,33 @@ struct start {
 	pid_t parent;
 };
 
-static int serve_run(int steer, void *arg)
+/* `stdio`: as of ab_child_enter(). `warm`: a box that waits, or NULL. */
+static int run_request(const struct ab_serve_request *r, const struct ab_serve_request *pool,
+		       const struct ab_ends *e, const int *stdio, struct ab_warm *warm)
 {
-	const struct start *s = arg;
-	struct ab_serve_policy policy = choose_policy(s->request, s->pool);
-	struct teller t = { .sock = steer, .details = s->request->messages };
-	struct ab_ends e = *s->ends;
+	struct ab_serve_policy policy = choose_policy(r, pool);
+	struct teller t = { .sock = e->steer, .details = r->messages };
 	struct ab_policy_input input;
 	struct ab_error err = { 0 };
 	char *start;
 	int status = -1;
 
-	e.steer = steer;
-	if (ab_child_enter(&policy, &input, &err) == 0 &&
-	    find_start(s->request, s->pool, &start, &err) == 0)
-		status = run_command(s->request, &e, &input, start, NULL, &t, &err);
+	if (ab_child_enter(stdio, &policy, &input, &err) == 0 &&
+	    find_start(r, pool, &start, &err) == 0)
+		status = run_command(r, e, &input, start, warm, &t, &err);
+	ab_warm_free(warm);
 	if (status < 0)
 		tell_error(&t, "failed", &err);
 	return status < 0 ? ab_exit_status(&err) : status;
+}
+
+static int serve_run(int steer, void *arg)
+{
+	const struct start *s = arg;
+	struct ab_ends e = *s->ends;
+
+	e.steer = steer;
+	return run_request(s->request, s->pool, &e, NULL, NULL);
 }
 
 /* ---- a child that waits ---- */
@@ -295,39 +304,17 @@ static void rehearse_reading(void)
 	ab_serve_request_fini(&r);
 }
 
-_Noreturn static void run_handed(const struct ab_serve_request *pool, int steer,
-				 struct ab_warm *warm)
-{
-	struct ab_serve_request r;
-	struct ab_ends e = AB_ENDS_NONE;
-	struct teller t = { .sock = steer };
-	struct ab_policy_input input;
-	struct ab_serve_policy policy;
-	struct ab_error err = { 0 };
-	char *start;
-	int status = -1;
-
-	take_hand(steer, &r, &e);
-	t.details = r.messages;
-	policy = choose_policy(&r, pool);
-	if (ab_child_take(e.stdio, &policy, &input, &err) == 0 &&
-	    find_start(&r, pool, &start, &err) == 0)
-		status = run_command(&r, &e, &input, start, warm, &t, &err);
-	ab_warm_free(warm);
-	if (status < 0)
-		tell_error(&t, "failed", &err);
-	_exit(status < 0 ? ab_exit_status(&err) : status);
-}
-
 static int serve_waiting(int steer, void *arg)
 {
 	static const char ready[] = "{\"event\":\"ready\"}";
 	const struct start *s = arg;
 	struct teller t = { .sock = steer };
+	struct ab_serve_request request;
+	struct ab_ends e = AB_ENDS_NONE;
 	struct ab_policy_input input;
 	struct ab_warm *warm = NULL;
 	struct ab_error err = { 0 };
-	int result = ab_child_enter(&s->pool->policy, &input, &err);
+	int result = ab_child_enter(NULL, &s->pool->policy, &input, &err);
 
 	if (result == 0)
 		result = prepare_box(&input, &warm, &err);
@@ -344,7 +331,8 @@ static int serve_waiting(int steer, void *arg)
 		ab_warm_free(warm);
 		return 125;
 	}
-	run_handed(s->pool, steer, warm);
+	take_hand(steer, &request, &e);
+	_exit(run_request(&request, s->pool, &e, e.stdio, warm));
 }
 
 /* ---- in the server ---- */

@@ -66,7 +66,7 @@ static int serve_task(int sock, void *arg)
 	struct ab_buf b = { 0 };
 
 	(void)sock;
-	if (ab_child_enter(&r->policy, &input, &err) < 0 ||
+	if (ab_child_enter(NULL, &r->policy, &input, &err) < 0 ||
 	    (r->what == AB_SERVE_CHECK ? check_command(r, &input, &b, &err)
 				       : examine_machine(&input, &b, &err)) < 0) {
 		ab_buf_fini(&b);

@@ -1,5 +1,6 @@
 #include "steer/why/policy_test.h"
 
+#include "audit/read/words.h"
 #include "base/text/json_scan.h"
 #include "consent/consent.h"
 #include "policy/layers/layers.h"
@@ -35,14 +36,6 @@ static int fail_at(const struct testing *t, const struct ab_json_scan_node *node
 	return ab_hint(t->err, "%s", right);
 }
 
-static const char *find_word(const char *word, const char *const *words, size_t n)
-{
-	for (size_t i = 0; word && i < n; i++)
-		if (strcmp(words[i], word) == 0)
-			return words[i];
-	return NULL;
-}
-
 static int read_test(const struct testing *t, const struct ab_json_scan_node *node,
 		     struct one_test *ret)
 {
@@ -54,24 +47,22 @@ static int read_test(const struct testing *t, const struct ab_json_scan_node *no
 		return fail_at(t, node, "expected an object", right);
 	ab_json_scan_each(k, node)
 	{
-		const char *subject = find_word(k->key, subjects, AB_COUNT(subjects));
-
 		if (strcmp(k->key, "reason") == 0)
 			continue;
 		if (!k->text || !*k->text)
 			return fail_at(t, k, "expected a string", right);
 		if (strcmp(k->key, "expect") == 0) {
-			ret->expect = find_word(k->text, accesses, AB_COUNT(accesses));
-			if (!ret->expect)
+			ret->expect = k->text;
+			if (!ab_has_word(accesses, AB_COUNT(accesses), k->text))
 				return fail_at(t, k, "invalid value", "use allow, ask or deny");
-		} else if (!subject) {
+		} else if (!ab_has_word(subjects, AB_COUNT(subjects), k->key)) {
 			return fail_at(t, k, "unknown key",
 				       "use reach, read, write or run, expect and reason");
 		} else if (ret->subject) {
 			return fail_at(t, k, "a test has only one of reach, read, write and run",
 				       "make two tests of it");
 		} else {
-			ret->subject = subject;
+			ret->subject = k->key;
 			ret->what = k->text;
 		}
 	}
@@ -118,7 +109,7 @@ static int answer_test(const struct testing *t, struct one_test *one)
 					 one->what);
 	}
 	if (result == 0) {
-		one->got = find_word(answers.v[0].access, accesses, AB_COUNT(accesses));
+		one->got = answers.v[0].access;
 		one->text = ab_strdup(answers.v[0].text);
 	}
 	ab_why_answers_fini(&answers);
@@ -129,9 +120,8 @@ static void put_test(struct ab_buf *b, const struct one_test *one)
 {
 	bool good = strcmp(one->got, one->expect) == 0;
 
-	ab_buf_printf(b, "%-5s %-5s ", good ? "ok" : "FAIL", one->subject);
-	ab_buf_escape(b, one->what);
-	ab_buf_printf(b, ": %s", one->got);
+	ab_words_safe(b, "%-5s %-5s %s: %s", good ? "ok" : "FAIL", one->subject, one->what,
+		      one->got);
 	if (!good)
 		ab_buf_printf(b, ", expected %s (line %u)\n      %s", one->expect, one->line,
 			      one->text);
@@ -204,10 +194,9 @@ int ab_policy_test(const struct ab_policy_input *input, const char *file, bool j
 	struct ab_request request = { .policy = *input };
 	ab_autofree char *text = NULL, *name = ab_escape(file);
 	ab_autoscan struct ab_json_scan scan = { 0 };
-	struct ab_preview preview;
+	ab_auto(ab_preview_fini) struct ab_preview preview = { 0 };
 	struct testing t = { .input = input, .preview = &preview, .file = file, .err = err };
 	size_t len;
-	int result;
 
 	if (ab_settings_file_read(file, name, false, &text, &len, err) < 0)
 		return -1;
@@ -218,9 +207,6 @@ int ab_policy_test(const struct ab_policy_input *input, const char *file, bool j
 			scan.wrong);
 		return ab_hint(err, "%s", scan.right);
 	}
-	if (ab_preview_open(&request, true, &preview, err) < 0)
-		return -1;
-	result = run_tests(&t, &scan, json, ret);
-	ab_preview_fini(&preview);
-	return result;
+	return ab_preview_open(&request, true, &preview, err) < 0 ? -1
+								  : run_tests(&t, &scan, json, ret);
 }

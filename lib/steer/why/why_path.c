@@ -7,6 +7,7 @@
 #include "shell/syntax/quote.h"
 #include "steer/preview/preview.h"
 #include "steer/why/why_policy.h"
+#include "steer/why/why_text.h"
 #include "workspace/tree/glob.h"
 #include "workspace/tree/names.h"
 
@@ -156,23 +157,13 @@ static void set_denied(const struct question *q, struct ab_why_answer *a, const 
 	}
 	set_entry(q, a, id, entry);
 	advise_instead(q, a);
-	if (d->hint[0]) {
-		ab_strv_add(&a->how, "in one run");
-		ab_strv_add(&a->how, d->hint);
-	}
-	if (strcmp(d->rule, "filesystem.write") == 0 && d->hint[0]) {
-		ab_strv_add(&a->how, "always");
+	if (!d->hint[0])
+		return;
+	ab_why_add_way(&a->how, "in one run", "%s", d->hint);
+	if (strcmp(d->rule, "filesystem.write") == 0) {
 		ab_quote(&word, q->path);
-		ab_strv_addf(&a->how, "agentbox allow %s --always", word.data);
+		ab_why_add_way(&a->how, "always", "agentbox allow %s --always", word.data);
 	}
-}
-
-static bool is_missing_denied(const struct question *q)
-{
-	for (size_t i = 0; i < q->p->host.missing.len; i++)
-		if (ab_path_within(q->real, q->p->host.missing.v[i]))
-			return true;
-	return false;
 }
 
 static void answer_read(const struct question *q, struct ab_why_answer *a)
@@ -187,7 +178,7 @@ static void answer_read(const struct question *q, struct ab_why_answer *a)
 	} else if (m && m->op == AB_MOUNT_MASK) {
 		a->rule = "filesystem.unix";
 		a->text = ab_printf("%s is a socket of the host, and hidden.", q->safe);
-	} else if (is_missing_denied(q)) {
+	} else if (ab_path_within_any(q->real, &q->p->host.missing)) {
 		a->rule = "filesystem.denyRead";
 		a->text = m && m->op == AB_MOUNT_LAYER
 				  ? ab_printf("%s does not exist; if it did, it would be hidden.",

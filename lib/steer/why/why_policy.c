@@ -14,6 +14,7 @@
 #include "steer/permit/permit.h"
 #include "steer/preview/preview.h"
 #include "steer/why/why.h"
+#include "steer/why/why_text.h"
 
 struct ab_why_answer *ab_why_answer_add(struct ab_why_answers *answers)
 {
@@ -34,30 +35,13 @@ void ab_why_answers_fini(struct ab_why_answers *answers)
 	free(answers->what);
 }
 
-static void put_how(struct ab_buf *b, const struct ab_strv *how)
-{
-	size_t width = 0;
-
-	for (size_t i = 0; i + 1 < how->len; i += 2)
-		width = strlen(how->v[i]) > width ? strlen(how->v[i]) : width;
-	for (size_t i = 0; i + 1 < how->len; i += 2) {
-		ab_autofree char *safe = ab_escape(how->v[i + 1]);
-
-		ab_buf_printf(b, "    %s:%*s  %s\n", how->v[i], (int)(width - strlen(how->v[i])),
-			      "", safe);
-	}
-}
-
 /* "network.deny: x.y, from ~/.config/agentbox/config.json:3" */
 static void put_rule(struct ab_buf *b, const struct ab_why_answer *a)
 {
-	if (!a->rule || (!a->entry && !a->from))
-		return;
-	ab_buf_printf(b, "  %s: ", a->rule);
-	ab_buf_escape(b, a->entry ? a->entry : "");
-	ab_buf_puts(b, a->from ? a->entry ? ", from " : "from " : "");
-	ab_buf_escape(b, a->from ? a->from : "");
-	ab_buf_puts(b, "\n");
+	if (a->rule && (a->entry || a->from))
+		ab_words_safe(b, "  %s: %s%s%s\n", a->rule, a->entry ? a->entry : "",
+			      a->from ? a->entry ? ", from " : "from " : "",
+			      a->from ? a->from : "");
 }
 
 static void put_text(struct ab_buf *b, const struct ab_why_answers *answers)
@@ -72,7 +56,7 @@ static void put_text(struct ab_buf *b, const struct ab_why_answers *answers)
 				      a->denial);
 		if (a->how.len)
 			ab_buf_puts(b, "  To allow it:\n");
-		put_how(b, &a->how);
+		ab_why_put_ways(b, "    ", &a->how);
 		if (a->advice)
 			ab_buf_printf(b, "  %s\n", a->advice);
 	}
@@ -103,11 +87,8 @@ static char *show_answers(const struct ab_preview *p, struct ab_why_answers *ans
 		ab_buf_jsonf(&b, "],'notes':%p}\n", ab_list(&p->notes));
 	} else {
 		put_text(&b, answers);
-		for (size_t i = 0; i < p->notes.len; i++) {
-			ab_autofree char *safe = ab_escape(p->notes.v[i]);
-
-			ab_buf_printf(&b, "Note: %s\n", safe);
-		}
+		for (size_t i = 0; i < p->notes.len; i++)
+			ab_words_safe(&b, "Note: %s\n", p->notes.v[i]);
 	}
 	ab_why_answers_fini(answers);
 	return ab_buf_take(&b);
@@ -119,12 +100,6 @@ static char *find_origin(const struct ab_policy *policy, enum ab_key_id id)
 	const struct ab_origin *from = policy->store->config.v[id].from;
 
 	return from ? ab_origin_text(from) : NULL;
-}
-
-static void add_how(struct ab_why_answer *a, const char *what, char *how)
-{
-	ab_strv_add(&a->how, what);
-	ab_strv_give(&a->how, how);
 }
 
 /* A network that has no filter, or is not there at all. */
@@ -142,18 +117,8 @@ static void answer_mode(const struct ab_policy *policy, const char *subject,
 	a->entry = ab_strdup(open ? "allowed" : "blocked");
 	a->from = find_origin(policy, AB_KEY_NET_MODE);
 	if (!open)
-		add_how(a, "in one run",
-			ab_printf("agentbox run --net filtered --allow %s -- ...", subject));
-}
-
-static void advise_denied(const struct ab_why_answer *a, struct ab_strv *ret_how, char **ret)
-{
-	if (a->from && ab_origin_is_undoable(a->from)) {
-		ab_strv_add(ret_how, "take it off the deny list");
-		ab_strv_addf(ret_how, "agentbox deny %s --undo", a->entry);
-		return;
-	}
-	*ret = ab_strdup("Deny rules override allow rules: remove the entry where it is written.");
+		ab_why_add_way(&a->how, "in one run",
+			       "agentbox run --net filtered --allow %s -- ...", subject);
 }
 
 static void answer_host(const struct ab_policy *policy, const char *subject,
@@ -183,22 +148,26 @@ static void answer_host(const struct ab_policy *policy, const char *subject,
 		a->entry = ab_strdup(got->asked ? "ask" : "deny");
 		a->from = find_origin(policy, AB_KEY_NET_UNKNOWN);
 	}
-	if (denied)
-		advise_denied(a, &a->how, &a->advice);
+	if (denied && a->from && ab_origin_is_undoable(a->from))
+		ab_why_add_way(&a->how, "take it off the deny list", "agentbox deny %s --undo",
+			       a->entry);
+	else if (denied)
+		a->advice = ab_strdup(
+			"Deny rules override allow rules: remove the entry where it is written.");
 	if (got->hint[0])
-		add_how(a, "in one run", ab_printf("agentbox run %s -- ...", got->hint));
+		ab_why_add_way(&a->how, "in one run", "agentbox run %s -- ...", got->hint);
 	if (got->liftable) {
 		const char *what;
 
 		if (ret->records)
 			a->denial = ab_permit_denial_of(ret->records, subject);
 		what = a->denial ? a->denial : subject;
-		add_how(a, "in this project", ab_printf("agentbox allow %s --project", what));
-		add_how(a, "always", ab_printf("agentbox allow %s --always", what));
+		ab_why_add_way(&a->how, "in this project", "agentbox allow %s --project", what);
+		ab_why_add_way(&a->how, "always", "agentbox allow %s --always", what);
 		/* Its tool needs the other hosts of the group, too. */
 		if (group)
-			add_how(a, "with its group",
-				ab_printf("agentbox allow @%s --always", group));
+			ab_why_add_way(&a->how, "with its group", "agentbox allow @%s --always",
+				       group);
 	}
 }
 
@@ -270,16 +239,13 @@ int ab_why_host(const struct ab_policy_input *input, const char *text, bool json
 {
 	struct ab_request request = { .policy = *input };
 	struct ab_why_answers answers = { .kind = "host", .records = input };
-	struct ab_preview p;
-	int result;
+	ab_auto(ab_preview_fini) struct ab_preview p = { 0 };
 
-	if (ab_preview_open(&request, true, &p, err) < 0)
+	if (ab_preview_open(&request, true, &p, err) < 0 ||
+	    ab_why_answer_host(&p, text, &answers, err) < 0)
 		return -1;
-	result = ab_why_answer_host(&p, text, &answers, err);
-	if (result == 0)
-		*ret = show_answers(&p, &answers, json);
-	ab_preview_fini(&p);
-	return result;
+	*ret = show_answers(&p, &answers, json);
+	return 0;
 }
 
 int ab_why_path(const struct ab_policy_input *input, const char *path, bool read, bool write,
@@ -288,7 +254,7 @@ int ab_why_path(const struct ab_policy_input *input, const char *path, bool read
 	struct ab_request request = { .policy = *input };
 	struct ab_why_answers answers = { .kind = "path" };
 	ab_autofree char *clean = ab_path_resolve(path, input->cwd, input->home);
-	struct ab_preview p;
+	ab_auto(ab_preview_fini) struct ab_preview p = { 0 };
 
 	if (!clean)
 		return ab_fail(err, AB_EUSAGE, 0, "%s: the home folder is unknown", path);
@@ -299,7 +265,6 @@ int ab_why_path(const struct ab_policy_input *input, const char *path, bool read
 		ab_strv_add(&p.notes, note);
 	ab_why_answer_path(&p, clean, read || !write, write || !read, &answers);
 	*ret = show_answers(&p, &answers, json);
-	ab_preview_fini(&p);
 	return 0;
 }
 
@@ -348,10 +313,10 @@ static void answer_command(const struct ab_request *rq, const struct ab_preview 
 	if (j->instead)
 		a->advice = ab_printf("Instead: %s", j->instead);
 	if (j->decision == AB_ESCALATED && !rq->script)
-		add_how(a, "approve it in one run", ab_printf("agentbox run --yes -- %s", shown));
+		ab_why_add_way(&a->how, "approve it in one run", "agentbox run --yes -- %s", shown);
 	if (!j->user_rule && j->rule[0])
-		add_how(a, "change the rule in your settings",
-			ab_printf("agentbox config set commands.override.%s sandboxed", j->rule));
+		ab_why_add_way(&a->how, "change the rule in your settings",
+			       "agentbox config set commands.override.%s sandboxed", j->rule);
 }
 
 int ab_why_command(const struct ab_policy_input *input, const char *const *argv, size_t argc,
@@ -362,7 +327,7 @@ int ab_why_command(const struct ab_policy_input *input, const char *const *argv,
 	};
 	struct ab_why_answers answers = { .kind = "command" };
 	ab_autobuf struct ab_buf shown = { 0 };
-	struct ab_preview p;
+	ab_auto(ab_preview_fini) struct ab_preview p = { 0 };
 
 	if (ab_preview_open(&request, true, &p, err) < 0)
 		return -1;
@@ -373,6 +338,5 @@ int ab_why_command(const struct ab_policy_input *input, const char *const *argv,
 	answers.what = ab_strdup(shown.data ? shown.data : "");
 	answer_command(&request, &p, answers.what, &answers);
 	*ret = show_answers(&p, &answers, json);
-	ab_preview_fini(&p);
 	return 0;
 }
