@@ -90,24 +90,36 @@ static void take_worktree(void *arg, const char *key, const char *value)
 {
 	char **last = arg;
 
-	if (strcmp(key, "core.worktree") != 0)
+	if (strcmp(key, "core.worktree") != 0 || !value)
 		return;
 	free(*last);
 	*last = ab_strdup(value);
 }
 
-static bool submodule_points_back(int gitdir, const char *top)
+char *ab_gitlink_worktree(int gitdir, const char *file)
 {
-	ab_autofree char *data = NULL, *to = NULL, *real = NULL;
-	ab_autoclose int fd = -1;
+	ab_autofree char *data = NULL, *last = NULL;
 	size_t len;
 
-	if (ab_read_small(gitdir, "config", AB_GITCONFIG_MAX, &data, &len) < 0)
-		return false;
-	if (ab_gitconfig_parse(data, len, take_worktree, &to) || !to)
-		return false;
-	fd = open_folder(gitdir, to, &real);
+	if (ab_read_small(gitdir, file, AB_GITCONFIG_MAX, &data, &len) < 0 ||
+	    ab_gitconfig_parse(data, len, take_worktree, &last))
+		return NULL;
+	return ab_take(last);
+}
+
+static bool leads_to(int dir, const char *path, const char *top)
+{
+	ab_autofree char *real = NULL;
+	ab_autoclose int fd = open_folder(dir, path, &real);
+
 	return fd >= 0 && strcmp(real, top) == 0;
+}
+
+static bool submodule_points_back(int gitdir, const char *top)
+{
+	ab_autofree char *to = ab_gitlink_worktree(gitdir, "config");
+
+	return to && leads_to(gitdir, to, top);
 }
 
 /*
@@ -117,8 +129,6 @@ static bool submodule_points_back(int gitdir, const char *top)
 static bool worktree_points_back(int gitdir, const char *top)
 {
 	ab_autofree char *back = read_line(gitdir, "gitdir", AB_GITLINK_MAX, ab_gitlink_line);
-	ab_autofree char *real = NULL;
-	ab_autoclose int fd = -1;
 	char *slash = back ? strrchr(back, '/') : NULL;
 
 	if (!slash || strcmp(slash, "/.git") != 0)
@@ -126,8 +136,7 @@ static bool worktree_points_back(int gitdir, const char *top)
 	if (slash == back)
 		slash++;
 	*slash = '\0';
-	fd = open_folder(gitdir, back, &real);
-	return fd >= 0 && strcmp(real, top) == 0;
+	return leads_to(gitdir, back, top);
 }
 
 /* COMMON/worktrees/NAME, and nothing deeper or elsewhere. */

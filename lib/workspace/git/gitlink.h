@@ -17,6 +17,10 @@ char *ab_gitlink_parse(const char *data, size_t len);
 /* The path in a commondir or gitdir file (one line); NULL if there is none. Pure. */
 char *ab_gitlink_line(const char *data, size_t len);
 
+/* The last core.worktree in a configuration file of a git directory, as a new string; NULL: there is
+ * none, or git would not read the file. */
+char *ab_gitlink_worktree(int gitdir, const char *file);
+
 struct ab_gitlink {
 	char *gitdir;  /* real path of this checkout's git directory */
 	char *common;  /* real path of the repository; may be the same */

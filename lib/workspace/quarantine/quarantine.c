@@ -19,13 +19,6 @@
 #define LIST_MAX 10000
 #define SMALL_FOLDER 1000
 
-/* Why an object is taken. */
-enum reason {
-	NAME,	/* it has a protected name */
-	PART,	/* of a repository that the run created */
-	SHARED, /* neither a file nor a folder, in a shared folder */
-};
-
 /* Report an object that cannot be moved only once. */
 static bool is_reported(const struct ab_quarantine *q, const char *path, int errnum)
 {
@@ -150,7 +143,7 @@ static char *name_of(const struct ab_quarantine *q, const char *path)
 
 /* What the run does is not an accident any more. The first reason counts. */
 static void end_run(struct ab_quarantine *q, const char *path, size_t times, const char *keys,
-		    enum reason reason)
+		    enum ab_take_reason reason)
 {
 	ab_autofree char *shown = ab_escape(path), *raw = name_of(q, path), *name = NULL;
 
@@ -174,9 +167,9 @@ static void end_run(struct ab_quarantine *q, const char *path, size_t times, con
 			shown, times);
 	if (keys) {
 		ab_hint(&q->why, "pass such settings to git with -c, which changes no file");
-	} else if (reason == SHARED) {
+	} else if (reason == AB_TAKE_SHARED) {
 		ab_hint(&q->why, "a folder of filesystem.share holds files and folders only");
-	} else if (reason == PART) {
+	} else if (reason == AB_TAKE_PART) {
 		ab_hint(&q->why, "install the hooks of a new repository outside the box");
 	} else if (raw) {
 		name = ab_escape(raw);
@@ -273,9 +266,8 @@ static char *park_object(struct ab_quarantine *q, int fd, const char *name, size
 	return ab_strdup(as);
 }
 
-/* `from`: the name that it has now. */
-static bool take_object(struct ab_quarantine *q, int fd, const char *path, const char *name,
-			const char *from, const char *keys, enum reason reason)
+bool ab_quarantine_take(struct ab_quarantine *q, int fd, const char *path, const char *name,
+			const char *from, enum ab_take_reason reason, const char *keys)
 {
 	ab_autofree char *full = ab_path_join(path, name), *parked = NULL;
 	char as[AB_QUARANTINE_NAME], *entry;
@@ -311,43 +303,21 @@ static bool take_object(struct ab_quarantine *q, int fd, const char *path, const
 	times = count_moved(q, full, keys, &same) + 1;
 	if (same + 1 >= AGAIN_MAX || times >= CHANGES_MAX || q->report.nmoved + 1 >= MOVES_MAX)
 		end_run(q, full, times, keys, reason);
-	entry = reason == SHARED ? NULL : name_of(q, full);
+	entry = reason == AB_TAKE_SHARED ? NULL : name_of(q, full);
 	m = (struct ab_moved){ .kind = ab_node_of(st.st_mode),
 			       .mode = st.st_mode & 07777,
 			       .entry = entry,
 			       .path = ab_take(full),
 			       .parked = moved ? NULL : ab_take(parked),
 			       .keys = ab_strdup(keys),
-			       .part = reason == PART,
-			       .shared = reason == SHARED,
-			       .alert = reason == PART && q->live,
+			       .part = reason == AB_TAKE_PART,
+			       .shared = reason == AB_TAKE_SHARED,
+			       .alert = reason == AB_TAKE_PART && q->live,
 			       .errnum = rc };
 	if (moved)
 		describe_moved(q, as, &m);
 	*ab_append(q->report.moved, q->report.nmoved) = m;
 	return rc == 0;
-}
-
-void ab_quarantine_take(struct ab_quarantine *q, int fd, const char *path, const char *name)
-{
-	take_object(q, fd, path, name, name, NULL, NAME);
-}
-
-bool ab_quarantine_take_part(struct ab_quarantine *q, int fd, const char *path, const char *name,
-			     const char *keys)
-{
-	return take_object(q, fd, path, name, name, keys, PART);
-}
-
-void ab_quarantine_take_aside(struct ab_quarantine *q, int fd, const char *path, const char *name,
-			      const char *aside, const char *keys)
-{
-	take_object(q, fd, path, name, aside, keys, PART);
-}
-
-void ab_quarantine_take_shared(struct ab_quarantine *q, int fd, const char *path, const char *name)
-{
-	take_object(q, fd, path, name, name, NULL, SHARED);
 }
 
 /* The box is gone: there is time to copy now. What is still too large stays where it
@@ -374,9 +344,11 @@ static void move_parked(struct ab_quarantine *q)
 	q->nparked = 0;
 }
 
-static void add_names(struct ab_held_folder *h, const char *name)
+static void free_held(struct ab_held_folder *h)
 {
-	ab_strv_add_once(&h->names, name);
+	close(h->fd);
+	free(h->path);
+	ab_strv_fini(&h->names);
 }
 
 struct ab_held_folder *ab_quarantine_hold(struct ab_quarantine *q, int fd, const char *path,
@@ -447,7 +419,7 @@ static void sweep_below(struct ab_quarantine *q, int dir, const char *path, cons
 		}
 	}
 	if (h)
-		add_names(h, rest);
+		ab_strv_add_once(&h->names, rest);
 	/* After the watch is set, so that nothing is missed. */
 	sweep_names(q, dir, path, rest);
 }
@@ -460,19 +432,19 @@ static void sweep_name(struct ab_quarantine *q, int fd, const char *path, const 
 	struct stat st;
 
 	if (!rest[0]) {
-		ab_quarantine_take(q, fd, path, name);
+		ab_quarantine_take(q, fd, path, name, name, AB_TAKE_NAME, NULL);
 		return;
 	}
 	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return;
 	/* A link in place of a folder leads to names that we do not see. */
 	if (S_ISLNK(st.st_mode)) {
-		ab_quarantine_take(q, fd, path, name);
+		ab_quarantine_take(q, fd, path, name, name, AB_TAKE_NAME, NULL);
 		return;
 	}
 	dir = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (dir < 0 && errno == EACCES)
-		ab_quarantine_take(q, fd, path, name);
+		ab_quarantine_take(q, fd, path, name, name, AB_TAKE_NAME, NULL);
 	if (dir < 0)
 		return;
 	below = ab_path_join(path, name);
@@ -594,10 +566,7 @@ void ab_quarantine_sweep(struct ab_quarantine *q)
 		if (q->nheld == before)
 			continue;
 		sweep_all(q, before);
-		q->nheld--;
-		close(q->held[before].fd);
-		free(q->held[before].path);
-		ab_strv_fini(&q->held[before].names);
+		free_held(&q->held[--q->nheld]);
 	}
 	for (size_t i = 0; i < q->nrepos; i++)
 		ab_repos_look(q, i);
@@ -634,11 +603,8 @@ void ab_quarantine_close(struct ab_quarantine *q)
 {
 	if (!q)
 		return;
-	for (size_t i = 0; i < q->nheld; i++) {
-		close(q->held[i].fd);
-		free(q->held[i].path);
-		ab_strv_fini(&q->held[i].names);
-	}
+	for (size_t i = 0; i < q->nheld; i++)
+		free_held(&q->held[i]);
 	free(q->held);
 	ab_repos_free(q);
 	for (size_t i = 0; i < q->nparked; i++) {

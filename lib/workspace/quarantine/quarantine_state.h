@@ -80,17 +80,18 @@ struct ab_quarantine {
 	struct ab_quarantine_report report;
 };
 
-/* Move `name` of the open folder `fd`, whose path is `path`. */
-void ab_quarantine_take(struct ab_quarantine *q, int fd, const char *path, const char *name);
-/* The same for a part of a repository that the run created, reported at once. `keys`: what
- * was wrong with it, or NULL. True: it is not there any more. */
-bool ab_quarantine_take_part(struct ab_quarantine *q, int fd, const char *path, const char *name,
-			     const char *keys);
-/* The same for a part that was replaced; it has the name `aside` in that folder now. */
-void ab_quarantine_take_aside(struct ab_quarantine *q, int fd, const char *path, const char *name,
-			      const char *aside, const char *keys);
-/* The same for what is neither a file nor a folder, in a shared folder (shared.h). */
-void ab_quarantine_take_shared(struct ab_quarantine *q, int fd, const char *path, const char *name);
+/* Why an object is taken. */
+enum ab_take_reason {
+	AB_TAKE_NAME,	/* it has a protected name */
+	AB_TAKE_PART,	/* of a repository that the run created: reported at once */
+	AB_TAKE_SHARED, /* neither a file nor a folder, in a shared folder (shared.h) */
+};
+
+/* Move `name` of the open folder `fd`, whose path is `path`. `from`: the name that it has there now.
+ * `keys`: what was wrong with it, or NULL. True: it is not there any more. */
+bool ab_quarantine_take(struct ab_quarantine *q, int fd, const char *path, const char *name,
+			const char *from, enum ab_take_reason reason, const char *keys);
+
 /* Report this at once, and once only. The sentence is escaped as a whole. */
 void ab_quarantine_alert(struct ab_quarantine *q, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

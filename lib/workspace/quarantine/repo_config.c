@@ -96,7 +96,7 @@ static void move_then_write(struct ab_quarantine *q, int gitdir, const char *pat
 	ab_autoclose int clean = -1;
 
 	/* If it exists again, it is examined again. */
-	if (ab_quarantine_take_part(q, gitdir, path, file, c->keys.data))
+	if (ab_quarantine_take(q, gitdir, path, file, file, AB_TAKE_PART, c->keys.data))
 		clean = write_new(gitdir, file, &c->text);
 }
 
@@ -185,8 +185,8 @@ static bool replace_config(struct ab_quarantine *q, int gitdir, const char *path
 		}
 		add_keys_of(gitdir, aside, terms, &out.keys);
 	}
-	ab_quarantine_take_aside(q, gitdir, path, file, aside,
-				 out.keys.len ? out.keys.data : c->keys.data);
+	ab_quarantine_take(q, gitdir, path, file, aside, AB_TAKE_PART,
+			   out.keys.len ? out.keys.data : c->keys.data);
 	if (!st && out.data && !is_same(&out, c))
 		renew(gitdir, file, aside, clean, &out.text);
 	return !again;

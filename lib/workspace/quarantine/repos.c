@@ -66,7 +66,7 @@ static void take_hooks(struct ab_quarantine *q, int gitdir, const char *path)
 	if (fd < 0 || ab_listing_read(&l, fd, LIST_MAX) < 0 || l.cut) {
 		if (fstatat(gitdir, "hooks", &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 		    ab_quarantine_is_new(q, &st))
-			ab_quarantine_take_part(q, gitdir, path, "hooks", NULL);
+			ab_quarantine_take(q, gitdir, path, "hooks", "hooks", AB_TAKE_PART, NULL);
 		return;
 	}
 	for (size_t i = 0; i < l.len; i++) {
@@ -74,7 +74,7 @@ static void take_hooks(struct ab_quarantine *q, int gitdir, const char *path)
 		    fstatat(fd, l.v[i].name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 		    (older && !ab_quarantine_is_new(q, &st)))
 			continue;
-		ab_quarantine_take_part(q, fd, hooks, l.v[i].name, NULL);
+		ab_quarantine_take(q, fd, hooks, l.v[i].name, l.v[i].name, AB_TAKE_PART, NULL);
 	}
 }
 
@@ -100,8 +100,8 @@ static void take_commondir(struct ab_quarantine *q, int gitdir, const char *path
 
 	if (fstatat(gitdir, "commondir", &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 	    ab_quarantine_is_new(q, &st) && !commondir_is_usual(gitdir, path))
-		ab_quarantine_take_part(q, gitdir, path, "commondir",
-					"configuration of another folder");
+		ab_quarantine_take(q, gitdir, path, "commondir", "commondir", AB_TAKE_PART,
+				   "configuration of another folder");
 }
 
 void ab_repos_clean(struct ab_quarantine *q, int gitdir, const char *path)
@@ -308,34 +308,15 @@ static void look_at_index(struct ab_quarantine *q, size_t repo)
 
 /* ------------------------------------------------------------ finding them */
 
-static void keep_worktree(void *arg, const char *key, const char *value)
-{
-	char **last = arg;
-
-	if (strcmp(key, "core.worktree") != 0 || !value)
-		return;
-	free(*last);
-	*last = ab_strdup(value);
-}
-
 /* git follows links here. A folder that does not exist yet is looked for again. */
-static void add_folder(int gitdir, const char *path, struct ab_strv *ret)
+static void add_configured(int gitdir, const char *file, struct ab_strv *ret)
 {
-	ab_autoclose int fd = openat(gitdir, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	ab_autofree char *to = ab_gitlink_worktree(gitdir, file);
+	ab_autoclose int fd = to ? openat(gitdir, to, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 	ab_autofree char *real = fd < 0 ? NULL : ab_real_path(fd);
 
 	if (real)
 		ab_strv_add_once(ret, real);
-}
-
-static void add_configured(int gitdir, const char *file, struct ab_strv *ret)
-{
-	ab_autofree char *data = NULL, *to = NULL;
-	size_t len;
-
-	if (ab_read_small(gitdir, file, AB_GITCONFIG_MAX, &data, &len) == 0 &&
-	    !ab_gitconfig_parse(data, len, keep_worktree, &to) && to)
-		add_folder(gitdir, to, ret);
 }
 
 void ab_repos_tops(int gitdir, const char *path, struct ab_strv *ret)
@@ -491,7 +472,8 @@ static char *follow_link(struct ab_quarantine *q, int fd, const char *path, cons
 	struct stat st;
 
 	if (real && stat(real, &st) == 0 && S_ISREG(st.st_mode) && ab_quarantine_is_new(q, link))
-		ab_quarantine_take_part(q, fd, path, ".git", "through another file");
+		ab_quarantine_take(q, fd, path, ".git", ".git", AB_TAKE_PART,
+				   "through another file");
 	return real;
 }
 

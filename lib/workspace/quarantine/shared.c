@@ -50,7 +50,7 @@ void ab_shared_appeared(struct ab_quarantine *q, size_t held, const char *name)
 	if (!is_shared(q, q->held[held].path) || !is_stray(q, q->held[held].fd, name))
 		return;
 	path = ab_strdup(q->held[held].path);
-	ab_quarantine_take_shared(q, q->held[held].fd, path, name);
+	ab_quarantine_take(q, q->held[held].fd, path, name, name, AB_TAKE_SHARED, NULL);
 }
 
 void ab_shared_list(struct ab_quarantine *q, size_t held, const struct ab_listing *l)
@@ -76,7 +76,7 @@ static bool unlock_folder(const struct ab_quarantine *q, int fd)
 static void take_stray(struct search *s, int fd, const char *path, const char *name)
 {
 	if (s->q->report.nmoved < MOVES_MAX)
-		ab_quarantine_take_shared(s->q, fd, path, name);
+		ab_quarantine_take(s->q, fd, path, name, name, AB_TAKE_SHARED, NULL);
 	else if (unlinkat(fd, name, 0) == 0)
 		s->removed++;
 	else

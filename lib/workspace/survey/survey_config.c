@@ -80,7 +80,7 @@ static void collect_config(void *arg, const char *key, const char *value)
 	full = path[0] == '/' ? ab_take(path) : ab_path_join(include ? r->dir : r->base, path);
 	if (strcmp(key, "core.hookspath") != 0 && is_place(r->s, full))
 		return;
-	real = ab_survey_guard_real(r->s, "/", full);
+	real = ab_survey_follow(r->s, "/", full, true);
 	if (real && include)
 		read_include(r, full, real);
 }
@@ -146,7 +146,7 @@ void ab_survey_config(struct ab_surveyor *s, int fd, const char *gitdir, const c
 
 		if (parse_at(&r, fd, names[i], path) == 0)
 			continue;
-		real = ab_survey_pin(s, gitdir, names[i]);
+		real = ab_survey_follow(s, gitdir, names[i], false);
 		if (real)
 			parse_file(&r, real);
 	}
@@ -161,7 +161,7 @@ static void read_shared(struct ab_surveyor *s, const char *path)
 		return;
 	/* It may be a link into a writable root, as people who keep their settings
 	 * in a repository have it. */
-	real = ab_survey_guard_real(s, "/", path);
+	real = ab_survey_follow(s, "/", path, true);
 	if (real)
 		read_include(&r, path, real);
 }

@@ -228,7 +228,7 @@ static void follow_commondir(struct ab_surveyor *s, int fd, const char *gitdir, 
 	if (ab_read_small(fd, "commondir", AB_GITLINK_MAX, &data, &len) < 0)
 		return;
 	line = ab_gitlink_line(data, len);
-	real = line ? ab_survey_pin(s, line[0] == '/' ? "/" : gitdir, line) : NULL;
+	real = line ? ab_survey_follow(s, line[0] == '/' ? "/" : gitdir, line, false) : NULL;
 	if (real)
 		share_config(s, real, top);
 }
@@ -313,7 +313,7 @@ void ab_survey_checkout(struct ab_surveyor *s, const char *top)
 	} else if (S_ISREG(st.st_mode)) {
 		follow_gitfile(s, top);
 	} else if (S_ISLNK(st.st_mode) && s->names.git.len > 0) {
-		real = ab_survey_pin(s, top, ".git");
+		real = ab_survey_follow(s, top, ".git", false);
 		if (real && ab_is_gitdir(real))
 			ab_survey_gitdir(s, real, top);
 	}

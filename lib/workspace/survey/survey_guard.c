@@ -180,38 +180,28 @@ static void note_end(struct ab_surveyor *s, const struct ab_linkwalk *w, bool fi
 		s->out->complete = false;
 }
 
-/*
- * Follow `name` from the real folder `dir` and close the links on the way. If `final`,
- * the object at its end is closed and the first missing name watched for.
- * *ret_real (may be NULL) is the real path at its end, or NULL.
- */
-static void follow_name(struct ab_surveyor *s, const char *dir, const char *name, bool final,
-			char **ret_real)
+char *ab_survey_follow(struct ab_surveyor *s, const char *dir, const char *name, bool final)
 {
 	ab_autolinkwalk struct ab_linkwalk w;
 	enum ab_linkwalk_step step;
 	struct stat st;
 
 	ab_linkwalk_init(&w, dir, name);
-	if (ret_real)
-		*ret_real = NULL;
 	while ((step = ab_linkwalk_step(&w)) != AB_LINKWALK_END) {
 		if (step == AB_LINKWALK_FAILED) {
 			note_end(s, &w, final);
-			return;
+			return NULL;
 		}
 		if (step == AB_LINKWALK_LINK) {
 			close_object(s, w.path, &w.st);
 		} else if (!w.left[0]) {
 			if (final)
 				close_object(s, w.path, &w.st);
-			if (ret_real)
-				*ret_real = ab_take(w.path);
-			return;
+			return ab_take(w.path);
 		} else if (!S_ISDIR(w.st.st_mode)) {
 			if (final)
 				watch_missing(s, w.at, w.name, w.left);
-			return;
+			return NULL;
 		}
 	}
 	/* A link to "." or "..": the folder is one that we stand in. */
@@ -219,8 +209,12 @@ static void follow_name(struct ab_surveyor *s, const char *dir, const char *name
 		close_object(s, w.at, &st);
 	else if (final)
 		ab_survey_unsure(s, errno);
-	if (ret_real)
-		*ret_real = ab_take(w.at);
+	return ab_take(w.at);
+}
+
+void ab_survey_guard_literal(struct ab_surveyor *s, const char *dir, const char *name)
+{
+	free(ab_survey_follow(s, dir, name, true));
 }
 
 /* Can something be below it now? */
@@ -257,34 +251,13 @@ static void guard_pattern(struct ab_surveyor *s, const char *dir, const char *pa
 		kept = ab_printf("!%s", l.v[i].name);
 		add_watch(s, dir, kept);
 		if (!rest[0]) {
-			follow_name(s, dir, l.v[i].name, true, NULL);
+			ab_survey_guard_literal(s, dir, l.v[i].name);
 			continue;
 		}
-		follow_name(s, dir, l.v[i].name, false, &one);
+		one = ab_survey_follow(s, dir, l.v[i].name, false);
 		if (one)
 			ab_survey_guard(s, one, rest);
 	}
-}
-
-void ab_survey_guard_literal(struct ab_surveyor *s, const char *dir, const char *name)
-{
-	follow_name(s, dir, name, true, NULL);
-}
-
-char *ab_survey_guard_real(struct ab_surveyor *s, const char *dir, const char *name)
-{
-	char *real;
-
-	follow_name(s, dir, name, true, &real);
-	return real;
-}
-
-char *ab_survey_pin(struct ab_surveyor *s, const char *dir, const char *name)
-{
-	char *real;
-
-	follow_name(s, dir, name, false, &real);
-	return real;
 }
 
 void ab_survey_guard(struct ab_surveyor *s, const char *dir, const char *name)
@@ -293,17 +266,17 @@ void ab_survey_guard(struct ab_surveyor *s, const char *dir, const char *name)
 	ab_autofree char *head = NULL, *real = NULL;
 
 	if (!name[start]) {
-		follow_name(s, dir, name, true, NULL);
+		ab_survey_guard_literal(s, dir, name);
 		return;
 	}
 	while (start > 0 && name[start - 1] != '/')
 		start--;
 	head = ab_strndup(name, start);
-	follow_name(s, dir, head, false, &real);
+	real = ab_survey_follow(s, dir, head, false);
 	if (real)
 		guard_pattern(s, real, name + start);
 	else
-		follow_name(s, dir, name, true, NULL); /* ends where head does */
+		ab_survey_guard_literal(s, dir, name); /* ends where head does */
 }
 
 void ab_survey_guard_absolute(struct ab_surveyor *s)
@@ -323,7 +296,7 @@ void ab_survey_guard_absolute(struct ab_surveyor *s)
 		if (!parent || strcmp(parent, above) != 0) {
 			ab_free_all(parent, real);
 			parent = above;
-			follow_name(s, "/", parent + 1, false, &real);
+			real = ab_survey_follow(s, "/", parent + 1, false);
 		} else {
 			free(above);
 		}

@@ -42,11 +42,9 @@ void ab_survey_unsure(struct ab_surveyor *s, int errnum);
 void ab_survey_guard(struct ab_surveyor *s, const char *dir, const char *name);
 /* The same for a path without pattern characters, such as a link's target. */
 void ab_survey_guard_literal(struct ab_surveyor *s, const char *dir, const char *name);
-/* As _guard_literal, and returns the real path; NULL if it does not exist. */
-char *ab_survey_guard_real(struct ab_surveyor *s, const char *dir, const char *name);
-/* The real path of `name`; pins its links, but does not close the object. NULL if it
- * does not exist. */
-char *ab_survey_pin(struct ab_surveyor *s, const char *dir, const char *name);
+/* Follow `name` and pin its links. If `final`, the object at its end is closed and the first missing
+ * name watched for. The real path at its end; NULL if it does not exist. */
+char *ab_survey_follow(struct ab_surveyor *s, const char *dir, const char *name, bool final);
 /* Close a folder (a real path) as a whole, whatever it contains: its files are not
  * protected under other names. */
 void ab_survey_close_folder(struct ab_surveyor *s, const char *path);
