@@ -114,7 +114,7 @@ void ab_steering_violated(struct ab_source *source, uint32_t events)
 			s->setup.denied(s->setup.arg, line);
 		free(line);
 		s->ndenied += n;
-		if (n && ab_thresholds_denied(s->thresholds, ab_now_ms(), n, &alarm))
+		if (n && ab_thresholds_denied(&s->thresholds, ab_now_ms(), n, &alarm))
 			raise_alarm(s, &alarm);
 	}
 }

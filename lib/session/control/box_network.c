@@ -161,16 +161,16 @@ static void handle_notice(struct ab_box_network *bn, const struct ab_letter *let
 		w->tripped(w->arg, (size_t)letter->value / 2, letter->value % 2);
 		break;
 	case TELL_WANTED:
-		w->wanted(w->arg, letter->data);
+		ab_steering_wanted(w->steering, letter->data);
 		break;
 	case TELL_SETTLED:
-		w->settled(w->arg, settled->number, settled->how, settled->released);
+		ab_steering_settled(w->steering, settled->number, settled->how, settled->released);
 		break;
 	case TELL_CROSSED:
-		w->crossed(w->arg, letter->data);
+		ab_steering_crossed(w->steering, letter->data);
 		break;
 	case TELL_SURVEYED:
-		w->surveyed(w->arg, letter->data);
+		ab_steering_surveyed(w->steering, letter->data);
 		break;
 	case TELL_AGENT:
 		/* Without room for the request, nobody else answers it. */
@@ -437,19 +437,7 @@ int ab_box_network_attach(struct ab_box_network *bn, struct ab_network *network,
 
 struct ab_proxy *ab_box_network_proxy(const struct ab_box_network *bn)
 {
-	return bn->proxy;
-}
-
-void ab_box_network_secret(struct ab_box_network *bn, size_t i, const char *value, size_t len)
-{
-	if (bn->proxy)
-		ab_proxy_secret(bn->proxy, i, value, len);
-}
-
-void ab_box_network_secret_failed(struct ab_box_network *bn, size_t i, const char *why)
-{
-	if (bn->proxy)
-		ab_proxy_secret_failed(bn->proxy, i, why);
+	return bn ? bn->proxy : NULL;
 }
 
 void ab_box_network_serve_agent(struct ab_box_network *bn, struct ab_fds *fds)
@@ -467,14 +455,6 @@ void ab_box_network_agent_dialled(struct ab_box_network *bn, const struct ab_bro
 		ab_proxy_agent_dialled(bn->proxy, news->ticket, fd < 0 ? errnum : 0, fd);
 	else
 		ab_closep(&fd);
-}
-
-void ab_box_network_dialled(struct ab_box_network *bn, int errnum, int fd)
-{
-	if (bn->proxy)
-		ab_proxy_dialled(bn->proxy, errnum, fd);
-	else if (fd >= 0)
-		close(fd);
 }
 
 /* An alarm may come with the last bytes of the box, after the loop has ended. */

@@ -14,6 +14,7 @@ struct ab_network;
 struct ab_policy;
 struct ab_publish;
 struct ab_safe;
+struct ab_steering;
 struct ab_box_network;
 
 /*
@@ -43,11 +44,7 @@ struct ab_box_network_watch {
 	void (*failed)(void *arg, const struct ab_error *err);
 	void (*stale)(void *arg, size_t i);
 	void (*tripped)(void *arg, size_t i, bool clear);
-	/* Notices of the proxy (proxy/thread/proxy.h). */
-	void (*wanted)(void *arg, const struct ab_host_question *wanted);
-	void (*settled)(void *arg, uint32_t number, enum ab_settled how, uint32_t released);
-	void (*crossed)(void *arg, const struct ab_threshold_alarm *alarm);
-	void (*surveyed)(void *arg, const char *json);
+	struct ab_steering *steering; /* gets the other notices of the proxy */
 	/* A program listens on a port that is not published; reported until it returns true, once in
 	 * a run. */
 	bool (*listens)(void *arg, uint16_t port);
@@ -64,21 +61,14 @@ int ab_box_network_publish(struct ab_box_network *box_network, int fd, uint16_t 
 /* Those of the policy first; false: there are no more. */
 bool ab_box_network_published(const struct ab_box_network *box_network, size_t i,
 			      struct ab_publish *ret);
-/* To steer it; NULL: there is no proxy. */
+/* To steer it; NULL: there is no proxy, or no network. */
 struct ab_proxy *ab_box_network_proxy(const struct ab_box_network *box_network);
-/* Why a secret's value could not be got. */
-void ab_box_network_secret_failed(struct ab_box_network *box_network, size_t i, const char *why);
-/* A secret's new value; copied. */
-void ab_box_network_secret(struct ab_box_network *box_network, size_t i, const char *value,
-			   size_t len);
+
 /* The listener of the box's ssh agent: the first one is taken over. */
 void ab_box_network_serve_agent(struct ab_box_network *box_network, struct ab_fds *fds);
 /* The broker's answer about the caller's agent. */
 void ab_box_network_agent_dialled(struct ab_box_network *box_network,
 				  const struct ab_broker_news *news);
-/* Init's answer to a dial. */
-void ab_box_network_dialled(struct ab_box_network *box_network, int errnum, int fd);
-
 /* After the loop has ended: wait up to `ms` for the proxy's next notices; false: none came. */
 bool ab_box_network_hear(struct ab_box_network *box_network, int ms);
 /* After the box is gone. Frees it. ret_alarms: alarms that came too late for the loop; with one

@@ -1,8 +1,6 @@
 #include "session/control/closed_hosts.h"
 
-#include "proxy/filter/filter.h"
-
-enum ab_closed ab_host_closed(const struct ab_policy *policy, const struct ab_host_entry *entry)
+enum ab_basis ab_host_closed(const struct ab_policy *policy, const struct ab_host_entry *entry)
 {
 	struct ab_filter *filter = ab_filter_new(policy);
 	struct ab_own none = { 0 };
@@ -10,10 +8,7 @@ enum ab_closed ab_host_closed(const struct ab_policy *policy, const struct ab_ho
 
 	ab_filter_judge(filter, &none, &entry->host, entry->port ? entry->port : 443, &verdict);
 	ab_filter_free(filter);
-	return verdict.basis == AB_BASIS_DENY	 ? AB_CLOSED_DENIED
-	       : verdict.basis == AB_BASIS_BOUND ? AB_CLOSED_MANAGED
-	       : verdict.basis == AB_BASIS_RANGE ? AB_CLOSED_RANGE
-						 : AB_CLOSED_NOT;
+	return verdict.basis;
 }
 
 int ab_closed_range_error(const struct ab_host_entry *entry, struct ab_error *err)

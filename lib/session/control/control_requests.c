@@ -67,7 +67,7 @@ static void describe_run(struct ab_steering *s, struct ab_control_client *client
 		     setup->run_id, setup->name, ab_list(setup->command), setup->cwd,
 		     setup->policy->profile, setup->home ? *setup->home : NULL, getpid(),
 		     ab_now_ms() - (int64_t)s->begun_ms, s->questions.len,
-		     (uintmax_t)ab_violations_count(setup->violations), network);
+		     (uintmax_t)setup->violations->count, network);
 	for (size_t i = 0;
 	     s->hands.box_network && ab_box_network_published(s->hands.box_network, i, &p); i++)
 		ab_buf_jsonf(&b, ",{'port':%u,'host':%u}", p.port, p.host);
@@ -135,6 +135,7 @@ static bool refuse_closed(struct ab_steering *s, const char *text, struct ab_con
 	struct ab_policy policy = *s->setup.policy;
 	struct ab_host_entry entry;
 	struct ab_error err = { 0 };
+	enum ab_basis basis;
 
 	if (ab_host_entry_parse(text, strlen(text), &entry, NULL) < 0)
 		return false; /* it was already parsed */
@@ -143,20 +144,18 @@ static bool refuse_closed(struct ab_steering *s, const char *text, struct ab_con
 		policy.net.deny_from = s->lists.deny_from;
 		policy.net.allow_private = s->lists.allow_private;
 	}
-	switch (ab_host_closed(&policy, &entry)) {
-	case AB_CLOSED_NOT:
-		return false;
-	case AB_CLOSED_DENIED:
+	basis = ab_host_closed(&policy, &entry);
+	if (basis == AB_BASIS_DENY) {
 		refuse_client(client, "it is on the deny list, which overrides grants",
 			      "remove it from network.deny, then: agentbox config reload");
-		break;
-	case AB_CLOSED_MANAGED:
+	} else if (basis == AB_BASIS_BOUND) {
 		refuse_client(client, "the managed settings do not permit this host",
 			      "ask the administrator of this machine");
-		break;
-	case AB_CLOSED_RANGE:
+	} else if (basis == AB_BASIS_RANGE) {
 		ab_closed_range_error(&entry, &err);
 		ab_control_refuse(client, &err);
+	} else {
+		return false;
 	}
 	return true;
 }

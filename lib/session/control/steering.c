@@ -25,7 +25,7 @@ enum { HINTS_MAX = 20 };
 
 struct ab_proxy *ab_steering_proxy(const struct ab_steering *s)
 {
-	return s->hands.box_network ? ab_box_network_proxy(s->hands.box_network) : NULL;
+	return ab_box_network_proxy(s->hands.box_network);
 }
 
 void ab_steering_say(struct ab_steering *s, bool note, const char *fmt, ...)
@@ -477,8 +477,9 @@ int ab_steering_open(const struct ab_steering_setup *setup, const struct ab_stee
 	s->hands = *hands;
 	s->begun_ms = ab_now_ms();
 	s->notice = (struct ab_timer){ .fire = notice_is_due, .owner = s };
-	s->thresholds = ab_thresholds_new(setup->policy);
-	s->violated = (struct ab_source){ .fd = ab_violations_fd(setup->violations),
+	s->thresholds = (struct ab_thresholds){ .denials = setup->policy->monitor.denials,
+						.action = setup->policy->monitor.action };
+	s->violated = (struct ab_source){ .fd = setup->violations->mail.fd,
 					  .ready = ab_steering_violated,
 					  .owner = s };
 	*ret = s;
@@ -500,6 +501,5 @@ void ab_steering_close(struct ab_steering *s, int status)
 	ab_open_questions_fini(&s->questions);
 	ab_strv_fini(&s->saved);
 	ab_host_lists_fini(&s->lists);
-	ab_thresholds_free(s->thresholds);
 	free(s);
 }

@@ -15,7 +15,7 @@ struct ab_steering {
 	struct ab_open_questions questions;
 	struct ab_source violated;
 	uint64_t ndenied; /* without incidental ones */
-	struct ab_thresholds *thresholds;
+	struct ab_thresholds thresholds;
 	struct ab_host_lists lists; /* the lists in force */
 	bool has_lists;		    /* `lists` is filled in */
 	bool hook_failed;	    /* and the user was told */

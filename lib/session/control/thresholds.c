@@ -1,29 +1,6 @@
 #include "session/control/thresholds.h"
 
-enum { WINDOW_S = 60 };
-
-struct ab_thresholds {
-	uint64_t denials;
-	enum ab_alarm action;
-
-	uint64_t denied[WINDOW_S]; /* denials in each of the last seconds */
-	uint64_t second;	   /* the newest of them */
-	uint64_t silent_until;	   /* no alarm before this second */
-};
-
-struct ab_thresholds *ab_thresholds_new(const struct ab_policy *policy)
-{
-	struct ab_thresholds *m = ab_alloc(sizeof(*m));
-
-	m->denials = policy->monitor.denials;
-	m->action = policy->monitor.action;
-	return m;
-}
-
-void ab_thresholds_free(struct ab_thresholds *monitor)
-{
-	free(monitor);
-}
+enum { WINDOW_S = AB_THRESHOLDS_WINDOW_S };
 
 static uint64_t add_capped(uint64_t a, uint64_t b)
 {

@@ -1,13 +1,5 @@
 #include "session/control/violation_tap.h"
 
-#include "base/system/mailbox.h"
-
-struct ab_violations {
-	struct ab_mailbox mail;
-	struct ab_strv kept;
-	uint64_t count;
-};
-
 int ab_violations_new(struct ab_violations **ret, struct ab_error *err)
 {
 	struct ab_violations *v = ab_alloc(sizeof(*v));
@@ -55,11 +47,6 @@ void ab_violations_tap(void *arg, const char *line, size_t len)
 		ab_mailbox_post(&v->mail, 0, 0, -1, ab_strndup(line, len));
 }
 
-int ab_violations_fd(const struct ab_violations *v)
-{
-	return v->mail.fd;
-}
-
 char *ab_violations_take(struct ab_violations *v)
 {
 	struct ab_letter *letter = ab_mailbox_take(&v->mail);
@@ -73,14 +60,4 @@ char *ab_violations_take(struct ab_violations *v)
 	if (v->kept.len < AB_VIOLATIONS_KEPT)
 		ab_strv_add(&v->kept, line);
 	return line;
-}
-
-uint64_t ab_violations_count(const struct ab_violations *v)
-{
-	return v->count;
-}
-
-const struct ab_strv *ab_violations_lines(const struct ab_violations *v)
-{
-	return &v->kept;
 }

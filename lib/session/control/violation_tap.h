@@ -5,20 +5,20 @@
  * log's tap (audit/write/log.h).
  */
 #include "base/base.h"
-
-struct ab_violations;
+#include "base/system/mailbox.h"
 
 enum { AB_VIOLATIONS_KEPT = 200 };
+
+struct ab_violations {
+	struct ab_mailbox mail; /* its descriptor is readable when there is a denial */
+	struct ab_strv kept;	/* the first AB_VIOLATIONS_KEPT of those that were taken */
+	uint64_t count;		/* all that were taken */
+};
 
 int ab_violations_new(struct ab_violations **ret, struct ab_error *err);
 void ab_violations_free(struct ab_violations *violations);
 /* For ab_log_setup. */
 void ab_violations_tap(void *arg, const char *line, size_t len);
 
-/* The descriptor is readable when there is a denial. take() returns the next one, which the caller
- * frees, or NULL. */
-int ab_violations_fd(const struct ab_violations *violations);
+/* The next denial, which the caller frees, or NULL. */
 char *ab_violations_take(struct ab_violations *violations);
-/* The number of denials taken, and the first AB_VIOLATIONS_KEPT of them. */
-uint64_t ab_violations_count(const struct ab_violations *violations);
-const struct ab_strv *ab_violations_lines(const struct ab_violations *v);

@@ -17,7 +17,6 @@
 #include <inttypes.h>
 #include <sys/socket.h>
 
-#include "base/process/helper.h"
 #include "base/system/signals.h"
 #include "base/text/wrap.h"
 #include "layer/apply/apply.h"
@@ -43,10 +42,6 @@ struct answer {
 	char json[TEXT_ROOM + 1]; /* sent without a NUL */
 };
 #define ANSWER_LEN(n) (offsetof(struct answer, json) + (n))
-
-struct ab_reviewer {
-	struct ab_helper helper;
-};
 
 /* In the reviewer's process. */
 struct work {
@@ -337,7 +332,7 @@ static int serve_reviews(int sock, void *arg)
 	return 0;
 }
 
-int ab_reviewer_start(const struct ab_reviewer_setup *setup, struct ab_reviewer **ret,
+int ab_reviewer_start(const struct ab_reviewer_setup *setup, struct ab_helper *ret,
 		      struct ab_error *err)
 {
 	const int keep[] = { setup->set->dir, setup->set->lock, setup->state->root,
@@ -353,26 +348,21 @@ int ab_reviewer_start(const struct ab_reviewer_setup *setup, struct ab_reviewer 
 		.serve = serve_reviews,
 		.arg = (void *)(uintptr_t)setup,
 	};
-	struct ab_reviewer r;
 
-	if (ab_helper_start(&helper, &r.helper, err) < 0)
-		return ab_step(err, "review");
-	*ret = ab_alloc(sizeof(**ret));
-	**ret = r;
-	return 0;
+	return ab_helper_start(&helper, ret, err) < 0 ? ab_step(err, "review") : 0;
 }
 
-static ssize_t await_answer(struct ab_reviewer *r, uint32_t request, struct answer *a)
+static ssize_t await_answer(const struct ab_helper *r, uint32_t request, struct answer *a)
 {
-	if (send(r->helper.sock, &request, sizeof(request), MSG_NOSIGNAL) < 0)
+	if (send(r->sock, &request, sizeof(request), MSG_NOSIGNAL) < 0)
 		return -1;
-	while (ab_poll(r->helper.sock, POLLIN, SIGNALS_MS) <= 0)
+	while (ab_poll(r->sock, POLLIN, SIGNALS_MS) <= 0)
 		if (request == REQUEST_ASK && ab_must_end(false))
 			return -1;
-	return recv(r->helper.sock, a, sizeof(*a) - 1, 0);
+	return recv(r->sock, a, sizeof(*a) - 1, 0);
 }
 
-int ab_reviewer_count(struct ab_reviewer *r, bool finished, struct ab_review_sum *ret,
+int ab_reviewer_count(const struct ab_helper *r, bool finished, struct ab_review_sum *ret,
 		      struct ab_error *err)
 {
 	static struct answer a;
@@ -390,17 +380,16 @@ int ab_reviewer_count(struct ab_reviewer *r, bool finished, struct ab_review_sum
 	return 0;
 }
 
-bool ab_reviewer_ask(struct ab_reviewer *r)
+bool ab_reviewer_ask(const struct ab_helper *r)
 {
 	static struct answer a;
 
 	return await_answer(r, REQUEST_ASK, &a) >= (ssize_t)ANSWER_LEN(0) && a.asked;
 }
 
-void ab_reviewer_end(struct ab_reviewer *r)
+void ab_reviewer_end(struct ab_helper *r)
 {
-	if (!r)
-		return;
-	ab_helper_end(&r->helper);
-	free(r);
+	if (r->pid)
+		ab_helper_end(r);
+	r->pid = 0;
 }

@@ -8,10 +8,10 @@
  * It reads what the box wrote, as `agentbox diff` does: through layer/walk only, by descriptors.
  */
 #include "base/base.h"
+#include "base/process/helper.h"
 
 struct ab_layer_set;
 struct ab_layer_store;
-struct ab_reviewer;
 struct ab_state;
 
 struct ab_reviewer_setup {
@@ -23,7 +23,7 @@ struct ab_reviewer_setup {
 	bool automatic;	       /* apply changes without a label */
 };
 
-int ab_reviewer_start(const struct ab_reviewer_setup *setup, struct ab_reviewer **ret,
+int ab_reviewer_start(const struct ab_reviewer_setup *setup, struct ab_helper *ret,
 		      struct ab_error *err);
 
 struct ab_review_sum {
@@ -43,13 +43,13 @@ struct ab_review_sum {
 void ab_review_sum_fini(struct ab_review_sum *sum);
 
 /* The box is gone: count, and apply with "auto" if the command has `finished` by itself. */
-int ab_reviewer_count(struct ab_reviewer *reviewer, bool finished, struct ab_review_sum *ret,
+int ab_reviewer_count(const struct ab_helper *reviewer, bool finished, struct ab_review_sum *ret,
 		      struct ab_error *err);
 /* Show the changes on the terminal and ask what to do. False: there is no terminal to ask on, or
  * nobody answered. Our own terminal must be restored. */
-bool ab_reviewer_ask(struct ab_reviewer *reviewer);
-/* NULL does nothing. */
-void ab_reviewer_end(struct ab_reviewer *reviewer);
+bool ab_reviewer_ask(const struct ab_helper *reviewer);
+/* Does nothing if it was not started: its pid is 0. */
+void ab_reviewer_end(struct ab_helper *reviewer);
 
 /* review_text.c, pure: sentences about the sum. */
 struct ab_changes;

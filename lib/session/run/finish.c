@@ -21,6 +21,7 @@
 #include "sandbox/plan/engine.h"
 #include "session/control/box_network.h"
 #include "session/control/violation_tap.h"
+#include "session/run/caller.h"
 #include "session/run/prepare.h"
 #include "session/run/run.h"
 #include "terminal/columns.h"
@@ -307,13 +308,12 @@ static void explain_worktree(const struct run *r)
 
 static void report_streams(const struct run *r)
 {
-	static const char *const names[] = { "standard input", "standard output",
-					     "standard error" };
+	char buf[32];
 
 	for (size_t i = 0; i < r->streams.nrelays; i++)
 		if (r->streams.relays[i].errnum)
 			ab_run_say(r, AB_SAY_WARNING, "cannot write the command's %s: %s",
-				   names[r->streams.relays[i].fd],
+				   ab_name_fd(r->streams.relays[i].fd, buf),
 				   strerror(r->streams.relays[i].errnum));
 }
 
@@ -374,8 +374,8 @@ static void review_changes(struct run *r, int result)
 {
 	struct ab_error late = { 0 };
 
-	if (!r->reviewer || !r->held ||
-	    ab_reviewer_count(r->reviewer, ended_by_itself(r, result), &r->review, &late) == 0)
+	if (!r->reviewer.pid || !r->held ||
+	    ab_reviewer_count(&r->reviewer, ended_by_itself(r, result), &r->review, &late) == 0)
 		return;
 	ab_run_say(r, AB_SAY_WARNING, "%s%s%s", late.text, late.hint[0] ? ". " : "", late.hint);
 	ab_run_say(r, AB_SAY_WARNING, "          see them with: agentbox diff %s",
@@ -392,7 +392,7 @@ static void ask_about_changes(struct run *r)
 		return;
 	/* Standard input and output: in a pipeline others may use the terminal. */
 	if ((r->prepared->spec.tty_fds & 3) == 3 && r->review.waiting &&
-	    ab_reviewer_ask(r->reviewer))
+	    ab_reviewer_ask(&r->reviewer))
 		return;
 	ab_review_text_lines(&r->review, r->prepared->review->key, automatic, &lines);
 	ab_run_say_all(r, AB_SAY_NOTE, &lines);

@@ -68,8 +68,7 @@ static void blank_variables(char *const *env, struct ab_strv *words)
 	}
 }
 
-/* As in the record, without secrets. */
-static void get_command(const struct run *r, struct ab_strv *ret)
+void ab_run_get_command(const struct run *r, struct ab_strv *ret)
 {
 	const struct ab_request *request = r->request;
 	const struct ab_prepared *p = r->prepared;
@@ -113,8 +112,8 @@ static void describe_run(const struct run *r, struct ab_result *ret)
 	ret->review = r->review.json;
 	ret->network = r->had_network ? &r->report : NULL;
 	if (r->violations) {
-		ret->violations = ab_violations_lines(r->violations);
-		ret->nviolations = ab_violations_count(r->violations);
+		ret->violations = &r->violations->kept;
+		ret->nviolations = r->violations->count;
 	}
 }
 
@@ -142,7 +141,7 @@ void ab_run_describe(struct run *r)
 	if (!r->request->description)
 		return;
 	describe_run(r, &what);
-	get_command(r, &command);
+	ab_run_get_command(r, &command);
 	ab_result_json(&what, &line);
 	/* The caller does without it. */
 	(void)ab_write_all((int)strtol(r->request->description, NULL, 10), line.data, line.len);
@@ -159,7 +158,7 @@ int ab_run_write_result(struct run *r, int result, int status, const struct ab_s
 	if (r->result.fd < 0)
 		return 0;
 	describe_run(r, &what);
-	get_command(r, &command);
+	ab_run_get_command(r, &command);
 	what.exit = result < 0 ? ab_exit_status(failed) : status;
 	what.error = result < 0 ? failed : r->ended.code != AB_ENONE ? &r->ended : NULL;
 	what.ran = result == 0;

@@ -62,10 +62,10 @@ static int check_device(int fd, const struct stat *st, struct ab_error *err)
  * it, and a protected file that is open for reading could be reopened for writing. */
 static int check_fd(const struct ab_prepared *p, int fd, struct ab_error *err)
 {
-	char buf[32], link[32], path[PATH_MAX];
+	ab_autofree char *path = NULL;
+	char buf[32];
 	const struct ab_mount *m;
 	struct stat st;
-	ssize_t n;
 
 	if (fstat(fd, &st) < 0) {
 		if (fd < 3)
@@ -81,12 +81,8 @@ static int check_fd(const struct ab_prepared *p, int fd, struct ab_error *err)
 		return -1;
 	if (!S_ISREG(st.st_mode) || (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY)
 		return 0;
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	n = readlink(link, path, sizeof(path) - 1);
-	if (n <= 0)
-		return 0;
-	path[n] = '\0';
-	m = ab_plan_find(&p->spec.plan, path);
+	path = ab_fd_path(fd);
+	m = path ? ab_plan_find(&p->spec.plan, path) : NULL;
 	if (!m || m->op != AB_MOUNT_CLOSE)
 		return 0;
 	ab_fail(err, AB_EUSAGE, 0, "%s is the protected file %s", ab_name_fd(fd, buf), path);

@@ -193,16 +193,10 @@ int ab_run_write_end(struct run *r, int status, const struct ab_strv *moved, str
 int ab_run_write_refused(struct run *r, struct ab_error *err)
 {
 	const struct ab_request *request = r->request;
-	struct ab_vault *vault;
 	ab_autostrv struct ab_strv command = { 0 };
 	ab_autobuf struct ab_buf line = { 0 };
 
-	for (size_t i = 0; i < request->argc; i++)
-		ab_strv_add(&command, request->argv[i]);
-	vault = ab_safe_peek(r->prepared->policy, &request->policy);
-	for (size_t i = 0; vault && i < command.len; i++)
-		ab_vault_blank(vault, command.v[i], strlen(command.v[i]));
-	ab_vault_free(vault);
+	ab_run_get_command(r, &command);
 	ab_record_open(&line, r->dir.id, "refused");
 	ab_buf_jsonf(&line,
 		     ",'command':%p,'cwd':%s,'allowed':false,'decision':%s,'rule':%s,'reason':%s",
@@ -255,7 +249,7 @@ static int check_stdio(const struct ab_copy *to, struct ab_error *err)
 		struct stat st;
 
 		if (to->fd < 0 || S_ISCHR(to->st.st_mode) || fstat(fd, &st) < 0 ||
-		    st.st_dev != to->st.st_dev || st.st_ino != to->st.st_ino)
+		    !ab_stat_same(&st, &to->st))
 			continue;
 		ab_fail(err, AB_EUSAGE, 0, "%s %s is the command's %s", to->option, to->name,
 			ab_name_fd(fd, buf));
@@ -367,8 +361,7 @@ static int open_audit(struct ab_prepared *p, const struct ab_request *rq, struct
 	if (check_stdio(&p->audit, err) < 0 || check_state(p, &p->audit, err) < 0)
 		return -1;
 	if (S_ISREG(p->audit.st.st_mode) && p->result->fd >= 0 &&
-	    p->audit.st.st_dev == p->result->st.st_dev &&
-	    p->audit.st.st_ino == p->result->st.st_ino) {
+	    ab_stat_same(&p->audit.st, &p->result->st)) {
 		ab_fail(err, AB_EUSAGE, 0, "--audit and --result are the same file");
 		return ab_step(err, "record");
 	}

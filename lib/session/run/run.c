@@ -539,7 +539,7 @@ static void end_review(struct run *r)
 {
 	struct ab_prepared *p = r->prepared;
 
-	ab_reviewer_end(ab_take(r->reviewer));
+	ab_reviewer_end(&r->reviewer);
 	if (p->review && !r->held && strcmp(p->review->key, p->spec.run_id) == 0)
 		(void)ab_layers_remove(AB_LAYER_STORE(&p->state), p->review,
 				       &(struct ab_error){ 0 });

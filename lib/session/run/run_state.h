@@ -64,7 +64,7 @@ struct run {
 	struct ab_strv refused;	       /* lines about programs, at the end */
 	struct ab_strv told;	       /* findings that were told at once */
 	struct ab_proxy_report report; /* the network's, at the end */
-	struct ab_reviewer *reviewer;  /* of a reviewed run, else NULL */
+	struct ab_helper reviewer;     /* of a reviewed run, else pid 0 */
 	struct ab_review_sum review;   /* its result; json NULL: none */
 	uint32_t held;		       /* properties that were proved, AB_PROP_BIT()s */
 	uint32_t missing;	       /* those that are not: required, or not in the engine */
@@ -161,6 +161,8 @@ int ab_run_write_end(struct run *r, int status, const struct ab_strv *moved, str
 
 /* outcome.c: the result, for --result. Open it before anything else can fail. */
 int ab_run_open_result(struct run *r, struct ab_error *err);
+/* The words of the command as in the record, without secrets. */
+void ab_run_get_command(const struct run *r, struct ab_strv *ret);
 /* For the request's `description`. */
 void ab_run_describe(struct run *r);
 /* Call once, with 0 and the status or -1 and the error. `moved` may be NULL. */

@@ -450,14 +450,8 @@ void ab_stay_start(struct ab_stay *stay, struct ab_control_client *client,
 static void lose_output(void *arg, const struct ab_error *err)
 {
 	struct ab_stay *stay = arg;
-	ab_autobuf struct ab_buf line = { 0 };
-	struct ab_error late = { 0 };
 
-	stay->hands.say(stay->hands.arg, err->text);
-	ab_record_open(&line, stay->setup.run_id, "finding");
-	ab_record_text(&line, "reason", err->text);
-	if (ab_log_write(stay->setup.log, &line, &late) < 0)
-		stay->hands.fail(stay->hands.arg, &late);
+	stay->hands.found(stay->hands.arg, err->text);
 }
 
 int ab_stay_start_detached(struct ab_stay *stay, struct ab_error *err)

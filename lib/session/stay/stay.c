@@ -266,8 +266,6 @@ static void take_message(struct ab_stay_command *c, const struct ab_msg *msg, st
 		take_terminal(c, fds);
 		break;
 	case AB_MSG_ASKS:
-		take_listener(c, fds);
-		break;
 	case AB_MSG_HOLDS:
 		take_listener(c, fds);
 		break;

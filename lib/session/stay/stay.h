@@ -60,7 +60,8 @@ struct ab_stay_hands {
 	void (*over)(void *arg, int status);
 	/* No command has run for idle_ms. */
 	void (*idle)(void *arg);
-	void (*say)(void *arg, const char *text);
+	/* Record a finding, and tell it. */
+	void (*found)(void *arg, const char *text);
 	/* The number of denials in the box so far. */
 	uint64_t (*denials)(void *arg);
 	/* Record a command that was not approved. */

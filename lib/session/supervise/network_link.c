@@ -48,46 +48,19 @@ static void secret_tripped(void *arg, size_t i, bool clear)
 
 void ab_network_link_secret(struct ab_network_link *net, const struct ab_broker_news *news)
 {
+	struct ab_proxy *proxy = ab_box_network_proxy(net->what->box_network);
 	size_t i = news->number;
 
 	if (!net->what->secrets || i >= net->what->secrets->len)
 		return;
 	record_secret(net, i, news->text ? "read" : "failed", news->text ? NULL : news->error.text);
-	if (news->text && net->what->box_network)
-		ab_box_network_secret(net->what->box_network, i, news->text, news->len);
-	if (!news->text && net->what->box_network)
-		ab_box_network_secret_failed(net->what->box_network, i, news->error.text);
+	if (news->text && proxy)
+		ab_proxy_secret(proxy, i, news->text, news->len);
+	if (!news->text && proxy)
+		ab_proxy_secret_failed(proxy, i, news->error.text);
 	if (!news->text && !net->reported[i])
 		net->what->unread(net->what->arg, net->what->secrets->v[i].name, news->error.text);
 	net->reported[i] = !news->text;
-}
-
-static void host_wanted(void *arg, const struct ab_host_question *wanted)
-{
-	struct ab_network_link *net = arg;
-
-	ab_steering_wanted(net->steering, wanted);
-}
-
-static void host_settled(void *arg, uint32_t number, enum ab_settled how, uint32_t released)
-{
-	struct ab_network_link *net = arg;
-
-	ab_steering_settled(net->steering, number, how, released);
-}
-
-static void limit_crossed(void *arg, const struct ab_threshold_alarm *alarm)
-{
-	struct ab_network_link *net = arg;
-
-	ab_steering_crossed(net->steering, alarm);
-}
-
-static void network_surveyed(void *arg, const char *json)
-{
-	struct ab_network_link *net = arg;
-
-	ab_steering_surveyed(net->steering, json);
 }
 
 static bool server_found(void *arg, uint16_t port)
@@ -118,10 +91,7 @@ int ab_network_link_attach(struct ab_network_link *net, struct ab_loop *loop)
 		.failed = fail_link,
 		.stale = secret_stale,
 		.tripped = secret_tripped,
-		.wanted = host_wanted,
-		.settled = host_settled,
-		.crossed = limit_crossed,
-		.surveyed = network_surveyed,
+		.steering = net->steering,
 		.listens = server_found,
 		.arg = net,
 	};
@@ -132,8 +102,10 @@ int ab_network_link_attach(struct ab_network_link *net, struct ab_loop *loop)
 
 void ab_network_link_dialled(struct ab_network_link *net, int errnum, int fd)
 {
-	if (net->what->box_network)
-		ab_box_network_dialled(net->what->box_network, errnum, fd);
+	struct ab_proxy *proxy = ab_box_network_proxy(net->what->box_network);
+
+	if (proxy)
+		ab_proxy_dialled(proxy, errnum, fd);
 	else
 		ab_closep(&fd);
 }

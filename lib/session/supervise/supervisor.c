@@ -217,10 +217,15 @@ static void end_idle_box(void *arg)
 	stop_command(arg, GRACE_MS);
 }
 
-static void say_lost_output(void *arg, const char *text)
+static void tell_finding(void *arg, const char *text)
 {
 	struct supervisor *s = arg;
+	ab_autobuf struct ab_buf line = { 0 };
 
+	ab_record_open(&line, s->what->run_id, "finding");
+	ab_record_text(&line, "reason", text);
+	if (ab_log_write(s->what->log, &line, s->failure.err) < 0)
+		ab_failure_end(&s->failure);
 	s->what->found(s->what->arg, text);
 }
 
@@ -248,7 +253,7 @@ static void open_stay(struct supervisor *s)
 				       .ready = box_ready_for_clients,
 				       .over = end_with_command,
 				       .idle = end_idle_box,
-				       .say = say_lost_output,
+				       .found = tell_finding,
 				       .denials = count_denials,
 				       .refused = record_refused,
 				       .arg = s };
@@ -455,19 +460,6 @@ static void explain_loss(struct supervisor *s)
 	}
 }
 
-static void tell_finding(struct supervisor *s, const struct ab_broker_news *news)
-{
-	ab_autobuf struct ab_buf line = { 0 };
-
-	if (!news->text)
-		return;
-	ab_record_open(&line, s->what->run_id, "finding");
-	ab_record_text(&line, "reason", news->text);
-	if (ab_log_write(s->what->log, &line, s->failure.err) < 0)
-		ab_failure_end(&s->failure);
-	s->what->found(s->what->arg, news->text);
-}
-
 static void broker_ready(struct ab_source *source, uint32_t events)
 {
 	struct supervisor *s = source->owner;
@@ -484,10 +476,10 @@ static void broker_ready(struct ab_source *source, uint32_t events)
 		/* As the kernel would, if a cgroup held the limit. The end is noticed as usual. */
 		s->out.memory_used = (uint64_t)news.number << 20;
 		ab_box_kill(s->what->box);
-	} else if (news.kind == AB_NEWS_FINDING) {
-		tell_finding(s, &news);
-	} else {
+	} else if (news.kind != AB_NEWS_FINDING) {
 		ab_steering_news(s->steering, &news);
+	} else if (news.text) {
+		tell_finding(s, news.text);
 	}
 	ab_broker_forget(&news);
 }

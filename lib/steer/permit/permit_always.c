@@ -194,9 +194,8 @@ int ab_permit_refuse_private(struct ab_permit_job *job, const char *text, struct
 	policy = ab_permit_policy(job, err);
 	if (!policy)
 		return -1;
-	return ab_host_closed(policy, &entry) == AB_CLOSED_RANGE
-		       ? ab_closed_range_error(&entry, err)
-		       : 0;
+	return ab_host_closed(policy, &entry) == AB_BASIS_RANGE ? ab_closed_range_error(&entry, err)
+								: 0;
 }
 
 /* What stays allowed or denied by other settings. */
