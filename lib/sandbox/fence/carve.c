@@ -1,7 +1,6 @@
 #include "sandbox/fence/carve.h"
 
-#include <dirent.h>
-
+#include "base/system/folder.h"
 #include "landlock/landlock.h"
 #include "sandbox/plan/spec.h"
 
@@ -68,20 +67,13 @@ static int carve_entry(const struct carving *c, int dir, const char *folder, con
 
 static int carve_folder(const struct carving *c, int fd, const char *path, struct ab_error *err)
 {
-	int list = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = list < 0 ? NULL : fdopendir(list);
-	const struct dirent *entry;
+	ab_autodir DIR *list = ab_folder_list(fd, ".");
+	const char *name;
 	int r = allow_object(c, fd, AB_LL_LIST, err);
 
-	if (!dir) {
-		/* A folder that we cannot list: nothing in it can be read. */
-		ab_closep(&list);
-		return r;
-	}
-	while (r == 0 && (entry = readdir(dir)) != NULL)
-		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-			r = carve_entry(c, list, path, entry->d_name, err);
-	closedir(dir);
+	/* Without a list: nothing in a folder that we cannot list can be read. */
+	while (r == 0 && (name = ab_folder_next(list)) != NULL)
+		r = carve_entry(c, dirfd(list), path, name, err);
 	return r;
 }
 

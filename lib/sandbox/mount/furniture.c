@@ -202,18 +202,6 @@ int ab_furniture_finish(struct ab_furniture *f, int stage, const char *run_id, s
 	return 0;
 }
 
-/* Mount a clone of `name` in the staging tmpfs on `path`. */
-static int mount_staged(int root, int stage, const char *name, const char *path,
-			struct ab_error *err)
-{
-	ab_autoclose int tree = open_tree(stage, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
-	ab_autoclose int target = ab_tree_lookup(root, path);
-
-	if (tree < 0 || target < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "find %s", path);
-	return ab_tree_place(tree, target, path, err);
-}
-
 static int mount_tree(int root, int tree, const char *path, struct ab_error *err)
 {
 	ab_autoclose int target = ab_tree_lookup(root, path);
@@ -221,6 +209,17 @@ static int mount_tree(int root, int tree, const char *path, struct ab_error *err
 	if (target < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "find %s", path);
 	return ab_tree_place(tree, target, path, err);
+}
+
+/* Mount a clone of `name` in the staging tmpfs on `path`. */
+static int mount_staged(int root, int stage, const char *name, const char *path,
+			struct ab_error *err)
+{
+	ab_autoclose int tree = open_tree(stage, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+
+	if (tree < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "find %s", path);
+	return mount_tree(root, tree, path, err);
 }
 
 static int place_dev(struct ab_furniture *f, int root, int stage, struct ab_error *err)

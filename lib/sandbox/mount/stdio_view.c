@@ -68,8 +68,7 @@ static int clone_file(const struct ab_ground *ground, int fd, const struct stat 
 	struct ab_error unused;
 	struct stat now;
 
-	if (found < 0 || fstat(found, &now) < 0 || now.st_dev != st->st_dev ||
-	    now.st_ino != st->st_ino)
+	if (found < 0 || fstat(found, &now) < 0 || !ab_stat_same(&now, st))
 		return -1;
 	tree = ab_tree_clone(found, path, &unused);
 	if (tree < 0 ||

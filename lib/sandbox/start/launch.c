@@ -23,22 +23,14 @@ struct birth {
 
 static int write_file(int dir, const char *name, const char *text)
 {
-	int fd = openat(dir, name, O_WRONLY | O_CLOEXEC);
-	ssize_t n;
-	int saved;
+	ab_autoclose int fd = openat(dir, name, O_WRONLY | O_CLOEXEC);
 
-	if (fd < 0)
-		return -1;
-	n = write(fd, text, strlen(text));
-	saved = errno;
-	close(fd);
-	errno = saved;
-	return n < 0 ? -1 : 0;
+	return fd < 0 || write(fd, text, strlen(text)) < 0 ? -1 : 0;
 }
 
 static int write_maps(const struct birth *b, struct ab_error *err)
 {
-	int self = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	ab_autoclose int self = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	char map[64];
 
 	/*
@@ -54,7 +46,6 @@ static int write_maps(const struct birth *b, struct ab_error *err)
 	snprintf(map, sizeof(map), "%u %u 1", b->gid, b->gid);
 	if (write_file(self, "gid_map", map) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "map gid %u", b->gid);
-	close(self);
 	return 0;
 }
 
