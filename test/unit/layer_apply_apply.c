@@ -867,38 +867,97 @@ static void test_killed_race(const char *host, const char *back)
 	" while read -r l; do [ \"$l\" != \"$t\" ] || return 0; done <\"$f\"; done;" \
 	" return 1; }; "
 
-/* A file is written to, or replaced as editors do, after a process was killed, before the next one recovers,
- * which is killed, too: what was written and what was there before the apply are in the place, or beside it. */
+/* Each file is written to, or replaced as editors do; one that is not there is created. So is one in each
+ * folder. $T/wrote has what was written. */
+static void edit_files(bool replaces)
+{
+	sh("cd lower; for f in a b c gone new; do l=edit-$f t=$f; if [ -d $f ]; then echo $l >$f/mine;"
+	   " elif [ %d = 1 ] && [ -e $f ]; then { cat $f; echo $l; } >../x; mv ../x $f;"
+	   " else echo $l >>$f; fi; echo $f $l >>../wrote; done",
+	   replaces);
+}
+
+/* Files that are not there are created. */
+static void create_files(void)
+{
+	sh("cd lower; for f in a b c gone new; do [ -e $f ] ||"
+	   " { echo own-$f >$f; echo $f own-$f >>../wrote; }; done");
+}
+
+static int count_lost_edits(void)
+{
+	return sh(HAS "while read -r f l; do has $l lower/$f lower/$f/mine lower/.agentbox-*-kept*"
+		      " lower/.agentbox-*-kept*/mine || exit 1; done <wrote") != 0;
+}
+
+/* Of the files before the apply: the layer has the others. */
+static int count_lost_originals(void)
+{
+	return sh(HAS "for n in a b c gone; do has 1-$n lower/$n lower/.agentbox-*-kept*"
+		      " \"$S\"/layers/dev/undo/last/old/* || exit 1; done") != 0;
+}
+
+/* The user edits files after a process was killed at call `first`, before the next one recovers. That one is
+ * killed, too, and the user creates the files that are missing then. What the user wrote and what was there
+ * before the apply are in the place, or beside it. Returns what was killed: 0 to 2. */
+struct edits {
+	bool undoes, replaces, begun;
+	int lost, stuck, kept;
+};
+
+static int try_edits(struct edits *e, int first, int second)
+{
+	int killed, lost;
+
+	make_set(
+		"for f in a b c gone; do echo 1-$f >$f; done",
+		"echo 22 >a; echo 22 >b; mkdir c; setfattr -n user.overlay.opaque -v y c; echo 22 >c/f; w gone; echo 22 >new");
+	sh("rm -f wrote");
+	if (e->undoes)
+		do_apply();
+	killed = kill_at(first, e->undoes ? do_undo : do_apply);
+	e->begun = sh("%s", e->undoes ? "[ -e \"$S/layers/dev/undo/last/undo\" ]"
+				      : "[ $(cat lower/a) = 22 ]") == 0;
+	wait_for_tick();
+	edit_files(e->replaces);
+	killed += kill_at(second, do_recover);
+	create_files();
+	(void)recover(); /* it may say that a file changed meanwhile */
+	if (recover() != 0) {
+		printf("# killed at %d and %d: %s\n", first, second, error.text);
+		e->stuck++;
+	}
+	lost = count_lost_edits() + 2 * count_lost_originals();
+	if (lost) {
+		printf("# killed at %d and %d: lost %d\n", first, second, lost);
+		e->lost++;
+	}
+	e->kept += sh("for f in lower/.*-kept*; do [ ! -e \"$f\" ] || exit 0; done; exit 1") == 0;
+	return killed;
+}
+
 static void test_killed_edit(const char *name, bool undoes, bool replaces)
 {
-	static const char again[] =
-		"cd lower; for f in a b new; do [ ! -e $f ] || { cat $f; echo edit-$f; }"
-		" >../x; [ ! -s ../x ] || mv ../x $f; rm -f ../x; done";
-	static const char append[] =
-		"cd lower; for f in a b new; do [ ! -e $f ] || echo edit-$f >>$f; done";
-	int lost = 0, kept = 0, bad = 0, n = 0, twice = 0;
-	bool killed = true;
+	struct edits e = { .undoes = undoes, .replaces = replaces };
+	int twice = 0, step;
 
-	while (killed && n < 500) {
-		make_set("echo 1 >a; echo 1 >b", "echo 22 >a; echo 22 >b; echo 22 >new");
-		if (undoes)
-			do_apply();
-		killed = kill_at(++n, undoes ? do_undo : do_apply);
-		sh(replaces ? again : append);
-		twice += kill_at(1 + n * 5 % 23, do_recover);
-		(void)recover(); /* it may say that a file changed meanwhile */
-		bad += recover() != 0;
-		lost += sh(HAS "cd lower; has edit-a a .agentbox-*-kept &&"
-			       " has edit-b b .agentbox-*-kept") != 0;
-		/* The files before the apply: the layer has the others. */
-		lost += sh(HAS "for n in a b; do has 1 lower/$n lower/.agentbox-*-kept"
-			       " \"$S\"/layers/dev/undo/last/old/* || exit 1; done") != 0;
-		kept += sh("for f in lower/.*-kept*; do [ ! -e \"$f\" ] || exit 0; done; exit 1") ==
-			0;
+	(void)first_call(&step);
+	/* Once with each second kill, else with one. */
+	for (int n = 1, killed = 1, every = 0; killed > 0; n++) {
+		int m = step == 1 ? 1 : 1 + n * 5 % 29;
+
+		do {
+			killed = try_edits(&e, n, m++);
+			twice += killed == 2;
+			if (e.begun && !every) {
+				every = n;
+				m = 1;
+			}
+		} while (killed == 2 && (step == 1 || n == every));
 	}
-	ok(!killed && lost + bad == 0 && kept > 0 && twice > 0,
-	   "%s, killed at each of %d calls, recovery %d times: %d edits lost, %d stuck, %d beside",
-	   name, n - 1, twice, lost, bad, kept);
+	ok(e.lost + e.stuck == 0 && e.kept > 0 && twice > 0,
+	   "%s, killed at each call, recovery %d times: %d times an edit is lost, %d stuck, %d beside",
+	   name, twice, e.lost, e.stuck, e.kept);
 }
 
 /* What was applied is removed after an undo was killed: what was there before the apply is still in its place,

@@ -71,19 +71,13 @@ static bool touches_list(const struct ab_strv *list, const char *path)
 {
 	ab_autofree char *above = ab_strdup(path);
 	size_t i = find_place(list, path);
+	char *slash = above;
 
 	if (i < list->len && ab_changes_below(list->v[i], path))
 		return true;
-	for (;;) {
-		char *slash;
-
-		if (is_in_list(list, above))
-			return true;
-		slash = strrchr(above, '/');
-		if (!slash)
-			return false;
+	while (!is_in_list(list, above) && (slash = strrchr(above, '/')) != NULL)
 		*slash = '\0';
-	}
+	return slash != NULL;
 }
 
 /* A new object of a repository stays: git may need it by now, and an unused one does no harm. */

@@ -11,14 +11,6 @@
 
 static const char undo_kind[8] = "ab-undo1";
 
-int ab_site_mark(struct ab_site *site, const char *name)
-{
-	ab_autoclose int fd =
-		openat(site->dir, name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-
-	return fd < 0 ? -1 : 0;
-}
-
 static bool has_mark(const struct ab_site *site, const char *name)
 {
 	return faccessat(site->dir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
@@ -153,7 +145,7 @@ static int mark_done(struct ab_site *site)
 
 	if (removes && site->copied && syncfs(site->dir) < 0)
 		return -1;
-	if (ab_site_mark(site, "done") < 0)
+	if (ab_undo_mark(site->dir, "done") < 0)
 		return -1;
 	return removes ? fsync(site->dir) : 0;
 }
@@ -200,7 +192,7 @@ int ab_site_finish(struct ab_site *site, bool fresh, const struct ab_progress *p
 		struct ab_error second = { 0 };
 
 		fail_step(site, at, errno, "cannot apply", err);
-		if (ab_site_mark(site, "back") < 0 || take_back(site, &second) < 0)
+		if (ab_undo_mark(site->dir, "back") < 0 || take_back(site, &second) < 0)
 			return ab_hint(err,
 				       "The apply is half done: %s.\n"
 				       "The next command that uses this layer tries again.",
@@ -412,7 +404,7 @@ static int recover_next(struct ab_site *site, const struct ab_layer_set *set,
 		ab_strv_add(notes, "an interrupted apply was taken back");
 		return 0;
 	}
-	if (!has_mark(site, "back") && !is_intact(site) && ab_site_mark(site, "back") < 0)
+	if (!has_mark(site, "back") && !is_intact(site) && ab_undo_mark(site->dir, "back") < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "cannot write the journal");
 	if (has_mark(site, "back")) {
 		if (take_back(site, err) < 0)

@@ -33,6 +33,3 @@ int ab_site_undo(struct ab_site *site, const struct ab_step_now *now,
 /* A file of the journal undo/NAME cannot be read, errno says why: say what it is for, and where the originals
  * are. -1. */
 int ab_site_fail_unread(const struct ab_layer_set *set, const char *name, struct ab_error *err);
-
-/* A mark in the journal's folder. -1 with errno. */
-int ab_site_mark(struct ab_site *site, const char *name);

@@ -123,8 +123,8 @@ static bool is_excused(const struct ab_site *site, const char *path, const struc
 }
 
 /* Everything in a folder was staged before `ready`: what is younger was changed since. */
-static bool is_tree_older(const struct ab_site *site, int parent, const char *path,
-			  struct timespec ready, unsigned int depth)
+bool ab_site_tree_older(const struct ab_site *site, int parent, const char *path,
+			struct timespec than, unsigned int depth)
 {
 	const char *name = ab_path_name(path);
 	ab_autolisting struct ab_listing names = { 0 };
@@ -137,9 +137,10 @@ static bool is_tree_older(const struct ab_site *site, int parent, const char *pa
 		struct ab_look look;
 
 		if (ab_look_at(dir, names.v[i].name, &look) < 0 ||
-		    (ab_time_later(look.id.ctime, ready) && !is_excused(site, below, &look)))
+		    (ab_time_later(look.id.ctime, than) && !is_excused(site, below, &look)))
 			return false;
-		if (look.type == AB_TYPE_DIR && !is_tree_older(site, dir, below, ready, depth - 1))
+		if (look.type == AB_TYPE_DIR &&
+		    !ab_site_tree_older(site, dir, below, than, depth - 1))
 			return false;
 	}
 	return true;
@@ -155,7 +156,7 @@ static bool is_as_staged(const struct ab_site *site, int dir, const struct ab_lo
 		return excused || (same && ab_time_same(now->id.mtime, step->staged.mtime));
 	if (!same || (!excused && !ab_time_same(now->id.mtime, step->staged.mtime)))
 		return false;
-	return is_tree_older(site, dir, step->path, ready, 512);
+	return ab_site_tree_older(site, dir, step->path, ready, 512);
 }
 
 /* What was applied to this path: it left the layer with a step, or it is still there. */
@@ -224,9 +225,7 @@ static bool is_layer_same(struct ab_site *site, size_t i)
 	if (site->steps.v[i].kind != AB_STEP_MOVE)
 		return true;
 	dir = ab_parent_open(&site->layer, site->upper, site->steps.v[i].path, &name);
-	if (dir < 0)
-		return errno == ENOENT;
-	if (faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+	if (dir < 0 || faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT;
 	return site->later;
 }

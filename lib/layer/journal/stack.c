@@ -46,11 +46,9 @@ int ab_undo_push(int undo)
 	return ab_rename_new(undo, "last", undo, name) < 0 && errno != ENOENT ? -1 : 0;
 }
 
-/* What is in the layer now may have come back with a later apply. */
-static int mark_later(int undo, const char *name)
+int ab_undo_mark(int dir, const char *name)
 {
-	ab_autofree char *path = ab_printf("%s/later", name);
-	ab_autoclose int fd = openat(undo, path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	ab_autoclose int fd = openat(dir, name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	return fd < 0 ? -1 : 0;
 }
@@ -58,6 +56,7 @@ static int mark_later(int undo, const char *name)
 int ab_undo_pop(int undo)
 {
 	ab_autostrv struct ab_strv earlier = { 0 };
+	ab_autofree char *later = NULL;
 
 	if (faccessat(undo, "last", F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		return 0;
@@ -65,8 +64,9 @@ int ab_undo_pop(int undo)
 		return -1;
 	if (!earlier.len)
 		return 0;
-	return mark_later(undo, earlier.v[0]) < 0 ? -1
-						  : ab_rename_new(undo, earlier.v[0], undo, "last");
+	/* What is in the layer now may have come back with a later apply. */
+	later = ab_printf("%s/later", earlier.v[0]);
+	return ab_undo_mark(undo, later) < 0 ? -1 : ab_rename_new(undo, earlier.v[0], undo, "last");
 }
 
 /* What a journal takes on the disk. It is counted once, and noted in it. */

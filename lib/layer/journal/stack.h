@@ -19,5 +19,7 @@ int ab_undo_push(int undo);
 int ab_undo_pop(int undo);
 /* Remove the oldest ones until AB_UNDO_MAX are left, and no more than so many bytes. *ret: how many. */
 int ab_undo_trim(int undo, uint64_t bytes, size_t *ret);
+/* Make an empty file in a journal. -1 with errno. */
+int ab_undo_mark(int dir, const char *name);
 /* The newest one; -1 with errno ENOENT if there is none. */
 int ab_undo_open_newest(int undo);

@@ -46,8 +46,9 @@
 struct spot {
 	int dir;
 	const char *name;
-	char temp[AB_STEP_NAME], aside[AB_STEP_NAME], beside[AB_STEP_NAME];
-	struct ab_look at_name, at_temp, at_aside, at_beside; /* ino 0: nothing */
+	char temp[AB_STEP_NAME], aside[AB_STEP_NAME];
+	char beside[AB_STEP_NAME], second[AB_STEP_NAME]; /* what stays (keep_beside()) */
+	struct ab_look at_name, at_temp, at_aside, at_beside, at_second; /* ino 0: nothing */
 };
 
 static int look_name(int dir, const char *name, struct ab_look *ret)
@@ -63,7 +64,8 @@ static int look_spot(struct spot *s)
 	if (look_name(s->dir, s->name, &s->at_name) < 0 ||
 	    look_name(s->dir, s->temp, &s->at_temp) < 0 ||
 	    look_name(s->dir, s->aside, &s->at_aside) < 0 ||
-	    look_name(s->dir, s->beside, &s->at_beside) < 0)
+	    look_name(s->dir, s->beside, &s->at_beside) < 0 ||
+	    look_name(s->dir, s->second, &s->at_second) < 0)
 		return -1;
 	return 0;
 }
@@ -77,6 +79,7 @@ static int find_spot(struct ab_site *site, size_t i, struct spot *s)
 	ab_step_name(&site->steps, i, s->temp);
 	ab_step_aside(&site->steps, i, s->aside);
 	snprintf(s->beside, sizeof(s->beside), "%.55s-kept", s->temp);
+	snprintf(s->second, sizeof(s->second), "%.55s-kept2", s->temp);
 	return 0;
 }
 
@@ -88,11 +91,6 @@ static int open_spot(struct ab_site *site, size_t i, struct spot *s)
 static bool is_inode(const struct ab_look *look, const struct ab_identity *id)
 {
 	return id->ino && look->id.ino == id->ino && look->id.dev == id->dev;
-}
-
-static int fail_stale(void)
-{
-	return ab_errno(ESTALE);
 }
 
 /* `both`: each gets what the other had. Else only `from` has something. */
@@ -112,7 +110,7 @@ static int exchange_slowly(struct spot *s, const struct ab_identity *expect)
 	/* The wrong file may have got in between the look and the rename. */
 	if (look_name(s->dir, s->aside, &taken) < 0 || !is_inode(&taken, expect)) {
 		(void)ab_rename_new(s->dir, s->aside, s->dir, s->name);
-		return fail_stale();
+		return ab_errno(ESTALE);
 	}
 	if (ab_rename_new(s->dir, s->temp, s->dir, s->name) < 0)
 		return -1;
@@ -127,7 +125,7 @@ static int check_taken(struct spot *s, const struct ab_identity *expect, bool pu
 	if (look_name(s->dir, s->temp, &taken) == 0 && is_inode(&taken, expect))
 		return 0;
 	(void)exchange(s->dir, s->temp, s->dir, s->name, put);
-	return fail_stale();
+	return ab_errno(ESTALE);
 }
 
 static int swap_existing(struct spot *s, const struct ab_identity *expect, bool put)
@@ -146,7 +144,7 @@ static int swap_existing(struct spot *s, const struct ab_identity *expect, bool 
 static int swap(struct spot *s, const struct ab_identity *expect, bool put)
 {
 	if (!expect->ino)
-		return s->at_name.id.ino ? fail_stale()
+		return s->at_name.id.ino ? ab_errno(ESTALE)
 					 : ab_rename_new(s->dir, s->temp, s->dir, s->name);
 	if (is_inode(&s->at_name, expect))
 		return swap_existing(s, expect, put);
@@ -156,7 +154,7 @@ static int swap(struct spot *s, const struct ab_identity *expect, bool put)
 			return -1;
 		return ab_rename_new(s->dir, s->aside, s->dir, s->temp);
 	}
-	return fail_stale();
+	return ab_errno(ESTALE);
 }
 
 /* ---- forwards ---- */
@@ -236,7 +234,7 @@ static int set_mode(struct ab_site *site, size_t i, mode_t mode)
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return -1;
 	if (st.st_ino != step->old.ino || st.st_dev != step->old.dev)
-		return fail_stale();
+		return ab_errno(ESTALE);
 	return ab_fd_chmod(fd, mode);
 }
 
@@ -259,7 +257,7 @@ static int place_fresh(struct ab_site *site, size_t i, struct spot *s)
 	if (look_name(s->dir, s->name, &s->at_name) < 0)
 		return -1;
 	if (!is_unchanged(&s->at_name, &step->old))
-		return fail_stale();
+		return ab_errno(ESTALE);
 	if (swap_existing(s, &step->old, step->kind == AB_STEP_PUT) < 0)
 		return -1;
 	if (!site->steps.far && renameat(s->dir, s->temp, site->old, kept.name) == 0)
@@ -301,9 +299,9 @@ int ab_step_do(struct ab_site *site, size_t i, bool fresh)
 	placed = put ? is_inode(&s.at_name, &step->staged) : !s.at_name.id.ino;
 	if (!placed) {
 		if (put && !is_as_staged(&s.at_temp, &step->staged))
-			return fail_stale();
+			return ab_errno(ESTALE);
 		if (step->old.ino && s.at_name.id.ino && !is_unchanged(&s.at_name, &step->old))
-			return fail_stale();
+			return ab_errno(ESTALE);
 		if (swap(&s, &step->old, put) < 0)
 			return -1;
 	}
@@ -344,20 +342,19 @@ static bool is_original(const struct ab_look *look, const struct ab_identity *ol
 		(S_ISDIR(old->mode) || look->id.size == old->size));
 }
 
-static void tell_beside(struct ab_site *site, size_t i, const struct spot *s)
+static void tell_beside(struct ab_site *site, size_t i, const char *beside)
 {
 	const char *path = site->steps.v[i].path;
 
-	ab_strv_addf(&site->kept, "%.*s%s", (int)(ab_path_name(path) - path), path, s->beside);
+	ab_strv_addf(&site->kept, "%.*s%s", (int)(ab_path_name(path) - path), path, beside);
 }
 
 /* Somebody changed the files after we were killed: what is under `name` stays, under one that no recovery
- * looks for. */
-static int keep_beside(struct ab_site *site, size_t i, struct spot *s, const char *name)
+ * removes. There are two: one for what was applied, one for the original. */
+static int keep_beside(struct spot *s, const char *name)
 {
-	if (ab_rename_new(s->dir, name, s->dir, s->beside) < 0)
+	if (ab_rename_new(s->dir, name, s->dir, s->at_beside.id.ino ? s->second : s->beside) < 0)
 		return -1;
-	tell_beside(site, i, s);
 	return look_spot(s);
 }
 
@@ -366,10 +363,9 @@ static int fetch_original(struct ab_site *site, size_t i, struct spot *s)
 {
 	struct kept kept = kept_name(i);
 
-	if (s->at_temp.id.ino && !is_inode(&s->at_temp, &site->steps.v[i].staged))
-		return 0; /* it is there */
+	/* It may be there. */
 	if (s->at_temp.id.ino)
-		return fail_stale();
+		return is_inode(&s->at_temp, &site->steps.v[i].staged) ? ab_errno(ESTALE) : 0;
 	if (!site->steps.far) {
 		if (renameat(site->old, kept.name, s->dir, s->temp) == 0)
 			return 0;
@@ -411,9 +407,12 @@ static bool is_place_free(const struct ab_site *site, size_t i, const struct spo
 /* Has somebody put something else in the place, so that the original must stay beside it? */
 static bool is_place_taken(const struct ab_site *site, size_t i, const struct spot *s)
 {
+	const struct ab_identity *old = &site->steps.v[i].old;
+
 	return s->at_name.id.ino && !s->at_temp.id.ino && has_kept(site, i) &&
-	       (!site->steps.far || (site->done && !s->at_beside.id.ino)) &&
-	       !is_original(&s->at_name, &site->steps.v[i].old);
+	       (!site->steps.far || (site->done && !is_original(&s->at_beside, old) &&
+				     !is_original(&s->at_second, old))) &&
+	       !is_original(&s->at_name, old);
 }
 
 static int restore_host(struct ab_site *site, size_t i, struct spot *s,
@@ -457,7 +456,7 @@ static int restore_fresh(struct ab_site *site, size_t i, struct spot *s,
 	/* The wrong file got in between. */
 	if (exchange(site->old, kept.name, s->dir, s->name, had) < 0)
 		return -1;
-	return fail_stale();
+	return ab_errno(ESTALE);
 }
 
 /* Killed in restore_fresh(), when the wrong file had got in between: the host gets it back. */
@@ -478,9 +477,16 @@ static int settle_fresh(struct ab_site *site, size_t i, struct spot *s,
 	return look_spot(s);
 }
 
-static bool is_edited(const struct ab_look *look, const struct ab_identity *now)
+/* Is what is under `name` what was applied, and has it been changed since? */
+static bool is_edited(const struct ab_site *site, const struct spot *s, const char *name,
+		      const struct ab_look *look, const struct ab_identity *now)
 {
-	return is_inode(look, now) && !S_ISDIR(now->mode) && !ab_identity_same(&look->id, now);
+	struct ab_look begun;
+
+	if (!is_inode(look, now) || !S_ISDIR(now->mode))
+		return is_inode(look, now) && !ab_identity_same(&look->id, now);
+	return ab_look_at(site->dir, site->done ? "undo" : "ready", &begun) < 0 ||
+	       !ab_site_tree_older(site, s->dir, name, begun.id.mtime, 512);
 }
 
 /* What was applied is under a temporary name, or was never put in place. */
@@ -493,8 +499,8 @@ static int drop_displaced(struct ab_site *site, size_t i, struct spot *s,
 		return -1;
 	ours = !s->at_temp.id.ino || is_inode(&s->at_temp, now) ||
 	       is_inode(&s->at_temp, &site->steps.v[i].staged);
-	if ((!ours || (placed && is_edited(&s->at_temp, now))) &&
-	    keep_beside(site, i, s, s->temp) < 0)
+	if ((!ours || (placed && is_edited(site, s, s->temp, &s->at_temp, now))) &&
+	    keep_beside(s, s->temp) < 0)
 		return -1;
 	if (ab_remove_object(s->dir, s->temp) < 0)
 		return -1;
@@ -637,15 +643,17 @@ int ab_step_undo(struct ab_site *site, size_t i, const struct ab_step_now *now, 
 	    settle_fresh(site, i, &s, &now->host) < 0)
 		return -1;
 	/* Before anything else, so that it is found if we are killed again. */
-	if (s.at_beside.id.ino)
-		tell_beside(site, i, &s);
-	else if (!fresh && is_edited(&s.at_name, &now->host) &&
-		 keep_beside(site, i, &s, s.name) < 0)
+	if (!fresh && !s.at_beside.id.ino && is_edited(site, &s, s.name, &s.at_name, &now->host) &&
+	    keep_beside(&s, s.name) < 0)
 		return -1;
 	placed = is_inode(&s.at_name, &now->host);
 	if (restore_host(site, i, &s, &now->host) < 0 ||
 	    drop_displaced(site, i, &s, &now->host, placed) < 0)
 		return -1;
+	if (s.at_beside.id.ino)
+		tell_beside(site, i, s.beside);
+	if (s.at_second.id.ino)
+		tell_beside(site, i, s.second);
 	return 0;
 }
 

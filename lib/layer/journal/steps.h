@@ -48,6 +48,10 @@ int ab_site_claim(struct ab_site *site, const struct ab_layer_set *set, struct a
 void ab_site_fini(struct ab_site *site);
 #define ab_autosite __attribute__((cleanup(ab_site_fini)))
 
+/* Is nothing in this folder younger than that, apart from what is excused? False if it cannot be read. */
+bool ab_site_tree_older(const struct ab_site *site, int parent, const char *path,
+			struct timespec than, unsigned int depth);
+
 /* Put one step in place. -1 with errno; ESTALE: the host's file is not the expected one.
  * `fresh`: this process staged it a moment ago, so no part of it can be done already. */
 int ab_step_do(struct ab_site *site, size_t i, bool fresh);
