@@ -76,7 +76,8 @@ static int append_line(const char *path, const char *line)
 	return 0;
 }
 
-static int install_aliases(const struct args *args, const struct ab_strv *names)
+static int install_aliases(const struct args *args, const struct ab_strv *names,
+			   struct ab_error *err)
 {
 	const struct startup *s = find_startup(args);
 	ab_autofree char *path = NULL;
@@ -84,7 +85,7 @@ static int install_aliases(const struct args *args, const struct ab_strv *names)
 	size_t missing = 0;
 
 	if (!s || !args->input.home)
-		return misuse(args->command,
+		return misuse(args, err,
 			      "--install knows bash, zsh and fish; add this to the start-up file "
 			      "of your shell: eval \"$(agentbox alias %s)\"",
 			      names->v[0]);
@@ -110,13 +111,13 @@ static int install_aliases(const struct args *args, const struct ab_strv *names)
 	return 0;
 }
 
-/* Names that are programs, or have a profile; -1, or an exit status after an error message. */
+/* Names that are programs, or have a profile; the others are told. */
 static int choose_names(const struct args *args, const struct ab_strv *profiles,
-			struct ab_strv *ret)
+			struct ab_strv *ret, struct ab_error *err)
 {
 	for (size_t i = 0; i < args->nrest; i++)
 		if (!is_name(args->rest[i]))
-			return misuse(args->command, "invalid program name \"%s\"", args->rest[i]);
+			return misuse(args, err, "invalid program name \"%s\"", args->rest[i]);
 	for (size_t i = 0; i < args->nrest; i++)
 		if (ab_caller_finds(args->rest[i]) || ab_strv_has(profiles, args->rest[i]))
 			ab_strv_add(ret, args->rest[i]);
@@ -124,23 +125,22 @@ static int choose_names(const struct args *args, const struct ab_strv *profiles,
 			tell_in(COLOUR_RED,
 				"there is no program '%s' on PATH, and no profile of that name",
 				args->rest[i]);
-	return ret->len ? -1 : 1;
+	return 0;
 }
 
 static int alias_main(struct args *args, struct ab_error *err)
 {
 	ab_autostrv struct ab_strv profiles = { 0 }, docs = { 0 }, names = { 0 };
-	int status;
 
-	(void)err;
 	if (given(args, ID_YES) && !given(args, ID_INSTALL))
-		return misuse(args->command, "--yes needs --install");
+		return misuse(args, err, "--yes needs --install");
 	ab_policy_profiles(&args->input, &profiles, &docs);
-	status = choose_names(args, &profiles, &names);
-	if (status >= 0)
-		return status;
+	if (choose_names(args, &profiles, &names, err) < 0)
+		return -1;
+	if (!names.len)
+		return 1;
 	if (given(args, ID_INSTALL))
-		return install_aliases(args, &names);
+		return install_aliases(args, &names, err);
 	for (size_t i = 0; i < names.len; i++)
 		print_alias(names.v[i], &profiles, given(args, ID_FISH));
 	return names.len == args->nrest ? 0 : 1;

@@ -89,7 +89,7 @@ int permit_main(struct args *args, struct ab_error *err)
 	ask.always = given(args, ID_ALWAYS) || (!ask.undo && (ask.user || ask.project));
 	if (given(args, ID_FOR) &&
 	    (ab_parse_duration(args->values[ID_FOR], &ask.for_ms) < 0 || ask.for_ms == 0))
-		return misuse(args->command, "--for: invalid duration \"%s\"; use 30s, 10m or 2h",
+		return misuse(args, err, "--for: invalid duration \"%s\"; use 30s, 10m or 2h",
 			      args->values[ID_FOR]);
 	if (!is_wanted(args, &ask))
 		return ab_fail(err, AB_EREFUSED, 0, "nothing was changed");

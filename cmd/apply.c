@@ -35,14 +35,14 @@ struct ab_layer_words layer_words(const struct args *args)
 	};
 }
 
-int get_conflict(const struct args *args, enum ab_apply_conflict *ret)
+int get_conflict(const struct args *args, enum ab_apply_conflict *ret, struct ab_error *err)
 {
 	if (given(args, ID_THEIRS) && given(args, ID_OURS))
-		return misuse(args->command, "--theirs and --ours cannot be combined");
+		return misuse(args, err, "--theirs and --ours cannot be combined");
 	*ret = given(args, ID_THEIRS) ? AB_APPLY_THEIRS
 	       : given(args, ID_OURS) ? AB_APPLY_OURS
 				      : AB_APPLY_LEAVE;
-	return -1;
+	return 0;
 }
 
 static void show_step(void *arg, size_t done, size_t all)
@@ -110,19 +110,20 @@ void print_layer_change(const struct ab_change *change, const char *why)
 
 /* ---- apply ---- */
 
-static int check_choice(const struct args *args, const struct ab_layer_command *command)
+static int check_choice(const struct args *args, const struct ab_layer_command *command,
+			struct ab_error *err)
 {
 	bool all = given(args, ID_ALL), safe = given(args, ID_SAFE), patch = given(args, ID_PATCH);
 
 	if (all + safe + patch > 1)
-		return misuse(args->command, "--all, --safe and --patch cannot be combined");
+		return misuse(args, err, "--all, --safe and --patch cannot be combined");
 	if (all && command->paths.len)
-		return misuse(args->command, "--all and a path cannot be combined");
+		return misuse(args, err, "--all and a path cannot be combined");
 	if (patch && given(args, ID_JSON))
-		return misuse(args->command, "--patch and --json cannot be combined");
+		return misuse(args, err, "--patch and --json cannot be combined");
 	if (patch && !can_ask())
-		return misuse(args->command, "--patch needs a terminal");
-	return -1;
+		return misuse(args, err, "--patch needs a terminal");
+	return 0;
 }
 
 /* Without a choice: show what there is and ask. False: nothing. */
@@ -163,19 +164,19 @@ static int choose_changes(const struct args *args, const struct ab_layer_command
 
 	if (command->paths.len) {
 		if (ab_layer_command_pick(command, apply, err) < 0)
-			return complain(args, err);
+			return -1;
 	} else if (given(args, ID_ALL) || patch) {
 		ab_apply_pick_all(apply);
 	} else if (safe) {
 		ab_apply_pick_safe(apply);
 	} else if (can_ask() && !given(args, ID_JSON)) {
-		return ask_choice(apply, conflict) ? -1 : 0;
+		return ask_choice(apply, conflict);
 	} else {
-		return misuse(args->command, "name what to apply: a path, --all or --safe");
+		return misuse(args, err, "name what to apply: a path, --all or --safe");
 	}
 	if (safe && command->paths.len)
 		ab_apply_keep_safe(apply);
-	return !patch || pick_hunks(apply, conflict) ? -1 : 0;
+	return !patch || pick_hunks(apply, conflict);
 }
 
 static int print_applied(const struct args *args, const struct ab_layer_command *command,
@@ -232,7 +233,7 @@ static int apply_changes(struct args *args, struct ab_layer_command *command,
 		return 0;
 	}
 	status = choose_changes(args, command, conflict, &apply, err);
-	if (status >= 0)
+	if (status <= 0)
 		return status;
 	progress = show_progress(&work);
 	status = ab_apply_commit(&apply, conflict, &progress, err);
@@ -245,16 +246,14 @@ static int apply_main(struct args *args, struct ab_error *err)
 	ab_autolayercommand struct ab_layer_command command = AB_LAYER_COMMAND_NONE;
 	struct ab_layer_words words = layer_words(args);
 	enum ab_apply_conflict conflict = AB_APPLY_LEAVE;
-	int status = get_conflict(args, &conflict);
 
-	if (status >= 0)
-		return status;
-	if (ab_layer_command_open(&args->input, &words, AB_LAYER_WAITING, given(args, ID_HOME),
+	if (get_conflict(args, &conflict, err) < 0 ||
+	    ab_layer_command_open(&args->input, &words, AB_LAYER_WAITING, given(args, ID_HOME),
 				  &command, err) < 0)
 		return -1;
 	tell_layer_notes(args, &command, "changes");
-	status = check_choice(args, &command);
-	return status >= 0 ? status : apply_changes(args, &command, conflict, err);
+	return check_choice(args, &command, err) < 0 ? -1
+						     : apply_changes(args, &command, conflict, err);
 }
 
 const struct command command_apply = {

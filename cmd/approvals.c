@@ -117,7 +117,7 @@ static int revoke_main(struct args *args, struct ab_error *err)
 	struct ab_session_key session;
 
 	if (all + own + (args->nrest > 0) != 1)
-		return misuse(args->command, "usage: agentbox %s %s", args->command->name,
+		return misuse(args, err, "usage: agentbox %s %s", args->command->name,
 			      args->command->usage);
 	ab_session_of_caller(&session);
 	return args->nrest ? revoke_ids(args, &session, err) : revoke_group(args, &session, err);

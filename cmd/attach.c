@@ -21,11 +21,10 @@ static int attach_main(struct args *args, struct ab_error *err)
 	const char *box;
 
 	request.policy = args->input;
-	status = choose_box(args, &names, &box, err);
-	if (status >= 0)
-		return status;
+	if (choose_box(args, &names, &box, err) < 0)
+		return -1;
 	if (!box)
-		return misuse(args->command, "no box stays; name a run whose command has ended");
+		return misuse(args, err, "no box stays; name a run whose command has ended");
 	if (ab_attach(&request, box, &status, err) < 0)
 		return -1;
 	return status;

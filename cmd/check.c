@@ -94,42 +94,39 @@ static int judge_input(struct args *args, struct ab_check *check)
 }
 
 /* -1, or the exit status after a usage error. */
-static int check_forms(const struct args *args)
+static int check_forms(const struct args *args, struct ab_error *err)
 {
-	const struct command *command = args->command;
 	bool text = given(args, ID_STRING);
 	size_t forms =
 		(size_t)text + given(args, ID_STDIN) + given(args, ID_BATCH) + (args->nrest > 0);
 
 	if (forms > 1)
 		return misuse(
-			command,
+			args, err,
 			"give exactly one of STRING, -c STRING, -- COMMAND, --stdin and --batch");
 	if (forms == 0)
-		return misuse(command,
+		return misuse(args, err,
 			      "no command given; for example: agentbox check \"rm -rf build\"");
 	if (args->nrest > 1 && (!args->dashes || args->before))
 		return misuse(
-			command,
+			args, err,
 			"quote the command line: agentbox check \"git status\", or use agentbox check -- git status");
 	if (given(args, ID_NULL) && !given(args, ID_BATCH))
-		return misuse(command, "--null requires --batch");
+		return misuse(args, err, "--null requires --batch");
 	if (given(args, ID_EXPLAIN) && (given(args, ID_JSON) || given(args, ID_BATCH)))
 		return misuse(
-			command,
+			args, err,
 			"--explain cannot be combined with --json or --batch, which already list the commands");
-	return -1;
+	return 0;
 }
 
 static int check_main(struct args *args, struct ab_error *err)
 {
 	ab_autostrv struct ab_strv notes = { 0 };
 	struct ab_check *check;
-	int status = check_forms(args);
+	int status;
 
-	if (status >= 0)
-		return status;
-	if (ab_check_new(&args->input, &check, &notes, err) < 0)
+	if (check_forms(args, err) < 0 || ab_check_new(&args->input, &check, &notes, err) < 0)
 		return -1;
 	tell_notes(&notes);
 	status = judge_input(args, check);

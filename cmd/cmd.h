@@ -179,18 +179,18 @@ extern const struct option_group groups_common[]; /* --help */
 extern const struct option_group groups_json[];	  /* --json, --help */
 
 /*
- * -1, or an exit status after an error message or help. If the first argument
- * starts a command line of its own (run), options end there; otherwise they may
- * appear anywhere before "--".
+ * 0; 1 after printing help. If the first argument starts a command line of its own (run), options
+ * end there; otherwise they may appear anywhere before "--".
  */
-int args_parse(struct args *args, const struct command *command, int argc, char **argv);
+int args_parse(struct args *args, const struct command *command, int argc, char **argv,
+	       struct ab_error *err);
 bool given(const struct args *args, enum option_id id);
 
 /* Print the error for people and return the exit status for it. */
 int complain(const struct args *args, const struct ab_error *err);
-/* Report a usage error. Returns the exit status for it. */
-int misuse(const struct command *command, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+/* Fail because of how the command, or without one the program, was called. */
+int misuse(const struct args *args, struct ab_error *err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 /* "agentbox: TEXT" on standard error; the colour is that of the name. */
 #define tell(...) tell_in(COLOUR_BOLD, __VA_ARGS__)
 void tell_in(enum colour colour, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -209,9 +209,8 @@ bool confirm(const char *question);
  * `no`, if not NULL, is told. -1, or the exit status. */
 int get_consent(const struct args *args, const char *question, const char *without, const char *no);
 
-/* Build the request of run, exec and learn. -1, or an exit status after an error
- * message. */
-int run_request(struct args *args, struct ab_request *ret);
+/* Build the request of run, exec and learn. */
+int run_request(struct args *args, struct ab_request *ret, struct ab_error *err);
 /* What a run says (ab_request.say); `arg` is struct args. */
 void print_said(void *arg, enum ab_level level, const char *text);
 /* Print what a run would be allowed to do; `runs`: with the statuses of run. */
@@ -219,8 +218,8 @@ int preview_main(struct args *args, const struct ab_request *request, struct ab_
 /* Run it, also in a box that stays; returns the exit status. `box`: an existing one, or NULL. */
 int run_in_box(struct args *args, struct ab_request *request, const char *box,
 	       struct ab_error *err);
-/* The box that is named, or the only one that stays, which is told; *ret NULL: there is none. -1, or
- * an exit status after an error message. `names` must outlive *ret. */
+/* The box that is named, or the only one that stays, which is told; *ret NULL: there is none.
+ * `names` must outlive *ret. */
 int choose_box(struct args *args, struct ab_strv *names, const char **ret, struct ab_error *err);
 
 /* The width of the terminal; 0: standard output is not one. */
@@ -244,10 +243,8 @@ int apply_plan(const struct args *args, const struct ab_hook_plan *plan, const c
 
 /* Check the arguments and run the command or its subcommand; returns the exit status. */
 int run_command(struct args *args);
-/* "show" of "config", or NULL after an error message. */
-const struct command *find_sub(const struct command *command, const char *word, int *ret_status);
-/* Report a usage error if there are more arguments than that. -1, or the exit status. */
-int check_words(const struct args *args, size_t min, size_t max);
+/* "show" of "config"; NULL after an error. */
+const struct command *find_sub(const struct args *args, const char *word, struct ab_error *err);
 
 /* `allow` and `deny`. */
 extern const struct option options_permit[];
@@ -265,8 +262,7 @@ struct ab_layer_words layer_words(const struct args *args);
  * has both. */
 void tell_layer_notes(const struct args *args, const struct ab_layer_command *command,
 		      const char *what);
-/* -1, or an exit status after an error message. */
-int get_conflict(const struct args *args, enum ab_apply_conflict *ret);
+int get_conflict(const struct args *args, enum ab_apply_conflict *ret, struct ab_error *err);
 struct long_work {
 	int64_t began_ms;
 	bool shown;
@@ -316,7 +312,7 @@ int print_paged(const struct args *args, const char *text);
 /* NULL: there is none. */
 const struct command *find_command(const char *name);
 /* Say what the word may mean; returns the exit status. */
-int report_unknown_command(const char *name);
+int report_unknown_command(const struct args *args, const char *name, struct ab_error *err);
 /* The option of this name and length, or with this letter; or NULL. */
 const struct option *find_option(const struct command *command, const char *name, size_t len,
 				 char letter);

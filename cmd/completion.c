@@ -4,10 +4,8 @@ static int completion_main(struct args *args, struct ab_error *err)
 {
 	const char *text = find_text(texts_completions, args->rest[0]);
 
-	(void)err;
 	if (!text)
-		return misuse(args->command,
-			      "there is no completion for '%s'; use bash, zsh or fish",
+		return misuse(args, err, "there is no completion for '%s'; use bash, zsh or fish",
 			      args->rest[0]);
 	fputs(text, stdout);
 	return 0;

@@ -34,15 +34,15 @@ static char *make_shown(const struct args *args, const struct ab_policy *policy)
 }
 
 /* -1, or the exit status after a usage error. */
-static int check_section(const struct args *args)
+static int check_section(const struct args *args, struct ab_error *err)
 {
 	const char *section = args->rest[0], *near;
 
 	if (!section || ab_policy_has_section(section, &near))
-		return -1;
-	return near ? misuse(args->command, "unknown section or key %s; did you mean %s?", section,
+		return 0;
+	return near ? misuse(args, err, "unknown section or key %s; did you mean %s?", section,
 			     near)
-		    : misuse(args->command, "unknown section or key %s", section);
+		    : misuse(args, err, "unknown section or key %s", section);
 }
 
 static int show_main(struct args *args, struct ab_error *err)
@@ -50,10 +50,10 @@ static int show_main(struct args *args, struct ab_error *err)
 	ab_autostrv struct ab_strv notes = { 0 };
 	ab_autofree char *text = NULL;
 	ab_autopolicy struct ab_policy *policy = NULL;
-	int status = check_section(args);
+	int status;
 
-	if (status >= 0)
-		return status;
+	if (check_section(args, err) < 0)
+		return -1;
 	args->input.details = true;
 	if (ab_policy_load(&args->input, &policy, &notes, err) < 0)
 		return -1;
@@ -68,7 +68,6 @@ static int get_main(struct args *args, struct ab_error *err)
 {
 	ab_autofree char *text = NULL;
 	ab_autopolicy struct ab_policy *policy = NULL;
-	int status;
 
 	if (ab_policy_load(&args->input, &policy, NULL, err) < 0)
 		return -1;
@@ -77,10 +76,10 @@ static int get_main(struct args *args, struct ab_error *err)
 		printf("%s%s", text, *text ? "\n" : "");
 		return 0;
 	}
-	status = check_section(args);
-	return status >= 0 ? status
-			   : misuse(args->command, "%s is a section; agentbox config show %s",
-				    args->rest[0], args->rest[0]);
+	return check_section(args, err) < 0
+		       ? -1
+		       : misuse(args, err, "%s is a section; agentbox config show %s",
+				args->rest[0], args->rest[0]);
 }
 
 static int schema_main(struct args *args, struct ab_error *err)

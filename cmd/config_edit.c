@@ -7,11 +7,11 @@ static const struct option options_place[] = {
 };
 
 /* -1, or the exit status after a usage error. */
-static int check_place(const struct args *args)
+static int check_place(const struct args *args, struct ab_error *err)
 {
 	return given(args, ID_USER) && given(args, ID_PROJECT)
-		       ? misuse(args->command, "--user and --project cannot be combined")
-		       : -1;
+		       ? misuse(args, err, "--user and --project cannot be combined")
+		       : 0;
 }
 
 static void print_changed(const struct ab_settings_changed *changed)
@@ -49,10 +49,9 @@ static int change_main(struct args *args, struct ab_error *err)
 	bool unset = args->command == &config_unset;
 	struct ab_settings_change change = { .project = given(args, ID_PROJECT), .unset = unset };
 	ab_auto(ab_settings_changed_fini) struct ab_settings_changed changed = { 0 };
-	int status = check_place(args);
 
-	if (status >= 0)
-		return status;
+	if (check_place(args, err) < 0)
+		return -1;
 	change.key = args->rest[0];
 	change.values = args->rest + 1;
 	change.nvalues = args->nrest - 1;
@@ -90,11 +89,10 @@ static int edit_until_right(struct args *args, struct ab_settings_editing *editi
 static int edit_main(struct args *args, struct ab_error *err)
 {
 	struct ab_settings_editing editing;
-	int status = check_place(args);
+	int status;
 
-	if (status >= 0)
-		return status;
-	if (ab_settings_edit_begin(&args->input, given(args, ID_PROJECT), &editing, err) < 0)
+	if (check_place(args, err) < 0 ||
+	    ab_settings_edit_begin(&args->input, given(args, ID_PROJECT), &editing, err) < 0)
 		return -1;
 	status = edit_until_right(args, &editing);
 	ab_settings_edit_end(&editing);

@@ -11,20 +11,19 @@ static const struct option options_diff[] = {
 	{ 0 },
 };
 
-static int check_options(const struct args *args)
+static int check_options(const struct args *args, struct ab_error *err)
 {
-	const struct command *command = args->command;
 	int forms = given(args, ID_STATS) + given(args, ID_JSON) + given(args, ID_HTML);
 
 	if (forms > 1)
-		return misuse(command, "--stat, --json and --html cannot be combined");
+		return misuse(args, err, "--stat, --json and --html cannot be combined");
 	if (given(args, ID_HUNKS) && !given(args, ID_JSON))
-		return misuse(command, "--hunks needs --json");
+		return misuse(args, err, "--hunks needs --json");
 	if (given(args, ID_LABELLED) && given(args, ID_SAFE))
-		return misuse(command, "--labelled and --safe cannot be combined");
+		return misuse(args, err, "--labelled and --safe cannot be combined");
 	if (args->dashes && args->before > 1)
-		return misuse(command, "unexpected argument \"%s\"", args->rest[1]);
-	return -1;
+		return misuse(args, err, "unexpected argument \"%s\"", args->rest[1]);
+	return 0;
 }
 
 static struct ab_diff_request get_request(const struct args *args)
@@ -56,10 +55,10 @@ static int diff_main(struct args *args, struct ab_error *err)
 	struct ab_pager pager;
 	const char *file = args->values[ID_HTML];
 	bool save = given(args, ID_HTML) && strcmp(file, "-") != 0;
-	int result, status = check_options(args);
+	int result;
 
-	if (status >= 0)
-		return status;
+	if (check_options(args, err) < 0)
+		return -1;
 	request = get_request(args);
 	ab_pager_init(&pager, request.style.columns && request.form <= AB_DIFF_STAT, &args->input,
 		      &report.roots);

@@ -62,7 +62,7 @@ static int run_diagnosis(struct args *args, struct ab_error *err)
 static int doctor_main(struct args *args, struct ab_error *err)
 {
 	if (given(args, ID_FIX) && (given(args, ID_ATTACK) || given(args, ID_JSON)))
-		return misuse(args->command, "--fix cannot be combined with --attack or --json");
+		return misuse(args, err, "--fix cannot be combined with --attack or --json");
 	if (given(args, ID_FIX))
 		return print_profile(err);
 	if (ab_caller_init(&args->input, err) < 0)

@@ -19,11 +19,10 @@ static int exec_main(struct args *args, struct ab_error *err)
 	ab_autobuf struct ab_buf json = { 0 };
 	struct ab_request request;
 	struct ab_child_run apart;
-	int status = run_request(args, &request);
+	int status = 0;
 
-	if (status >= 0)
-		return status;
-	status = 0;
+	if (run_request(args, &request, err) < 0)
+		return -1;
 	if (ab_run_in_child(&request, output_limit(&request.policy), &apart, &status, err) < 0)
 		status = complain(args, err);
 	ab_buf_puts(&json, apart.result);

@@ -268,7 +268,7 @@ static int print_page(struct args *args, struct ab_error *err)
 	name = ab_strndup(word, len);
 	text = find_text(texts_manual, name);
 	if (!text)
-		return misuse(args->command,
+		return misuse(args, err,
 			      "the manual has no page '%s'; its pages are those of the commands, "
 			      "agentbox and agentbox.json",
 			      args->rest[0]);
@@ -280,16 +280,17 @@ static int print_page(struct args *args, struct ab_error *err)
 static int help_main(struct args *args, struct ab_error *err)
 {
 	const struct command *command = args->nrest ? find_command(args->rest[0]) : NULL;
-	int status;
 
 	if (given(args, ID_MAN))
 		return print_page(args, err);
+	/* A mistake is one in the use of that command. */
+	args->command = command;
 	if (args->nrest && !command)
-		return report_unknown_command(args->rest[0]);
+		return report_unknown_command(args, args->rest[0], err);
 	if (args->nrest == 2)
-		command = find_sub(command, args->rest[1], &status);
+		command = find_sub(args, args->rest[1], err);
 	if (args->nrest && !command)
-		return status;
+		return -1;
 	if (command)
 		print_help(command, false);
 	else

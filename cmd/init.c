@@ -162,7 +162,7 @@ static int init_main(struct args *args, struct ab_error *err)
 	ab_auto(ab_init_plan_fini) struct ab_init_plan plan = { 0 };
 
 	if (given(args, ID_PRINT) && (given(args, ID_YES) || given(args, ID_JSON)))
-		return misuse(args->command, "--print cannot be combined with --yes or --json");
+		return misuse(args, err, "--print cannot be combined with --yes or --json");
 	if (ab_init_look(&args->input, &plan, err) < 0)
 		return -1;
 	if (given(args, ID_PRINT)) {

@@ -138,10 +138,10 @@ static int learn_main(struct args *args, struct ab_error *err)
 {
 	struct ab_request request;
 	struct ab_child_run apart;
-	int status = run_request(args, &request), ended = 0;
+	int status, ended = 0;
 
-	if (status >= 0)
-		return status;
+	if (run_request(args, &request, err) < 0)
+		return -1;
 	if (given(args, ID_SAVE) &&
 	    ab_learn_place(&request.policy, args->values[ID_SAVE], given(args, ID_YES), err) < 0)
 		return -1;

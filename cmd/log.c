@@ -33,99 +33,98 @@ struct view {
 };
 
 static int read_time(const struct args *args, enum option_id id, const char *name,
-		     char ret[AB_STAMP_ROOM])
+		     char ret[AB_STAMP_ROOM], struct ab_error *err)
 {
 	struct timespec now;
 
 	if (!given(args, id))
-		return -1;
+		return 0;
 	clock_gettime(CLOCK_REALTIME, &now);
 	if (ab_time_parse(args->values[id], &now, ret) == 0)
-		return -1;
-	return misuse(args->command,
+		return 0;
+	return misuse(args, err,
 		      "--%s: invalid time \"%s\"; use 10m, 2026-01-31 or "
 		      "\"2026-01-31 12:00\"",
 		      name, args->values[id]);
 }
 
 /* Reject what no record can contain: it would look as if nothing had happened. */
-static int read_host(const struct args *args, const char **ret)
+static int read_host(const struct args *args, const char **ret, struct ab_error *err)
 {
 	const char *host = args->values[ID_HOST];
 
 	*ret = host;
 	if (!given(args, ID_HOST))
-		return -1;
+		return 0;
 	if (strstr(host, "://") || strchr(host, '/'))
-		return misuse(args->command, "--host: %s is a URL; use its host name", host);
+		return misuse(args, err, "--host: %s is a URL; use its host name", host);
 	/* An IPv6 address has more than one colon. */
 	if (strchr(host, ':') && strchr(host, ':') == strrchr(host, ':'))
-		return misuse(args->command, "--host: %s has a port; use %.*s", host,
+		return misuse(args, err, "--host: %s has a port; use %.*s", host,
 			      (int)strcspn(host, ":"), host);
-	return -1;
+	return 0;
 }
 
-static int read_query(const struct args *args, struct ab_query *ret)
+static int read_query(const struct args *args, struct ab_query *ret, struct ab_error *err)
 {
 	bool denied = given(args, ID_DENIED), allowed = given(args, ID_ALLOWED);
-	int status = read_time(args, ID_SINCE, "since", ret->since);
 
-	if (status < 0)
-		status = read_time(args, ID_UNTIL, "until", ret->until);
-	if (status < 0)
-		status = read_host(args, &ret->host);
-	if (status >= 0)
-		return status;
+	if (read_time(args, ID_SINCE, "since", ret->since, err) < 0 ||
+	    read_time(args, ID_UNTIL, "until", ret->until, err) < 0 ||
+	    read_host(args, &ret->host, err) < 0)
+		return -1;
 	if (denied && allowed)
-		return misuse(args->command, "--denied and --allowed cannot be combined");
+		return misuse(args, err, "--denied and --allowed cannot be combined");
 	ret->verdict = denied ? AB_QUERY_DENIED : allowed ? AB_QUERY_ALLOWED : AB_QUERY_ANY;
-	return -1;
+	return 0;
 }
 
-static int check_options(const struct args *args)
+static int check_options(const struct args *args, struct ab_error *err)
 {
-	const struct command *command = args->command;
 	bool stats = given(args, ID_STATS), html = given(args, ID_HTML);
 
 	if (given(args, ID_FOLLOW) && (stats || html || given(args, ID_ALL)))
-		return misuse(command, "-f cannot be combined with --stats, --html or --all");
+		return misuse(args, err, "-f cannot be combined with --stats, --html or --all");
 	if (given(args, ID_FOLDER) &&
 	    (given(args, ID_FOLLOW) || html || given(args, ID_ALL) || given(args, ID_LIST) ||
 	     given(args, ID_LINES) || args->nrest))
-		return misuse(command, "--dir cannot be combined with -f, -n, --html, --all, "
-				       "--list or RUN");
+		return misuse(args, err,
+			      "--dir cannot be combined with -f, -n, --html, --all, "
+			      "--list or RUN");
 	if (given(args, ID_KEYS) && !given(args, ID_VERIFY))
-		return misuse(command, "--key is for --verify");
+		return misuse(args, err, "--key is for --verify");
 	if (html && (stats || given(args, ID_JSON)))
-		return misuse(command, "--html cannot be combined with --stats or --json");
+		return misuse(args, err, "--html cannot be combined with --stats or --json");
 	if (given(args, ID_ALL) && (html || args->nrest))
-		return misuse(command, html ? "--html cannot be combined with --all"
-					    : "--all cannot be combined with RUN");
+		return misuse(args, err,
+			      html ? "--html cannot be combined with --all"
+				   : "--all cannot be combined with RUN");
 	if (given(args, ID_LIST) && (given(args, ID_FOLLOW) || stats || html || args->nrest))
-		return misuse(command, args->nrest ? "--list cannot be combined with RUN"
-						   : "--list cannot be combined with -f, --stats "
-						     "or --html");
+		return misuse(args, err,
+			      args->nrest ? "--list cannot be combined with RUN"
+					  : "--list cannot be combined with -f, --stats "
+					    "or --html");
 	if (given(args, ID_LIST) &&
 	    (given(args, ID_DENIED) || given(args, ID_ALLOWED) || given(args, ID_HOST)))
-		return misuse(command, "--list cannot be combined with --denied, --allowed or "
-				       "--host");
+		return misuse(args, err,
+			      "--list cannot be combined with --denied, --allowed or "
+			      "--host");
 	if (given(args, ID_LINES) && (stats || html))
-		return misuse(command, "-n cannot be combined with --stats or --html");
-	return -1;
+		return misuse(args, err, "-n cannot be combined with --stats or --html");
+	return 0;
 }
 
-static int read_most(const struct args *args, size_t *ret)
+static int read_most(const struct args *args, size_t *ret, struct ab_error *err)
 {
 	const char *text = args->values[ID_LINES];
 	uint64_t n;
 
 	if (!given(args, ID_LINES))
-		return -1;
+		return 0;
 	if (!ab_parse_digits(text, strlen(text), &n) || n < 1 || n > MOST_LINES)
-		return misuse(args->command, "-n: invalid value \"%s\"; use 1 to %d", text,
-			      MOST_LINES);
+		return misuse(args, err, "-n: invalid value \"%s\"; use 1 to %d", text, MOST_LINES);
 	*ret = (size_t)n;
-	return -1;
+	return 0;
 }
 
 /* The next record that matches the query. */
@@ -327,14 +326,11 @@ static int log_main(struct args *args, struct ab_error *err)
 	struct view v = { .args = args };
 	bool partial;
 	uint64_t lost;
-	int result, status = check_options(args);
+	int result;
 
-	if (status < 0)
-		status = read_query(args, &v.query);
-	if (status < 0)
-		status = read_most(args, &v.most);
-	if (status >= 0)
-		return status;
+	if (check_options(args, err) < 0 || read_query(args, &v.query, err) < 0 ||
+	    read_most(args, &v.most, err) < 0)
+		return -1;
 	if (given(args, ID_VERIFY))
 		return log_verify(args, &v.query, err);
 	if (open_records(&v, err) < 0)

@@ -120,17 +120,19 @@ static void show_verdict(void *arg, const char *path, const struct ab_chain_verd
 		fwrite(b.data, 1, b.len, stdout);
 }
 
-static int check_options(const struct args *args, const struct ab_query *query)
+static int check_options(const struct args *args, const struct ab_query *query,
+			 struct ab_error *err)
 {
 	if (given(args, ID_FOLLOW) || given(args, ID_LINES) || given(args, ID_LIST) ||
 	    given(args, ID_STATS) || given(args, ID_HTML))
-		return misuse(args->command, "--verify cannot be combined with -f, -n, --list, "
-					     "--stats or --html");
+		return misuse(args, err,
+			      "--verify cannot be combined with -f, -n, --list, "
+			      "--stats or --html");
 	if (!ab_query_empty(query))
-		return misuse(args->command,
+		return misuse(args, err,
 			      "--verify reads whole records: --denied, --allowed, --host, --since "
 			      "and --until cannot be combined with it");
-	return -1;
+	return 0;
 }
 
 int log_verify(struct args *args, const struct ab_query *query, struct ab_error *err)
@@ -144,12 +146,9 @@ int log_verify(struct args *args, const struct ab_query *query, struct ab_error 
 					     .fn = show_verdict,
 					     .arg = &view };
 	struct ab_left_out left_out;
-	int status = check_options(args, query);
 	bool partial;
 
-	if (status >= 0)
-		return status;
-	if (ab_caller_init(&args->input, err) < 0 ||
+	if (check_options(args, query, err) < 0 || ab_caller_init(&args->input, err) < 0 ||
 	    ab_records_verify(&args->input, &request, &left_out, err) < 0)
 		return -1;
 	partial = tell_left_out(&left_out);

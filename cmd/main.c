@@ -164,20 +164,17 @@ bool confirm(const char *question)
 	return (line[0] == 'y' || line[0] == 'Y') && (line[1] == '\n' || line[1] == '\0');
 }
 
-int misuse(const struct command *command, const char *fmt, ...)
+int misuse(const struct args *args, struct ab_error *err, const char *fmt, ...)
 {
-	char text[1024];
+	const char *name = args->command ? args->command->name : "";
+	char text[sizeof(err->text) - 64];
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	if (!command) {
-		tell_in(COLOUR_RED, "%s (see agentbox --help)", text);
-		return EXIT_USAGE;
-	}
-	tell_in(COLOUR_RED, "%s (see agentbox %s --help)", text, command->name);
-	return command->runs ? EXIT_OURS : EXIT_USAGE;
+	return ab_fail(err, AB_EUSAGE, 0, "%s (see agentbox %s%s--help)", text, name,
+		       *name ? " " : "");
 }
 
 /* Print each line of the hint below the error. */
@@ -204,9 +201,9 @@ int complain(const struct args *args, const struct ab_error *err)
 		tell_in(COLOUR_RED, "%s", err->text);
 	if (err->hint[0])
 		tell_hint(err->hint);
-	if (!args->command->runs)
-		return err->code == AB_EUSAGE ? EXIT_USAGE : 1;
-	return ab_exit_status(err);
+	if (err->code == AB_EUSAGE && !(args->command && args->command->runs))
+		return EXIT_USAGE;
+	return args->command && !args->command->runs ? 1 : ab_exit_status(err);
 }
 
 const struct command *find_command(const char *name)
@@ -218,17 +215,18 @@ const struct command *find_command(const char *name)
 }
 
 /* A word that other programs know. It can also be a program. */
-static int report_habit(const char *name, const char *command)
+static int report_habit(const struct args *args, const char *name, const char *command,
+			struct ab_error *err)
 {
 	if (ab_caller_finds(name))
-		return misuse(NULL,
+		return misuse(args, err,
 			      "unknown command '%s'; did you mean agentbox %s? To run the "
 			      "program %s in the box: agentbox run -- %s",
 			      name, command, name, name);
-	return misuse(NULL, "unknown command '%s'; did you mean agentbox %s?", name, command);
+	return misuse(args, err, "unknown command '%s'; did you mean agentbox %s?", name, command);
 }
 
-int report_unknown_command(const char *name)
+int report_unknown_command(const struct args *args, const char *name, struct ab_error *err)
 {
 	const char *names[AB_COUNT(commands)];
 	const char *habit = habit_command(name);
@@ -236,39 +234,39 @@ int report_unknown_command(const char *name)
 	size_t n = 0;
 
 	if (habit)
-		return report_habit(name, habit);
+		return report_habit(args, name, habit, err);
 	/* As `agentbox run` would say about it. */
-	if (ab_caller_knows_agent(name)) {
-		tell_in(COLOUR_RED, "%s is not installed (not in PATH)", name);
-		return EXIT_NOT_FOUND;
-	}
+	if (ab_caller_knows_agent(name))
+		return ab_fail(err, AB_ENOTFOUND, 0, "%s is not installed (not in PATH)", name);
 	for (; commands[n]; n++)
 		names[n] = commands[n]->name;
 	near = ab_guess(name, names, n);
 	if (near)
-		return misuse(NULL, "unknown command '%s'; did you mean %s?", name, near);
+		return misuse(args, err, "unknown command '%s'; did you mean %s?", name, near);
 	if (strchr(name, '/'))
-		return misuse(NULL, "%s is not a program", name);
-	return misuse(NULL, "unknown command '%s', and no program on PATH has that name", name);
+		return misuse(args, err, "%s is not a program", name);
+	return misuse(args, err, "unknown command '%s', and no program on PATH has that name",
+		      name);
 }
 
 /* An option where a command belongs. */
-static int report_first_option(const char *name)
+static int report_first_option(const struct args *args, const char *name, struct ab_error *err)
 {
 	size_t len = strcspn(name, "=");
 
 	if (strncmp(name, "--", 2) == 0 && find_option(&command_run, name + 2, len - 2, 0))
-		return misuse(NULL, "%.*s is an option of run: agentbox run %s ...", (int)len, name,
-			      name);
-	return misuse(NULL, "unknown option %s", name);
+		return misuse(args, err, "%.*s is an option of run: agentbox run %s ...", (int)len,
+			      name, name);
+	return misuse(args, err, "unknown option %s", name);
 }
 
 /*
  * What the first word means, and where its arguments begin. agentbox's own commands always win; "--", a
  * path or a program on PATH is what `run` gets; so a word never means something else because of a
- * file in the current folder. -1, or an exit status after an error message.
+ * file in the current folder.
  */
-static int choose_command(int argc, char **argv, const struct command **ret, int *ret_first)
+static int choose_command(const struct args *args, int argc, char **argv,
+			  const struct command **ret, int *ret_first, struct ab_error *err)
 {
 	const char *word = argc > 1 ? argv[1] : "";
 
@@ -279,18 +277,18 @@ static int choose_command(int argc, char **argv, const struct command **ret, int
 	else if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0)
 		*ret = &command_version;
 	if (*ret)
-		return -1;
+		return 0;
 	if (word[0] == '-' && strcmp(word, "--") != 0)
-		return report_first_option(word);
+		return report_first_option(args, word, err);
 	if (strcmp(word, "--") != 0 && (habit_command(word) || !ab_caller_finds(word)))
-		return report_unknown_command(word);
+		return report_unknown_command(args, word, err);
 	*ret = &command_run;
 	*ret_first = 1;
-	return -1;
+	return 0;
 }
 
-/* "--color never" in front of the command. -1, or an exit status after an error message. */
-static int take_colour(int *argc, char ***argv)
+/* "--color never" in front of the command. */
+static int take_colour(const struct args *args, int *argc, char ***argv, struct ab_error *err)
 {
 	static const char name[] = "--color";
 	size_t len = strlen(name);
@@ -301,41 +299,42 @@ static int take_colour(int *argc, char ***argv)
 		const char *value = next ? (*argc > 2 ? (*argv)[2] : "") : (*argv)[1] + len + 1;
 
 		if (!set_colour(value))
-			return misuse(NULL,
+			return misuse(args, err,
 				      "--color: invalid value \"%s\"; use auto, always or never",
 				      value);
 		*argc -= 1 + next;
 		*argv += 1 + next;
 	}
-	return -1;
+	return 0;
 }
 
 int main(int argc, char **argv)
 {
 	const struct command *command;
 	struct args args = { 0 };
+	struct ab_error err = { 0 };
 	int first, status;
 
 	/* If the caller ignores it, the kernel would not tell us how our processes end. */
 	signal(SIGCHLD, SIG_DFL);
 	if (tool_main(argc, argv, &status))
 		return status;
-	status = take_colour(&argc, &argv);
+	status = take_colour(&args, &argc, &argv, &err);
 
 	/* The heap grows once, and what a short run frees is not given back in between. */
 	mallopt(M_TOP_PAD, 512 * 1024);
 	mallopt(M_TRIM_THRESHOLD, 4 * 1024 * 1024);
-	if (status >= 0)
-		return status;
+	if (status < 0)
+		return complain(&args, &err);
 	if (argc < 2) {
 		print_overview();
 		return EXIT_USAGE;
 	}
-	status = choose_command(argc, argv, &command, &first);
-	if (status < 0)
-		status = args_parse(&args, command, argc - first, argv + first);
-	if (status >= 0)
-		return status;
+	status = choose_command(&args, argc, argv, &command, &first, &err);
+	if (status == 0)
+		status = args_parse(&args, command, argc - first, argv + first, &err);
+	if (status != 0)
+		return status < 0 ? complain(&args, &err) : 0;
 	status = run_command(&args);
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		tell("cannot write the result: %m");

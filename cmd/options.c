@@ -93,20 +93,23 @@ const struct option *find_option(const struct command *command, const char *name
 }
 
 /* What another program calls this, as far as this command has it. */
-static int report_habit(const struct command *command, const char *typed, const struct habit *habit)
+static int report_habit(const struct args *args, const char *typed, const struct habit *habit,
+			struct ab_error *err)
 {
+	const struct command *command = args->command;
 	const struct option *o = find_option(command, habit->option, strlen(habit->option), 0);
 
 	if (habit->note[0] && (o || (!habit->option[0] && command->runs)))
-		return misuse(command, "unknown option %s; %s", typed, habit->note);
+		return misuse(args, err, "unknown option %s; %s", typed, habit->note);
 	if (o)
-		return misuse(command, "unknown option %s; did you mean --%s%s%s?", typed, o->name,
-			      o->value && strncmp(o->value, "[=", 2) != 0 ? " " : "",
+		return misuse(args, err, "unknown option %s; did you mean --%s%s%s?", typed,
+			      o->name, o->value && strncmp(o->value, "[=", 2) != 0 ? " " : "",
 			      o->value ? o->value : "");
-	return misuse(command, "unknown option %s", typed);
+	return misuse(args, err, "unknown option %s", typed);
 }
 
-static int report_unknown_option(const struct command *command, const char *name, size_t len)
+static int report_unknown_option(const struct args *args, const char *name, size_t len,
+				 struct ab_error *err)
 {
 	const char *names[96];
 	char typed[66];
@@ -114,25 +117,25 @@ static int report_unknown_option(const struct command *command, const char *name
 	struct habit habit;
 	size_t n = 0;
 
-	for (const struct option_group *g = command->groups; g->v; g++)
+	for (const struct option_group *g = args->command->groups; g->v; g++)
 		for (const struct option *o = g->v; o->name && n < 96; o++)
 			names[n++] = o->name;
 	snprintf(typed, sizeof(typed), "--%.*s", (int)len, name);
 	if (habit_option(typed + 2, 0, &habit))
-		return report_habit(command, typed, &habit);
+		return report_habit(args, typed, &habit, err);
 	near = ab_guess(typed + 2, names, n);
-	return near ? misuse(command, "unknown option %s; did you mean --%s?", typed, near)
-		    : misuse(command, "unknown option %s", typed);
+	return near ? misuse(args, err, "unknown option %s; did you mean --%s?", typed, near)
+		    : misuse(args, err, "unknown option %s", typed);
 }
 
-static int report_unknown_letter(const struct command *command, char letter)
+static int report_unknown_letter(const struct args *args, char letter, struct ab_error *err)
 {
 	const char typed[] = { '-', letter, '\0' };
 	struct habit habit;
 
 	if (habit_option(NULL, letter, &habit))
-		return report_habit(command, typed, &habit);
-	return misuse(command, "unknown option %s", typed);
+		return report_habit(args, typed, &habit, err);
+	return misuse(args, err, "unknown option %s", typed);
 }
 
 static void add_setting(struct args *args, const char *name, const char *key, const char *value)
@@ -145,38 +148,39 @@ static void add_setting(struct args *args, const char *name, const char *key, co
 		(struct ab_setting){ .key = key, .value = value, .origin = origin };
 }
 
-static int add_fd(struct args *args, const char *value)
+static int add_fd(struct args *args, const char *value, struct ab_error *err)
 {
 	char *end;
 	long fd = strtol(value, &end, 10);
 
 	if (end == value || *end || fd < 0 || fd > 1 << 20)
-		return misuse(args->command,
-			      "--fd: invalid value \"%s\"; use a file descriptor number", value);
+		return misuse(args, err, "--fd: invalid value \"%s\"; use a file descriptor number",
+			      value);
 	if (fd > 2)
 		args->fds[args->nfds++] = (int)fd;
-	return -1;
+	return 0;
 }
 
-static int take_option(struct args *args, const struct option *o, const char *value)
+static int take_option(struct args *args, const struct option *o, const char *value,
+		       struct ab_error *err)
 {
 	switch (o->kind) {
 	case OPT_SETTING:
 		add_setting(args, o->name, o->key, value);
-		return -1;
+		return 0;
 	case OPT_OPEN:
 		add_setting(args, o->name, o->key, ab_printf("!%s", value));
-		return -1;
+		return 0;
 	case OPT_SWITCH:
 		add_setting(args, o->name, o->key, value ? value : "true");
-		return -1;
+		return 0;
 	case OPT_ALLOW:
 		add_setting(args, o->name, o->key, "allow");
-		return -1;
+		return 0;
 	case OPT_READONLY:
 		add_setting(args, o->name, "filesystem.write", NULL);
 		add_setting(args, "home", "filesystem.home", "readonly");
-		return -1;
+		return 0;
 	case OPT_VALUE:
 	case OPT_FLAG:
 	case OPT_HELP:
@@ -184,7 +188,7 @@ static int take_option(struct args *args, const struct option *o, const char *va
 	}
 	args->values[o->id] = value ? value : "";
 	args->counts[o->id]++;
-	return o->id == ID_FD ? add_fd(args, value) : -1;
+	return o->id == ID_FD ? add_fd(args, value, err) : 0;
 }
 
 bool given(const struct args *args, enum option_id id)
@@ -199,7 +203,7 @@ static bool has_value(int argc, char **argv, int i)
 }
 
 /* One argument that starts with "--"; *i advances if its value is the next one. */
-static int take_long(struct args *args, int argc, char **argv, int *i)
+static int take_long(struct args *args, int argc, char **argv, int *i, struct ab_error *err)
 {
 	const char *name = argv[*i] + 2;
 	size_t len = strcspn(name, "=");
@@ -211,56 +215,54 @@ static int take_long(struct args *args, int argc, char **argv, int *i)
 		if (!value && has_value(argc, argv, *i + 1))
 			value = argv[++*i];
 		return value && set_colour(value)
-			       ? -1
-			       : misuse(args->command,
+			       ? 0
+			       : misuse(args, err,
 					"--color: invalid value \"%s\"; use auto, always or never",
 					value ? value : "");
 	}
 	if (!o)
-		return report_unknown_option(args->command, name, len);
+		return report_unknown_option(args, name, len, err);
 	if (!o->value && value)
-		return misuse(args->command, "--%s takes no value", o->name);
+		return misuse(args, err, "--%s takes no value", o->name);
 	if (o->kind == OPT_HELP && value && strcmp(value, "all") != 0)
-		return misuse(args->command, "--%s: invalid value \"%s\"; use --%s or --%s=all",
+		return misuse(args, err, "--%s: invalid value \"%s\"; use --%s or --%s=all",
 			      o->name, value, o->name, o->name);
 	if (o->kind == OPT_SWITCH || o->kind == OPT_HELP)
-		return take_option(args, o, value);
+		return take_option(args, o, value, err);
 	if (o->value && !value && !has_value(argc, argv, ++*i))
-		return misuse(args->command, "--%s needs a value: --%s %s", o->name, o->name,
-			      o->value);
-	return take_option(args, o, o->value && !value ? argv[*i] : value);
+		return misuse(args, err, "--%s needs a value: --%s %s", o->name, o->name, o->value);
+	return take_option(args, o, o->value && !value ? argv[*i] : value, err);
 }
 
 /* "-v", "-vv", "-c STRING", "-cSTRING". */
-static int take_letters(struct args *args, int argc, char **argv, int *i)
+static int take_letters(struct args *args, int argc, char **argv, int *i, struct ab_error *err)
 {
 	for (const char *p = argv[*i] + 1; *p; p++) {
 		const struct option *o = find_option(args->command, NULL, 0, *p);
-		int status;
 
 		if (!o)
-			return report_unknown_letter(args->command, *p);
+			return report_unknown_letter(args, *p, err);
 		if (o->value && o->kind != OPT_HELP) {
 			const char *value = p[1] ? p + 1 : NULL;
 
 			if (!value && !has_value(argc, argv, ++*i))
-				return misuse(args->command, "-%c needs a value: -%c %s", *p, *p,
+				return misuse(args, err, "-%c needs a value: -%c %s", *p, *p,
 					      o->value);
-			return take_option(args, o, value ? value : argv[*i]);
+			return take_option(args, o, value ? value : argv[*i], err);
 		}
-		status = take_option(args, o, NULL);
-		if (status >= 0)
-			return status;
+		if (take_option(args, o, NULL, err) < 0)
+			return -1;
 	}
-	return -1;
+	return 0;
 }
 
-int args_parse(struct args *args, const struct command *command, int argc, char **argv)
+int args_parse(struct args *args, const struct command *command, int argc, char **argv,
+	       struct ab_error *err)
 {
 	bool anywhere = !command->runs && !command->subs;
 	size_t room = (size_t)argc + 1;
 	const char **rest;
-	int i, status = -1;
+	int i;
 
 	args->command = command;
 	/* --read-only gives two. */
@@ -281,13 +283,11 @@ int args_parse(struct args *args, const struct command *command, int argc, char 
 			args->dashes = true;
 			break;
 		}
-		status = argv[i][1] == '-' ? take_long(args, argc, argv, &i)
-					   : take_letters(args, argc, argv, &i);
-		if (status >= 0)
-			return status;
+		if ((argv[i][1] == '-' ? take_long : take_letters)(args, argc, argv, &i, err) < 0)
+			return -1;
 		if (given(args, ID_HELP)) {
 			print_help(command, args->values[ID_HELP][0] != '\0');
-			return 0;
+			return 1;
 		}
 	}
 	args->before = args->nrest;
@@ -299,5 +299,5 @@ int args_parse(struct args *args, const struct command *command, int argc, char 
 	args->input.config = args->values[ID_CONFIG];
 	args->input.workspace = args->values[ID_WORKSPACE];
 	args->input.details = given(args, ID_VERBOSE);
-	return -1;
+	return 0;
 }

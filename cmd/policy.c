@@ -31,7 +31,7 @@ static int explain_main(struct args *args, struct ab_error *err)
 				      .script = args->values[ID_STRING] };
 
 	if (given(args, ID_STRING) && args->nrest)
-		return misuse(args->command, "unexpected argument \"%s\" after -c STRING",
+		return misuse(args, err, "unexpected argument \"%s\" after -c STRING",
 			      args->rest[0]);
 	if (given(args, ID_STRING)) {
 		request.argv = script;

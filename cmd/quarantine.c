@@ -89,9 +89,8 @@ static int restore_main(struct args *args, struct ab_error *err)
 	ab_autobuf struct ab_buf json = { 0 };
 	int status, result = 0;
 
-	(void)err;
 	if (given(args, ID_TO) && args->nrest > 1)
-		return misuse(args->command, "--to takes one ID");
+		return misuse(args, err, "--to takes one ID");
 	for (size_t i = 0; i < args->nrest; i++) {
 		status = restore_one(args, args->rest[i], &json);
 		result = status > result ? status : result;

@@ -69,21 +69,20 @@ static void take_script(struct args *args, struct ab_request *request)
 		request->script = NULL;
 }
 
-/* -1, or an exit status after an error message. */
-static int take_folder(struct args *args, struct ab_request *request)
+static int take_folder(struct args *args, struct ab_request *request, struct ab_error *err)
 {
 	const char *folder = args->values[ID_CWD];
 	struct stat st;
 
 	if (!folder)
-		return -1;
+		return 0;
 	request->start = realpath(folder, NULL);
 	if (!request->start || stat(request->start, &st) < 0 || !S_ISDIR(st.st_mode))
-		return misuse(args->command, "--cwd: there is no folder %s", folder);
-	return -1;
+		return misuse(args, err, "--cwd: there is no folder %s", folder);
+	return 0;
 }
 
-int run_request(struct args *args, struct ab_request *ret)
+int run_request(struct args *args, struct ab_request *ret, struct ab_error *err)
 {
 	struct ab_request request = { .policy = args->input,
 				      .argv = args->rest,
@@ -102,29 +101,27 @@ int run_request(struct args *args, struct ab_request *ret)
 				      .verbose = args->counts[ID_VERBOSE],
 				      .say = print_said,
 				      .arg = args };
-	int status;
 
 	if (given(args, ID_STRING))
 		take_script(args, &request);
-	status = take_folder(args, &request);
-	if (status >= 0)
-		return status;
+	if (take_folder(args, &request, err) < 0)
+		return -1;
 	if (request.audit && strcmp(request.audit, "-") == 0 && args->command != &command_run)
-		return misuse(args->command, "--audit - is for run: %s prints its own result there",
+		return misuse(args, err, "--audit - is for run: %s prints its own result there",
 			      args->command->name);
 	if (request.argc == 0)
-		return misuse(args->command, "no command given; usage: agentbox %s -- COMMAND",
+		return misuse(args, err, "no command given; usage: agentbox %s -- COMMAND",
 			      args->command->name);
 	/* A shell by itself, on a terminal, is for a person. */
 	request.mark_shell = request.argc == 1 && isatty(STDIN_FILENO);
 	if (!request.script)
 		request.policy.program = request.argv[0];
 	*ret = request;
-	return -1;
+	return 0;
 }
 
 /* The box exists: nothing about it can be changed. */
-static int refuse_box_options(const struct args *args)
+static int refuse_box_options(const struct args *args, struct ab_error *err)
 {
 	static const struct {
 		enum option_id id;
@@ -150,29 +147,27 @@ static int refuse_box_options(const struct args *args)
 	for (size_t i = 0; !name && i < sizeof(others) / sizeof(others[0]); i++)
 		if (given(args, others[i].id))
 			name = others[i].name;
-	return name ? misuse(args->command,
+	return name ? misuse(args, err,
 			     "%s belongs to the box, which exists already; it cannot be used with --in",
 			     name)
-		    : -1;
+		    : 0;
 }
 
-/* -1, or an exit status after an error message. */
-static int check_stay(const struct args *args, struct ab_request *request)
+static int check_stay(const struct args *args, struct ab_request *request, struct ab_error *err)
 {
 	const char *idle = args->values[ID_IDLE];
 
 	request->keep = given(args, ID_KEEP);
 	request->detach = given(args, ID_DETACH);
 	if (idle && !request->keep)
-		return misuse(args->command, "--idle needs --keep");
+		return misuse(args, err, "--idle needs --keep");
 	if (idle && (ab_parse_duration(idle, &request->idle_ms) < 0 || !request->idle_ms))
-		return misuse(args->command, "--idle: invalid duration \"%s\"; for example 30m",
-			      idle);
+		return misuse(args, err, "--idle: invalid duration \"%s\"; for example 30m", idle);
 	if (given(args, ID_IN))
-		return refuse_box_options(args);
+		return refuse_box_options(args, err);
 	if ((request->keep || request->detach) && request->nfds)
-		return misuse(args->command, "--fd cannot be used with --keep or -d");
-	return -1;
+		return misuse(args, err, "--fd cannot be used with --keep or -d");
+	return 0;
 }
 
 /* Tell how to use the box from now on, once. */
@@ -219,15 +214,14 @@ int run_in_box(struct args *args, struct ab_request *request, const char *box, s
 }
 
 /* Nothing was run: the options that say how have no meaning. */
-static int check_dry(const struct args *args)
+static int check_dry(const struct args *args, struct ab_error *err)
 {
 	if (given(args, ID_IN) || given(args, ID_KEEP) || given(args, ID_DETACH))
-		return misuse(args->command,
-			      "--dry-run cannot be used with --in, --keep or --detach");
+		return misuse(args, err, "--dry-run cannot be used with --in, --keep or --detach");
 	return given(args, ID_JSON) && !given(args, ID_DRY)
-		       ? misuse(args->command,
+		       ? misuse(args, err,
 				"--json needs --dry-run; agentbox exec --json runs a command")
-		       : -1;
+		       : 0;
 }
 
 /* "run ls --net allowed": the option went to the command, which may have failed of it. */
@@ -247,17 +241,12 @@ static void point_at_option(const struct args *args, int status)
 static int run_main(struct args *args, struct ab_error *err)
 {
 	struct ab_request request;
-	int status = run_request(args, &request);
+	int status;
 
-	if (status >= 0)
-		return status;
-	status = check_stay(args, &request);
-	if (status >= 0)
-		return status;
-	if (given(args, ID_DRY) || given(args, ID_JSON)) {
-		status = check_dry(args);
-		return status >= 0 ? status : preview_main(args, &request, err);
-	}
+	if (run_request(args, &request, err) < 0 || check_stay(args, &request, err) < 0)
+		return -1;
+	if (given(args, ID_DRY) || given(args, ID_JSON))
+		return check_dry(args, err) < 0 ? -1 : preview_main(args, &request, err);
 	status = run_in_box(args, &request, args->values[ID_IN], err);
 	point_at_option(args, status);
 	return status;

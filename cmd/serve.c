@@ -6,7 +6,7 @@ static const struct option options_serve[] = {
 };
 
 /* The channel gets other numbers, so that nothing else can be read from it or written to it. */
-static int take_streams(struct args *args, struct ab_serve_setup *setup)
+static int take_streams(struct args *args, struct ab_serve_setup *setup, struct ab_error *err)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -14,8 +14,8 @@ static int take_streams(struct args *args, struct ab_serve_setup *setup)
 	setup->out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 	if (null < 0 || setup->in < 0 || setup->out < 0 || dup2(null, STDIN_FILENO) < 0 ||
 	    dup2(null, STDOUT_FILENO) < 0)
-		return misuse(args->command, "standard input and output must be open");
-	return -1;
+		return misuse(args, err, "standard input and output must be open");
+	return 0;
 }
 
 /* The option that sets this key of the settings. */
@@ -30,18 +30,14 @@ static const char *find_setting(const char *key)
 static int serve_main(struct args *args, struct ab_error *err)
 {
 	struct ab_serve_setup setup = { .build = build_id, .option_of = find_setting };
-	int status = -1;
 
 	if (given(args, ID_FD) && (args->nfds != 1 || fcntl(args->fds[0], F_GETFD) < 0))
-		return misuse(args->command,
-			      "--fd %s: use the number of one open descriptor above 2",
+		return misuse(args, err, "--fd %s: use the number of one open descriptor above 2",
 			      args->values[ID_FD]);
 	if (given(args, ID_FD))
 		setup.in = setup.out = args->fds[0];
-	else
-		status = take_streams(args, &setup);
-	if (status >= 0)
-		return status;
+	else if (take_streams(args, &setup, err) < 0)
+		return -1;
 	return ab_serve(&setup, err);
 }
 

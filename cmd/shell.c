@@ -46,20 +46,20 @@ int choose_box(struct args *args, struct ab_strv *names, const char **ret, struc
 
 	*ret = args->rest[0];
 	if (*ret)
-		return -1;
+		return 0;
 	if (ab_kept_boxes(&args->input, names, err) < 0)
-		return complain(args, err);
+		return -1;
 	/* A setting is for a new box. */
 	if (names->len == 0 || args->input.nsettings)
-		return -1;
+		return 0;
 	for (size_t i = 0; i < names->len; i++)
 		ab_buf_printf(&list, "%s%s", i ? ", " : "", names->v[i]);
 	if (names->len > 1)
-		return misuse(args->command, "more than one box stays; choose one: %s", list.data);
+		return misuse(args, err, "more than one box stays; choose one: %s", list.data);
 	*ret = names->v[0];
 	if (!given(args, ID_QUIET))
 		tell("using box %s", *ret);
-	return -1;
+	return 0;
 }
 
 static int shell_main(struct args *args, struct ab_error *err)
@@ -72,18 +72,16 @@ static int shell_main(struct args *args, struct ab_error *err)
 	bool titled;
 	int status;
 
-	status = choose_box(args, &names, &box, err);
-	if (status >= 0)
-		return status;
+	if (choose_box(args, &names, &box, err) < 0)
+		return -1;
 	with = *args;
 	with.rest = argv;
 	with.nrest = strcmp(ab_path_name(argv[0]), "fish") == 0 ? 3 : 1;
-	status = run_request(&with, &request);
-	if (status >= 0)
-		return status;
+	if (run_request(&with, &request, err) < 0)
+		return -1;
 	if (box && (args->input.nsettings || args->input.profile || given(args, ID_CWD)))
-		return misuse(args->command,
-			      "box %s exists already; its settings cannot be changed", box);
+		return misuse(args, err, "box %s exists already; its settings cannot be changed",
+			      box);
 	request.mark_shell = true;
 	titled = has_title();
 	if (titled)

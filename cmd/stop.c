@@ -26,13 +26,11 @@ static int stop_main(struct args *args, struct ab_error *err)
 	ab_autostrv struct ab_strv notes = { 0 }, ended = { 0 };
 
 	if (all && args->nrest)
-		return misuse(args->command, "--all ends every run; leave out \"%s\"",
-			      args->rest[0]);
+		return misuse(args, err, "--all ends every run; leave out \"%s\"", args->rest[0]);
 	if (!all && !args->nrest)
-		return misuse(args->command, "name the run to end (agentbox ps), or use --all");
+		return misuse(args, err, "name the run to end (agentbox ps), or use --all");
 	if (grace && ab_parse_duration(grace, &how.grace_ms) < 0)
-		return misuse(args->command, "--grace: invalid duration \"%s\"; for example 5s",
-			      grace);
+		return misuse(args, err, "--grace: invalid duration \"%s\"; for example 5s", grace);
 	if (ab_runs_stop(&args->input, &how, &ended, &notes, err) < 0)
 		return -1;
 	if (given(args, ID_JSON)) {

@@ -89,7 +89,7 @@ static int trust_main(struct args *args, struct ab_error *err)
 	ab_auto(ab_trust_review_fini) struct ab_trust_review review = { 0 };
 
 	if (given(args, ID_YES) && given(args, ID_REVOKE))
-		return misuse(args->command, "--yes cannot be combined with --revoke");
+		return misuse(args, err, "--yes cannot be combined with --revoke");
 	if (given(args, ID_REVOKE))
 		return revoke_trust(args, file, err);
 	if (ab_trust_review(&args->input, file, &review, err) < 0)

@@ -70,10 +70,9 @@ static int undo_main(struct args *args, struct ab_error *err)
 	ab_autolayercommand struct ab_layer_command command = AB_LAYER_COMMAND_NONE;
 	struct ab_layer_words words = layer_words(args);
 	enum ab_apply_conflict conflict = AB_APPLY_LEAVE;
-	int status = get_conflict(args, &conflict);
 
-	if (status >= 0)
-		return status;
+	if (get_conflict(args, &conflict, err) < 0)
+		return -1;
 	words.dashes = true; /* the word can only be a name */
 	words.before = words.n;
 	if (ab_layer_command_open(&args->input, &words, AB_LAYER_APPLIED, false, &command, err) < 0)

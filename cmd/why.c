@@ -28,14 +28,14 @@ static int why_main(struct args *args, struct ab_error *err)
 	ab_autofree char *text = NULL;
 
 	if (args->dashes && (args->before || path))
-		return misuse(args->command, "-- COMMAND cannot be combined with %s",
+		return misuse(args, err, "-- COMMAND cannot be combined with %s",
 			      path ? "--read or --write" : "another argument");
 	if (args->nrest > 1 && !args->dashes)
-		return misuse(args->command,
+		return misuse(args, err,
 			      "unexpected argument \"%s\"; for a command: agentbox why -- COMMAND",
 			      args->rest[1]);
 	if (path && !args->nrest)
-		return misuse(args->command, "--read and --write need a path");
+		return misuse(args, err, "--read and --write need a path");
 	if (explain(args, &text, err) < 0)
 		return -1;
 	if (given(args, ID_JSON))
