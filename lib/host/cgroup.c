@@ -85,14 +85,20 @@ static char *find_parent(bool memory, bool processes)
 	return NULL;
 }
 
+static int write_number(int fd, uint64_t value)
+{
+	char text[24];
+	int n = snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
+
+	return ab_write_all(fd, text, (size_t)n);
+}
+
 static int write_value(const char *dir, const char *name, uint64_t value, struct ab_error *err)
 {
 	ab_autofree char *path = ab_path_join(dir, name);
 	ab_autoclose int fd = open(path, O_WRONLY | O_CLOEXEC);
-	char text[24];
-	int n = snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
 
-	if (fd < 0 || ab_write_all(fd, text, (size_t)n) < 0)
+	if (fd < 0 || write_number(fd, value) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "write %s", path);
 	return 0;
 }
@@ -126,7 +132,7 @@ int ab_cgroup_make(const char *id, uint64_t memory, uint64_t processes, struct a
 				.pids = processes };
 	ab_autofree char *parent = NULL;
 
-	*ret = (struct ab_cgroup){ .procs = -1, .pids_max = -1, .pids_events = -1 };
+	*ret = (struct ab_cgroup)AB_CGROUP_NONE;
 	if (!cg.memory && !cg.processes)
 		return 0;
 	parent = find_parent(cg.memory, cg.processes);
@@ -154,21 +160,11 @@ int ab_cgroup_make(const char *id, uint64_t memory, uint64_t processes, struct a
 	return 0;
 }
 
-static int write_number(int fd, uint64_t value, const char *what, struct ab_error *err)
-{
-	char text[24];
-	int n = snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
-
-	if (ab_write_all(fd, text, (size_t)n) < 0)
-		return ab_fail_step(err, "cgroup", errno, "%s", what);
-	return 0;
-}
-
 int ab_cgroup_enter(struct ab_cgroup *cg, pid_t init, struct ab_error *err)
 {
-	if (!cg->path)
+	if (!cg->path || write_number(cg->procs, (uint64_t)init) == 0)
 		return 0;
-	return write_number(cg->procs, (uint64_t)init, "move the box into its cgroup", err);
+	return ab_fail_step(err, "cgroup", errno, "move the box into its cgroup");
 }
 
 uint64_t ab_cgroup_refused(const char *events)
@@ -195,7 +191,9 @@ int ab_cgroup_release(struct ab_cgroup *cg, struct ab_error *err)
 	if (!cg->processes)
 		return 0;
 	cg->refused = read_refused(cg);
-	return write_number(cg->pids_max, cg->pids, "set the process limit", err);
+	if (write_number(cg->pids_max, cg->pids) == 0)
+		return 0;
+	return ab_fail_step(err, "cgroup", errno, "set the process limit");
 }
 
 void ab_cgroup_look(struct ab_cgroup *cg)
@@ -208,7 +206,7 @@ void ab_cgroup_fini(struct ab_cgroup *cg)
 {
 	free(cg->path);
 	ab_close_all(&cg->procs, &cg->pids_max, &cg->pids_events);
-	*cg = (struct ab_cgroup){ .procs = -1, .pids_max = -1, .pids_events = -1 };
+	*cg = (struct ab_cgroup)AB_CGROUP_NONE;
 }
 
 void ab_cgroup_remove(const char *path, const char *id)

@@ -2,6 +2,7 @@
 
 #include "base/process/mount_table.h"
 #include "base/process/own_program.h"
+#include "base/system/linkwalk.h"
 #include "host/unix_sockets.h"
 #include "policy/model/policy.h"
 #include "policy/toolchains/registries.h"
@@ -45,45 +46,20 @@ static void add_private(struct ab_host_facts *host, const char *path)
 
 /*
  * Show a path in an empty root: re-create every link on the way, and show the object at its real
- * place. Missing paths are left out. The list comes from the user; the depth limit is for link
- * loops.
+ * place. Missing paths are left out.
  */
-static void show_path(struct ab_objects *list, const char *path, int depth)
+static void show_path(struct ab_objects *list, const char *path)
 {
-	ab_autofree char *at = ab_strdup("/");
-	const char *rest = path;
+	ab_autolinkwalk struct ab_linkwalk w;
+	enum ab_linkwalk_step step;
 	struct stat st;
 
-	if (depth > 40 || lstat("/", &st) < 0)
-		return;
-	while (*rest) {
-		char target[PATH_MAX];
-		size_t n = strcspn(++rest, "/");
-		ab_autofree char *name = ab_strndup(rest, n);
-		char *next = ab_path_join(at, name);
-		ssize_t len;
-
-		free(at);
-		at = next;
-		rest += n;
-		if (lstat(at, &st) < 0)
-			return;
-		if (!S_ISLNK(st.st_mode))
-			continue;
-		len = readlink(at, target, sizeof(target) - 1);
-		if (len < 0)
-			return;
-		target[len] = '\0';
-		ab_objects_add(list, at, AB_AS_LINK);
-		ab_autofree char *base = ab_path_parent(at);
-		ab_autofree char *whole = ab_printf("%s%s", target, rest);
-		ab_autofree char *to = ab_path_resolve(whole, base, NULL);
-
-		if (to)
-			show_path(list, to, depth + 1);
-		return;
-	}
-	ab_objects_add(list, at, mode_as(st.st_mode));
+	ab_linkwalk_init(&w, "/", path);
+	while ((step = ab_linkwalk_step(&w)) <= AB_LINKWALK_LINK)
+		if (step == AB_LINKWALK_LINK)
+			ab_objects_add(list, w.path, AB_AS_LINK);
+	if (step == AB_LINKWALK_END && lstat(w.at, &st) == 0)
+		ab_objects_add(list, w.at, mode_as(st.st_mode));
 }
 
 /* Show `path`, which leads to `real`. A link that a box can change is not looked at again: it may
@@ -94,7 +70,7 @@ static void show_resolved(const struct ab_strv *touched, struct ab_objects *list
 	struct stat st;
 
 	if (!ab_host_path_is_open(touched, path) || strcmp(real, path) == 0)
-		show_path(list, path, 0);
+		show_path(list, path);
 	else if (lstat(real, &st) == 0 && !S_ISLNK(st.st_mode))
 		ab_objects_add(list, real, mode_as(st.st_mode));
 }
@@ -378,7 +354,7 @@ static void add_home(const struct ab_policy *policy, struct ab_host_facts *host)
 	for (size_t i = 0; i < AB_COUNT(home_tools); i++) {
 		ab_autofree char *path = ab_path_join(policy->home, home_tools[i]);
 
-		show_path(&host->facts.show, path, 0);
+		show_path(&host->facts.show, path);
 	}
 }
 

@@ -21,31 +21,51 @@ static int open_resolver_folder(void)
 	return open(real, O_PATH | O_CLOEXEC);
 }
 
-/* `state_dir` -1: no folder is for writing. */
-static int restrict_files(int state_dir, unsigned int scopes, struct ab_error *err)
+enum { ALONE = AB_LL_SCOPE_SIGNAL | AB_LL_SCOPE_ABSTRACT };
+
+struct allowed {
+	int fd; /* -1: there is no such file */
+	unsigned int rights;
+};
+
+static int restrict_files(const struct allowed *v, size_t n, unsigned int scopes,
+			  struct ab_error *err)
 {
-	int abi = ab_landlock_abi();
-	ab_autoclose int ruleset = -1, etc = -1, resolver = -1;
-	int r;
+	int abi = ab_landlock_abi(), r;
+	ab_autoclose int ruleset = -1;
 
 	if (abi == 0)
-		return 0; /* the filter below still applies */
+		return 0; /* the filter of system calls still applies */
 	if (abi > AB_LL_NEWEST)
 		abi = AB_LL_NEWEST;
 	ruleset = ab_landlock_open(abi, scopes, err);
 	if (ruleset < 0)
 		return -1;
-	if (state_dir >= 0 &&
-	    ab_landlock_allow_fd(ruleset, abi, state_dir, AB_LL_ALL & ~AB_LL_EXEC, err) < 0)
-		return -1;
-	etc = open("/etc", O_PATH | O_CLOEXEC);
-	if (etc >= 0 && ab_landlock_allow_fd(ruleset, abi, etc, AB_LL_READ, err) < 0)
-		return -1;
-	resolver = open_resolver_folder();
-	if (resolver >= 0 && ab_landlock_allow_fd(ruleset, abi, resolver, AB_LL_READ, err) < 0)
-		return -1;
+	for (size_t i = 0; i < n; i++)
+		if (v[i].fd >= 0 &&
+		    ab_landlock_allow_fd(ruleset, abi, v[i].fd, v[i].rights, err) < 0)
+			return -1;
 	r = ab_landlock_enter(ruleset);
 	return r < 0 ? ab_fail(err, AB_ESYSTEM, -r, "enter Landlock") : 0;
+}
+
+/* `state_dir` -1: no folder is for writing. */
+static int restrict_to_state(int state_dir, unsigned int scopes, struct ab_error *err)
+{
+	ab_autoclose int etc = open("/etc", O_PATH | O_CLOEXEC), resolver = open_resolver_folder();
+	const struct allowed v[] = { { state_dir, AB_LL_ALL & ~AB_LL_EXEC },
+				     { etc, AB_LL_READ },
+				     { resolver, AB_LL_READ } };
+
+	return restrict_files(v, AB_COUNT(v), scopes, err);
+}
+
+/* Sockets in this folder, and no file. */
+static int restrict_to_sockets(const char *folder, unsigned int scopes, struct ab_error *err)
+{
+	ab_autoclose int fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	return restrict_files(&(struct allowed){ fd, AB_LL_SOCKET }, 1, scopes, err);
 }
 
 static sigset_t before; /* the caller's signal mask */
@@ -81,7 +101,7 @@ static int load_filter(enum ab_filter which, struct ab_error *err)
 
 int ab_lock_supervisor(int state_dir, struct ab_error *err)
 {
-	if (give_up_privileges(err) < 0 || restrict_files(state_dir, 0, err) < 0 ||
+	if (give_up_privileges(err) < 0 || restrict_to_state(state_dir, 0, err) < 0 ||
 	    load_filter(AB_FILTER_SUPERVISOR, err) < 0)
 		return ab_step(err, "supervisor's lock");
 	return 0;
@@ -96,34 +116,15 @@ static int drop_capabilities(struct ab_error *err)
 
 int ab_lock_fetcher(struct ab_error *err)
 {
-	if (give_up_privileges(err) < 0 ||
-	    restrict_files(-1, AB_LL_SCOPE_SIGNAL | AB_LL_SCOPE_ABSTRACT, err) < 0 ||
+	if (give_up_privileges(err) < 0 || restrict_to_state(-1, ALONE, err) < 0 ||
 	    drop_capabilities(err) < 0 || load_filter(AB_FILTER_FETCHER, err) < 0)
 		return ab_step(err, "fetcher's lock");
 	return 0;
 }
 
-/* Sockets in this folder, and no file. */
-static int restrict_to_sockets(const char *folder, struct ab_error *err)
-{
-	ab_autoclose int ruleset = -1, fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int abi = ab_landlock_abi(), r;
-
-	if (abi == 0)
-		return 0;
-	if (abi > AB_LL_NEWEST)
-		abi = AB_LL_NEWEST;
-	ruleset = ab_landlock_open(abi, AB_LL_SCOPE_SIGNAL | AB_LL_SCOPE_ABSTRACT, err);
-	if (ruleset < 0 ||
-	    (fd >= 0 && ab_landlock_allow_fd(ruleset, abi, fd, AB_LL_SOCKET, err) < 0))
-		return -1;
-	r = ab_landlock_enter(ruleset);
-	return r < 0 ? ab_fail(err, AB_ESYSTEM, -r, "enter Landlock") : 0;
-}
-
 int ab_lock_container_filter(const char *folder, struct ab_error *err)
 {
-	if (give_up_privileges(err) < 0 || restrict_to_sockets(folder, err) < 0 ||
+	if (give_up_privileges(err) < 0 || restrict_to_sockets(folder, ALONE, err) < 0 ||
 	    drop_capabilities(err) < 0 || load_filter(AB_FILTER_CONTAINERS, err) < 0)
 		return ab_step(err, "container filter's lock");
 	return 0;

@@ -1,76 +1,23 @@
 #include "host/process/socket_owner.h"
 
+#include <inttypes.h>
+
 #include "proxy/record/events.h"
 
 enum { LISTEN = 0x0a }; /* TCP_LISTEN */
 
-struct cursor {
-	const char *at, *end;
-};
-
-static void skip_blanks(struct cursor *c)
+/* "0100007F": words of four bytes, each printed in this machine's byte order. */
+static bool parse_address(const char *digits, struct ab_socket_owner_socket *ret)
 {
-	while (c->at < c->end && ab_is_blank(*c->at))
-		c->at++;
-}
+	size_t len = strlen(digits);
+	uint32_t bytes;
 
-static void skip_word(struct cursor *c)
-{
-	skip_blanks(c);
-	while (c->at < c->end && !ab_is_blank(*c->at))
-		c->at++;
-}
-
-static bool skip_byte(struct cursor *c, char byte)
-{
-	if (c->at == c->end || *c->at != byte)
-		return false;
-	c->at++;
-	return true;
-}
-
-/* Up to `most` digits, at least one; *ret_len says how many. */
-static bool parse_number(struct cursor *c, int base, size_t most, uint64_t *ret, size_t *ret_len)
-{
-	uint64_t n = 0;
-	size_t len = 0;
-
-	for (; c->at < c->end; c->at++) {
-		int digit = ab_hex(*c->at);
-
-		if (digit < 0 || digit >= base)
-			break;
-		if (len++ == most)
-			return false;
-		n = n * (uint64_t)base + (uint64_t)digit;
+	for (size_t i = 0; i < len / 8; i++) {
+		sscanf(digits + 8 * i, "%8" SCNx32, &bytes);
+		memcpy(ret->addr + 4 * i, &bytes, sizeof(bytes));
 	}
-	*ret = n;
-	if (ret_len)
-		*ret_len = len;
-	return len > 0;
-}
-
-/* "0100007F:1F90": words of four bytes, each printed in this machine's byte order. */
-static bool parse_address(struct cursor *c, struct ab_socket_owner_socket *ret)
-{
-	size_t words = 0;
-	uint64_t n;
-
-	while (words < 4 && c->end - c->at >= 8 && *c->at != ':') {
-		struct cursor word = { c->at, c->at + 8 };
-		uint32_t bytes;
-
-		if (!parse_number(&word, 16, 8, &n, NULL) || word.at != word.end)
-			return false;
-		bytes = (uint32_t)n;
-		memcpy(ret->addr + 4 * words++, &bytes, 4);
-		c->at += 8;
-	}
-	ret->v6 = words == 4;
-	if ((words != 1 && words != 4) || !skip_byte(c, ':') || !parse_number(c, 16, 4, &n, NULL))
-		return false;
-	ret->port = (uint16_t)n;
-	return true;
+	ret->v6 = len == 32;
+	return len == 8 || len == 32;
 }
 
 static void unmap_ipv4(struct ab_socket_owner_socket *s)
@@ -86,29 +33,20 @@ static void unmap_ipv4(struct ab_socket_owner_socket *s)
 
 bool ab_socket_owner_parse_socket(const char *line, size_t len, struct ab_socket_owner_socket *ret)
 {
-	struct cursor c = { line, line + len };
 	struct ab_socket_owner_socket s = { 0 };
-	uint64_t n;
+	char text[256], address[33], behind = '\n';
+	unsigned int state;
 
-	skip_blanks(&c);
-	if (!parse_number(&c, 10, 10, &n, NULL) || !skip_byte(&c, ':'))
+	snprintf(text, sizeof(text), "%.*s", (int)(len < sizeof(text) ? len : sizeof(text)), line);
+	/* number: address:port remote state queues timer retransmissions uid timeout inode */
+	if (sscanf(text,
+		   " %*10[0-9]: %32[0-9A-Fa-f]:%4" SCNx16
+		   "%*1[ ]%*s %2x %*s %*s %*s %*s %*s %19" SCNu64 "%c",
+		   address, &s.port, &state, &s.inode, &behind) < 4 ||
+	    (behind != ' ' && behind != '\n') || !parse_address(address, &s))
 		return false;
-	skip_blanks(&c);
-	if (!parse_address(&c, &s))
-		return false;
-	skip_word(&c); /* the remote address */
-	skip_blanks(&c);
-	if (!parse_number(&c, 16, 2, &n, NULL))
-		return false;
-	s.listens = n == LISTEN;
-	s.state = (uint8_t)n;
-	/* queues, timer, retransmissions, uid, timeout */
-	for (int i = 0; i < 5; i++)
-		skip_word(&c);
-	skip_blanks(&c);
-	if (!parse_number(&c, 10, 19, &s.inode, NULL) ||
-	    (c.at < c.end && *c.at != ' ' && *c.at != '\n'))
-		return false;
+	s.listens = state == LISTEN;
+	s.state = (uint8_t)state;
 	unmap_ipv4(&s);
 	*ret = s;
 	return true;
@@ -129,44 +67,19 @@ bool ab_socket_owner_is_end(const struct ab_socket_owner_socket *socket, const s
 	return !socket->listens && socket->inode && socket->port == peer->port && same;
 }
 
-/* The number `which` after "key:" at the start of a line, or the last one if it has fewer. */
-static bool read_number_of(const char *text, size_t len, const char *key, size_t which, pid_t *ret)
-{
-	size_t n = strlen(key);
-	const char *end = text + len;
-	bool found = false;
-
-	for (const char *line = text; line < end;) {
-		const char *stop = memchr(line, '\n', (size_t)(end - line));
-		struct cursor c = { line, stop ? stop : end };
-		uint64_t value;
-
-		line = c.end + (stop != NULL);
-		if ((size_t)(c.end - c.at) < n || memcmp(c.at, key, n) != 0)
-			continue;
-		c.at += n;
-		skip_blanks(&c);
-		for (size_t i = 0; i <= which && c.at < c.end; i++) {
-			if (!parse_number(&c, 10, 9, &value, NULL))
-				return false;
-			*ret = (pid_t)value;
-			found = true;
-			skip_blanks(&c);
-		}
-		return found;
-	}
-	return false;
-}
-
 bool ab_socket_owner_parse_status(const char *text, size_t len, pid_t *ret_inner, pid_t *ret_parent)
 {
-	/* NSpid has a number for each namespace: ours, the box's, and those that were made in it. */
-	enum { IN_OURS, IN_BOX };
+	ab_autofree char *copy = ab_printf("\n%.*s", (int)len, text);
+	const char *numbers = strstr(copy, "\nNSpid:"), *above = strstr(copy, "\nPPid:");
+	char behind = '\n';
 	pid_t inner, parent;
 
-	if (!read_number_of(text, len, "NSpid:", IN_BOX, &inner) ||
-	    !read_number_of(text, len, "PPid:", IN_OURS, &parent))
+	if (!numbers || !above || sscanf(above, "\nPPid:%*[\t ]%9d", &parent) != 1 ||
+	    sscanf(numbers, "\nNSpid:%*[\t ]%9d%c", &inner, &behind) < 1 || !ab_is_space(behind))
 		return false;
+	/* It has a number for each namespace: ours, the box's, and those that were made in it. */
+	if (behind == '\t')
+		sscanf(numbers, "\nNSpid:%*[\t ]%*d\t%9d", &inner);
 	*ret_inner = inner;
 	*ret_parent = parent;
 	return true;
