@@ -679,6 +679,30 @@ in_turn()
 	done
 }
 
+# The proof lowers the limit of processes: a command that kept that limit could not start a program, and would
+# not know why.
+@test "faults: a limit that cannot be set ends the start with a reason" {
+	need userns
+	local all k started=0
+	"$fault" -c prlimit64 -p agentbox-init -o "$TEST_DIR/hit" "$AGENTBOX" run -- sh -c '(true); echo forked'
+	all=$(cut -d' ' -f1 "$TEST_DIR/hit")
+	[ "$all" -ge 6 ]
+	for ((k = 1; k <= all; k++)); do
+		run timeout 60 "$fault" -c prlimit64 -p agentbox-init -k "$k" -e EACCES -o "$TEST_DIR/hit" \
+			"$AGENTBOX" run -- sh -c '(true); echo forked' </dev/null
+		echo "$k: $status $output"
+		case $status in
+		0)
+			[[ "$output" == *forked* ]]
+			started=$((started + 1))
+			;;
+		125) [[ "$output" =~ ^agentbox:.*(set|missing).*step:\ (limits|proof) ]] ;;
+		*) return 1 ;;
+		esac
+	done
+	[ "$started" -lt "$all" ]
+}
+
 # The first renameat2() of the review would put the file in its place.
 @test "faults: an automatic apply that fails says what happened, and the file waits" {
 	need userns

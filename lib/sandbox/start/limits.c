@@ -44,6 +44,13 @@ static int leave_half(void)
 	return 0;
 }
 
+int ab_limits_processes(const struct ab_spec *spec)
+{
+	uint64_t n = spec->limits.processes;
+
+	return n ? set_limit(RLIMIT_NPROC, n + spec->others, n + spec->others) : 0;
+}
+
 int ab_limits_apply(const struct ab_spec *spec)
 {
 	const struct ab_limits *limits = &spec->limits;
@@ -52,7 +59,6 @@ int ab_limits_apply(const struct ab_spec *spec)
 		uint64_t value;
 		uint64_t grace; /* the hard limit is higher by this */
 	} table[] = {
-		{ RLIMIT_NPROC, limits->processes ? limits->processes + spec->others : 0, 0 },
 		{ RLIMIT_NOFILE, limits->files, 0 },
 		/* SIGXCPU says why a process ended; SIGKILL, a second later, does not. */
 		{ RLIMIT_CPU, (limits->cpu_ms + 999) / 1000, 1 },
@@ -61,19 +67,16 @@ int ab_limits_apply(const struct ab_spec *spec)
 		{ RLIMIT_DATA, spec->memory_cgroup ? 0 : limits->memory, 0 },
 	};
 	struct rlimit none = { 0, 0 };
-
 	/* A core file could leak what the process saw. */
-	if (setrlimit(RLIMIT_CORE, &none) < 0)
-		return -errno;
-	for (size_t i = 0; i < AB_COUNT(table); i++) {
-		uint64_t value = table[i].value;
-		int r = value ? set_limit(table[i].what, value, value + table[i].grace) : 0;
+	int r = setrlimit(RLIMIT_CORE, &none) < 0 ? -errno : ab_limits_processes(spec);
 
-		if (r < 0)
-			return r;
+	for (size_t i = 0; r == 0 && i < AB_COUNT(table); i++) {
+		uint64_t value = table[i].value;
+
+		r = value ? set_limit(table[i].what, value, value + table[i].grace) : 0;
 	}
 	/* Inside a box the outer run has done it. */
-	return spec->nested ? 0 : leave_half();
+	return r < 0 || spec->nested ? r : leave_half();
 }
 
 static int exit_clone(void *arg)
@@ -108,21 +111,17 @@ bool ab_limits_uncounted(void)
 
 /*
  * With a soft limit of one there is no room for another process (init already
- * counts): a kernel that creates one anyway does not count our processes.
+ * counts): a kernel that creates one anyway does not count our processes. The limit stays
+ * until ab_limits_processes().
  */
 static bool is_process_limit_enforced(void)
 {
-	struct rlimit now, one;
-	bool forked;
+	struct rlimit one;
 
-	if (getrlimit(RLIMIT_NPROC, &now) < 0)
+	if (getrlimit(RLIMIT_NPROC, &one) < 0)
 		return false;
-	one = (struct rlimit){ .rlim_cur = 1, .rlim_max = now.rlim_max };
-	if (setrlimit(RLIMIT_NPROC, &one) < 0)
-		return false;
-	forked = can_fork();
-	setrlimit(RLIMIT_NPROC, &now);
-	return !forked;
+	one.rlim_cur = 1;
+	return setrlimit(RLIMIT_NPROC, &one) == 0 && !can_fork();
 }
 
 static bool is_file_limit_enforced(uint64_t files)

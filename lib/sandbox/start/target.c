@@ -361,7 +361,8 @@ int ab_target_lock(struct ab_target *t, struct ab_error *err)
 		ab_mark("syscall filter");
 		ab_probe(t, filter, t->holds);
 	}
-	return 0;
+	r = ab_limits_processes(t->spec);
+	return r < 0 ? ab_fail_step(err, "limits", -r, "set the limit of processes again") : 0;
 }
 
 /* The shell runs a script without "#!", as with execvp. The vector is mapped,
