@@ -64,6 +64,22 @@ trace_failures()
 		bats_timeout_trap' ABRT
 }
 
+# bats' own starts two programs before each test, and two after it.
+get_mills_since_epoch()
+{
+	echo "$((${EPOCHREALTIME/[.,]/} / 1000))"
+}
+
+# The short waits of loops start no program: nothing is ever written to this pipe.
+sleep()
+{
+	if [[ "$*" == 0.* && -p "${AB_TEST_DIR:-}/never" ]]; then
+		read -rt "$1" <>"$AB_TEST_DIR/never" || :
+	else
+		command sleep "$@"
+	fi
+}
+
 setup()
 {
 	box_setup
@@ -76,18 +92,18 @@ teardown()
 
 box_setup()
 {
-	local base=${AB_TEST_DIR:-}
+	local base=${AB_TEST_DIR:-} found
 
 	trace_failures
 	if [ -z "$base" ]; then
 		base=$HOME/.cache/agentbox-test
 		mkdir -p "$base"
 	fi
-	TEST_DIR=$(mktemp -d "$base/t.XXXXXX")
+	TEST_DIR=$base/t.$$
 	export HOME=$TEST_DIR/home
 	export AGENTBOX_STATE=$TEST_DIR/state
 	export WORKSPACE=$HOME/project
-	mkdir -p "$WORKSPACE"
+	mkdir "$TEST_DIR" "$HOME" "$WORKSPACE"
 	export GIT_CONFIG_NOSYSTEM=1
 	printf '[user]\n\tname = Test\n\temail = test@example.com\n[init]\n\tdefaultBranch = main\n[protocol "file"]\n\tallow = always\n' \
 		>"$HOME/.gitconfig"
@@ -97,7 +113,8 @@ box_setup()
 	cd "$WORKSPACE" || return 1
 	[ -z "${UNJUDGED:-}" ] || judge_nothing
 	mark_processes
-	PROCESSES=$(our_processes)
+	find_processes
+	PROCESSES=$found
 	mapfile MOUNTS </proc/self/mountinfo
 }
 
@@ -128,17 +145,17 @@ readonly_home()
 
 box_teardown()
 {
-	local left mounts
+	local found mounts
 
 	[ -n "${TEST_DIR:-}" ] || return 0
 	tty_stop
 	cd /
-	left=$(processes_left)
-	if [ -n "$left" ]; then
+	wait_for_processes
+	if [ -n "$found" ]; then
 		echo "left running:"
-		echo "$left"
+		echo "$found"
 		# The next test must not see them.
-		awk '{ print $1 }' <<<"$left" | xargs -r kill -KILL 2>/dev/null
+		awk '{ print $1 }' <<<"$found" | xargs -r kill -KILL 2>/dev/null
 		return 1
 	fi
 	mapfile mounts </proc/self/mountinfo
@@ -192,19 +209,21 @@ mark_processes()
 	echo $((now + 1 + $$ % 250)) >/proc/self/oom_score_adj
 }
 
-# Print the processes of this test that belong to a box or are our program: "PID
-# START NAME STATE". /proc/PID/exe and environ cannot be read if a process is not
-# dumpable, but its name and its NSpid line can (more than one number: a pid
-# namespace below ours).
-our_processes()
+# Set $found to the processes of this test that belong to a box or are our program, a line for each:
+# "PID START NAME STATE". /proc/PID/exe and environ cannot be read if a process is not dumpable, but
+# its name and its NSpid line can (more than one number: a pid namespace below ours). Called before and
+# after each test, so it starts no program.
+find_processes()
 {
-	local IFS=$' \t\n' mark dir line name state uid box
-	local -a dirs lines fields
+	local IFS=$' \t\n' mark other dir line name state uid box
+	local -a lines fields
 
+	found=''
 	read -r mark </proc/self/oom_score_adj
-	mapfile -t dirs < <(grep -lsxF -e "$mark" /proc/[0-9]*/oom_score_adj)
-	for dir in "${dirs[@]%/oom_score_adj}"; do
+	for dir in /proc/[0-9]*; do
 		# A process may end while its files are read.
+		read -r other 2>/dev/null <"$dir/oom_score_adj" || continue
+		[ "$other" = "$mark" ] || continue
 		mapfile -t lines 2>/dev/null <"$dir/status" || continue
 		name='' state='' uid='' box=''
 		for line in "${lines[@]}"; do
@@ -219,26 +238,42 @@ our_processes()
 		[ -n "$box" ] || [[ "$name" == agentbox* ]] || continue
 		read -r line 2>/dev/null <"$dir/stat" || continue
 		read -ra fields <<<"${line##*) }"
-		echo "${dir#/proc/} ${fields[19]} ${name%% *} ${state%% *}"
+		found+="${dir#/proc/} ${fields[19]} ${name%% *} ${state%% *}"$'\n'
+	done
+	found=${found%$'\n'}
+}
+
+our_processes()
+{
+	local found
+
+	find_processes
+	[ -z "$found" ] || echo "$found"
+}
+
+# wait_for_processes [SECONDS]: set $found to the processes that did not exist when the test started.
+# A killed process takes a moment to disappear, so wait for it (60 s).
+wait_for_processes()
+{
+	local deadline=$((SECONDS + ${1:-60}))
+
+	while :; do
+		find_processes
+		# Compare pid and start time: the state may have changed.
+		[ -z "$found" ] || found=$(awk '
+			!now { before[$1 " " $2] = 1; next }
+			!(($1 " " $2) in before)' - now=1 <(echo "$found") <<<"$PROCESSES")
+		[ -n "$found" ] && [ "$SECONDS" -lt "$deadline" ] || break
+		sleep 0.05
 	done
 }
 
-# processes_left [SECONDS]: print processes that did not exist when the test
-# started. A killed process takes a moment to disappear, so wait for it (60 s).
 processes_left()
 {
-	local left deadline=$((SECONDS + ${1:-60}))
+	local found
 
-	while :; do
-		left=$(our_processes)
-		# Compare pid and start time: the state may have changed.
-		[ -z "$left" ] || left=$(awk '
-			!now { before[$1 " " $2] = 1; next }
-			!(($1 " " $2) in before)' - now=1 <(echo "$left") <<<"$PROCESSES")
-		[ -n "$left" ] && [ "$SECONDS" -lt "$deadline" ] || break
-		sleep 0.05
-	done
-	[ -z "$left" ] || echo "$left"
+	wait_for_processes "$@"
+	[ -z "$found" ] || echo "$found"
 }
 
 # Run the program without bats' descriptor 3. This is a function because `run`
