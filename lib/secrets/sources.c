@@ -24,7 +24,7 @@ void ab_sourced_fini(struct ab_sourced *s)
 void ab_sourced_hold(struct ab_sourced *s, const char *value, size_t len)
 {
 	if (!s->data)
-		s->data = ab_pages_new(AB_SECRET_MAX + 1, NULL);
+		s->data = ab_pages_new(AB_SECRET_MAX + 1);
 	memmove(s->data, value, len);
 	explicit_bzero(s->data + len, AB_SECRET_MAX + 1 - len);
 	s->len = len;
@@ -219,7 +219,7 @@ static int read_file(const struct ab_secret *secret, struct ab_sourced *ret, str
 
 	if (fd < 0)
 		return -1;
-	text = ab_pages_new(room, NULL);
+	text = ab_pages_new(room);
 	len = ab_read_full(fd, text, room);
 	if (len < 0)
 		r = ab_fail(err, AB_EUSAGE, errno, "cannot read %s", secret->file);
@@ -394,7 +394,7 @@ static int run_source_command(const struct ab_secret *secret, char *const *env, 
 
 	if (check_words(secret, err) < 0)
 		return -1;
-	program.out = ab_pages_new(AB_SECRET_MAX + 1, NULL);
+	program.out = ab_pages_new(AB_SECRET_MAX + 1);
 	ab_program_run(&program, &ran);
 	if (ran.how == AB_RAN_ENDED && ran.status == 0) {
 		ret->data = program.out;

@@ -29,6 +29,8 @@
 #include "proxy/filter/synthetic.h"
 #include "tap.h"
 
+static const struct ab_policy engine_policy;
+static struct ab_proxy_setup engine_setup = { .policy = &engine_policy };
 static struct ab_engine engine;
 static struct ab_conn *conn;
 static int client = -1;
@@ -336,6 +338,7 @@ static inline void world_init(void)
 	signal(SIGPIPE, SIG_IGN); /* splice has no MSG_NOSIGNAL */
 	if (ab_loop_init(&engine.loop, &err) < 0)
 		abort();
+	engine.setup = &engine_setup;
 	engine.pipes = ab_pipes_new();
 	engine.freed = conn_freed;
 	engine.unrecorded = conn_unrecorded;
@@ -359,7 +362,7 @@ static inline void finish(void)
 	nservers = 0;
 	denials = 0;
 	log_is_full = was_reset = false;
-	engine.upstream = NULL;
+	engine_setup.upstream = NULL;
 	ab_buf_fini(&records);
 }
 

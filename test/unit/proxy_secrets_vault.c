@@ -385,13 +385,12 @@ static void test_pages(void)
 	ok(has_flag(value, " dc"), "nor in children");
 	/* A sanitizer's mlock() says yes and does nothing. */
 	if (mlock(vault, 1) == 0 && has_flag(vault, " lo"))
-		ok(has_flag(value, " lo") == ab_vault_locked(vault),
-		   "it is locked, or said not to be");
+		ok(has_flag(value, " lo"), "it is locked");
 	munlock(vault, 1);
 	ab_vault_free(vault);
 	if (geteuid() != 0 && setrlimit(RLIMIT_MEMLOCK, &none) == 0) {
 		vault = help_vault();
-		ok(!ab_vault_locked(vault), "no lock is no failure");
+		ok(!has_flag(ab_vault_at(vault, 0)->value, " lo"), "no lock is no failure");
 		ab_vault_free(vault);
 	}
 }

@@ -314,7 +314,7 @@ static void test_upstream(void)
 	struct ab_upstream upstream = { .credentials = password };
 
 	open_proxy();
-	engine.upstream = &upstream;
+	engine_setup.upstream = &upstream;
 	next_dial.upstream = true;
 	say(client, "GET http://a.test/ HTTP/1.1\r\nHost: a.test\r\n"
 		    "Proxy-Authorization: Basic eDp5\r\n\r\n");
@@ -328,7 +328,7 @@ static void test_upstream(void)
 	     "a client never sees that one's challenge");
 
 	open_proxy();
-	engine.upstream = &upstream;
+	engine_setup.upstream = &upstream;
 	say(client, GET_A);
 	hear(servers[0], GOT_A, "a host beside it gets none of this");
 	say(servers[0], "HTTP/1.1 407 No\r\nContent-Length: 0\r\n"

@@ -47,6 +47,7 @@ enum {
 
 struct ab_engine { /* shared by all connections */
 	struct ab_loop loop;
+	const struct ab_proxy_setup *setup;
 	const struct ab_filter *filter;
 	struct ab_grants grants;
 	uint64_t begun; /* the run, in the loop's time */
@@ -58,7 +59,6 @@ struct ab_engine { /* shared by all connections */
 	struct ab_pipes *pipes;
 	struct ab_dialer *dialer;
 	struct ab_ledger *ledger;
-	const struct ab_upstream *upstream; /* or NULL */
 	struct ab_inspection inspection;
 	struct ab_agent_terms *agent; /* or NULL: no keys of an ssh agent */
 	struct ab_conn *conns;
@@ -68,11 +68,6 @@ struct ab_engine { /* shared by all connections */
 	size_t nhalf_open;
 	size_t buffered; /* bytes of unsent requests */
 	bool ending;	 /* the box has ended: only deliver what it sent */
-	/* Connect to a port of the host's loopback; errno or 0. */
-	int (*dial_host)(int port, int *ret_fd);
-	/* Request a connection to the ssh agent. */
-	int (*dial_agent)(void *arg, uint32_t ticket);
-	void *arg; /* for it */
 	/* A connection is being freed: there may be room for another one. */
 	void (*freed)(struct ab_engine *engine, const struct ab_conn *conn);
 	/* A record could not be written. */

@@ -3,6 +3,7 @@
 #include <ctype.h>
 
 #include "proxy/io/tls.h"
+#include "proxy/record/events.h"
 #include "proxy/secrets/scrub.h"
 #include "proxy/secrets/vault.h"
 
@@ -142,7 +143,7 @@ const char *ab_inspection_secret(const struct ab_inspection *inspection, int i)
 void ab_inspection_trip(const struct ab_inspection *inspection, int i, bool clear)
 {
 	if (i >= 0 && ab_vault_at(inspection->vault, (size_t)i)->secret->stop)
-		inspection->tripped(inspection->arg, (size_t)i, clear);
+		inspection->setup->tripped(inspection->setup->arg, (size_t)i, clear);
 }
 
 /* A secret without a provider has its own name as route. */

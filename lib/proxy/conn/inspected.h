@@ -12,11 +12,8 @@ struct ab_tls_site;
 struct ab_vault;
 
 struct ab_inspection {
-	struct ab_vault *vault;	  /* or NULL */
-	struct ab_tls_site *site; /* or NULL */
-	struct ab_http_rules rules;
-	bool require_sni, deny_ech;  /* of hellos that only pass through */
-	uint64_t max_request_body;   /* 0: no limit */
+	struct ab_vault *vault;	     /* or NULL */
+	struct ab_tls_site *site;    /* or NULL */
 	struct ab_host_entry *hosts; /* each with a port */
 	size_t nhosts;
 	struct ab_inspection_scrub *scrubs; /* one per set of secrets */
@@ -24,9 +21,7 @@ struct ab_inspection {
 	/* Why the value of a secret could not be got, and when (loop time); by
 	 * secret, NULL: there was no failure since the last value. */
 	struct ab_inspection_failure *failures;
-	void (*stale)(void *arg, size_t i);
-	void (*tripped)(void *arg, size_t i, bool clear);
-	void *arg;
+	const struct ab_proxy_setup *setup;
 };
 
 /* The inspection owns the vault and the site afterwards. */

@@ -27,8 +27,8 @@ static void handle_crossing(void *arg, const struct ab_threshold_alarm *alarm)
 
 	if (ab_ledger_alarm(engine->ledger, alarm, &err) < 0)
 		engine->unrecorded(engine, &err);
-	if (o->crossed)
-		o->crossed(o->arg, alarm);
+	if (engine->setup->crossed)
+		engine->setup->crossed(engine->setup->arg, alarm);
 	if (alarm->action == AB_ALARM_WARN)
 		return;
 	ab_alarm_text(alarm, text);
@@ -38,15 +38,12 @@ static void handle_crossing(void *arg, const struct ab_threshold_alarm *alarm)
 	ab_loop_later(&engine->loop, &o->act);
 }
 
-void ab_open_conns_init(struct ab_engine *engine, const struct ab_proxy_setup *setup)
+void ab_open_conns_init(struct ab_engine *engine)
 {
 	struct ab_open_conns *o = &engine->open_conns;
 
-	*o = (struct ab_open_conns){ .crossed = setup->crossed,
-				     .arg = setup->arg,
-				     .budgets =
-					     ab_budgets_new(setup->policy, handle_crossing, engine),
-				     .act = { .run = act_on_alarm, .owner = engine } };
+	o->budgets = ab_budgets_new(engine->setup->policy, handle_crossing, engine);
+	o->act = (struct ab_later){ .run = act_on_alarm, .owner = engine };
 }
 
 void ab_open_conns_fini(struct ab_engine *engine)
@@ -62,11 +59,6 @@ void ab_open_conns_opened(struct ab_conn *conn)
 
 	if (o->budgets && ab_conn_describe(conn, &r))
 		conn->server.allowance = ab_budgets_allowance(o->budgets, r.host);
-}
-
-bool ab_open_conns_admit(struct ab_engine *engine, const char *host)
-{
-	return ab_budgets_admit(engine->open_conns.budgets, host);
 }
 
 void ab_open_conns_resume(struct ab_engine *engine)

@@ -8,11 +8,7 @@
 
 struct ab_conn;
 struct ab_engine;
-struct ab_proxy_setup;
-
 struct ab_open_conns {
-	void (*crossed)(void *arg, const struct ab_threshold_alarm *alarm);
-	void *arg;
 	struct ab_budgets *budgets; /* or NULL: there are no limits */
 	/* The last alarm that ends or pauses the network; NULL: none. */
 	char *alarm;
@@ -21,13 +17,11 @@ struct ab_open_conns {
 	uint64_t closed;     /* connections that are now denied, since the last survey */
 };
 
-void ab_open_conns_init(struct ab_engine *engine, const struct ab_proxy_setup *setup);
+void ab_open_conns_init(struct ab_engine *engine);
 void ab_open_conns_fini(struct ab_engine *engine);
 
 /* A server is connected: limit what is sent to it. */
 void ab_open_conns_opened(struct ab_conn *conn);
-/* May a new connection contact this host? false: o->alarm and o->action tell. */
-bool ab_open_conns_admit(struct ab_engine *engine, const char *host);
 /* A person has resumed the network: limits that were reached end. */
 void ab_open_conns_resume(struct ab_engine *engine);
 

@@ -157,8 +157,8 @@ static void report_settled(struct ab_question *q, const struct ab_question_end *
 		return;
 	if (ab_ledger_question(engine->ledger, &record, &err) < 0)
 		engine->unrecorded(engine, &err);
-	if (engine->waiting.settled)
-		engine->waiting.settled(engine->waiting.arg, q->number, end->how, released);
+	if (engine->setup->settled)
+		engine->setup->settled(engine->setup->arg, q->number, end->how, released);
 }
 
 static void resume_waiter(struct ab_waiter *w, const struct ab_question_end *end)
@@ -172,7 +172,7 @@ static void resume_waiter(struct ab_waiter *w, const struct ab_question_end *end
 	}
 	r->reply = end->reply;
 	r->reply_why = end->why;
-	r->waited = end->reply == AB_REPLY_TIME ? q->engine->waiting.ask_ms : 0;
+	r->waited = end->reply == AB_REPLY_TIME ? q->engine->setup->ask_ms : 0;
 	if (q->why == AB_QUESTION_AGENT) {
 		r->verdict.access = end->yes ? AB_ACCESS_ALLOW : AB_ACCESS_DENY;
 		w->resume(w->conn, r);
@@ -289,7 +289,7 @@ static void join_question(struct ab_question *q, struct ab_conn *conn, struct ab
 /* Call `asked`, with the first connection as peer. */
 static void announce_question(struct ab_question *q, uint32_t ms)
 {
-	struct ab_waiting *p = &q->engine->waiting;
+	const struct ab_proxy_setup *setup = q->engine->setup;
 	const struct ab_waiter *first = TAILQ_FIRST(&q->waiters);
 	struct ab_host_question question = {
 		.number = q->number, .why = q->why, .port = q->port, .door = "", .ms = ms
@@ -307,7 +307,7 @@ static void announce_question(struct ab_question *q, uint32_t ms)
 	question.peer.v6 = q->sender.v6;
 	question.peer.port = q->sender.port;
 	memcpy(question.peer.addr, q->sender.addr, sizeof(question.peer.addr));
-	p->asked(p->arg, &question);
+	setup->asked(setup->arg, &question);
 }
 
 /* `identify`: among the AB_QUESTION_IDENTIFY, else among the others. */
@@ -338,18 +338,6 @@ static void seek_datagrams(struct ab_engine *engine)
 	oldest->sought = true;
 	engine->waiting.nsought++;
 	announce_question(oldest, IDENTIFY_DATAGRAM_MS);
-}
-
-void ab_waiting_init(struct ab_waiting *waiting, const struct ab_proxy_setup *setup)
-{
-	*waiting = (struct ab_waiting){
-		.ask_ms = setup->ask_ms ? setup->ask_ms : AB_ASK_MS,
-		.hold_ms = setup->hold_ms ? setup->hold_ms : AB_HOLD_MS,
-		.identify_denied = setup->identify_denied,
-		.asked = setup->asked,
-		.settled = setup->settled,
-		.arg = setup->arg,
-	};
 }
 
 static void question_timed_out(struct ab_timer *timer)
@@ -398,7 +386,7 @@ static void ask(struct ab_conn *conn, struct ab_host *host, const struct ab_requ
 {
 	struct ab_engine *engine = conn->engine;
 	bool identify = why == AB_QUESTION_IDENTIFY;
-	uint32_t ms = identify ? IDENTIFY_MS : engine->waiting.ask_ms;
+	uint32_t ms = identify ? IDENTIFY_MS : engine->setup->ask_ms;
 	struct ab_question *q =
 		open_question(engine, why, identify ? identify_timed_out : question_timed_out, ms);
 
@@ -458,7 +446,8 @@ static bool admit_host(struct ab_conn *conn, struct ab_host *host, struct ab_req
 	struct ab_engine *engine = conn->engine;
 	struct ab_open_conns *o = &engine->open_conns;
 
-	if (ab_open_conns_admit(engine, host->text))
+	/* Else the alarm tells why. */
+	if (ab_budgets_admit(o->budgets, host->text))
 		return false;
 	if (o->action == AB_ALARM_HOLD && !engine->ending) {
 		ab_waiting_hold(engine, o->alarm);
@@ -490,7 +479,7 @@ bool ab_waiting_begin(struct ab_conn *conn, struct ab_host *host, struct ab_requ
 		return hold_conn(conn, host, r, resume);
 	if (r->verdict.access == AB_ACCESS_ALLOW)
 		return admit_host(conn, host, r, resume);
-	return engine->waiting.asked && !engine->ending && ask_about_host(conn, host, r, resume);
+	return engine->setup->asked && !engine->ending && ask_about_host(conn, host, r, resume);
 }
 
 bool ab_waiting_identify(struct ab_conn *conn, const struct ab_request_record *r,
@@ -501,8 +490,9 @@ bool ab_waiting_identify(struct ab_conn *conn, const struct ab_request_record *r
 	struct ab_question *q;
 	uint32_t number;
 
-	if (!p->identify_denied || !p->asked || (!r->port && r->door != AB_DOOR_AGENT) ||
-	    engine->ending || r->process || p->nconns >= p->max_conns)
+	if (!engine->setup->identify_denied || !engine->setup->asked ||
+	    (!r->port && r->door != AB_DOOR_AGENT) || engine->ending || r->process ||
+	    p->nconns >= p->max_conns)
 		return false;
 	number = ab_ledger_number(engine->ledger, r);
 	q = find_question(p, number, true);
@@ -529,8 +519,8 @@ void ab_waiting_datagram(struct ab_engine *engine, const struct ab_denied_datagr
 	q->sender = d->from;
 	ab_host_from_addr(d->to.v6, d->to.addr, &q->host);
 	ab_conn_name(engine, &q->host);
-	if (p->identify_denied && p->asked && !engine->ending && p->nidentify < AB_QUESTIONS_MAX &&
-	    ab_bucket_take(&p->datagram_rate, engine->loop.now))
+	if (engine->setup->identify_denied && engine->setup->asked && !engine->ending &&
+	    p->nidentify < AB_QUESTIONS_MAX && ab_bucket_take(&p->datagram_rate, engine->loop.now))
 		seek_datagrams(engine);
 	else
 		identify_timed_out(&q->timer);
@@ -555,7 +545,7 @@ static bool identify_agent_client(struct ab_conn *conn, struct ab_request_record
 	struct ab_waiting *p = &engine->waiting;
 	uint32_t number;
 
-	if (!p->asked || engine->ending || p->nidentify >= AB_QUESTIONS_MAX ||
+	if (!engine->setup->asked || engine->ending || p->nidentify >= AB_QUESTIONS_MAX ||
 	    !ab_bucket_take(&p->identify_rate, engine->loop.now))
 		return false;
 	number = ab_ledger_number(engine->ledger, r);
@@ -577,8 +567,9 @@ bool ab_waiting_agent(struct ab_conn *conn, struct ab_request_record *r, ab_resu
 	number = ab_ledger_number(engine->ledger, r);
 	/* Its text is in the reason, so the same number is the same question. */
 	q = find_question(p, number, false);
-	r->reply = conn->client.hung || engine->ending || !p->asked ? AB_REPLY_GONE
-								    : check_limits(engine, !q);
+	r->reply = conn->client.hung || engine->ending || !engine->setup->asked
+			   ? AB_REPLY_GONE
+			   : check_limits(engine, !q);
 	if (r->reply)
 		return false;
 	if (q)
@@ -769,10 +760,10 @@ void ab_waiting_hold(struct ab_engine *engine, const char *reason)
 
 	if (p->hold || engine->cut)
 		return;
-	p->hold = open_question(engine, AB_QUESTION_HELD, hold_timed_out, p->hold_ms);
+	p->hold = open_question(engine, AB_QUESTION_HELD, hold_timed_out, engine->setup->hold_ms);
 	p->hold->reason = ab_strdup(reason);
-	if (p->asked)
-		announce_question(p->hold, p->hold_ms);
+	if (engine->setup->asked)
+		announce_question(p->hold, engine->setup->hold_ms);
 }
 
 void ab_waiting_cut(struct ab_engine *engine)

@@ -55,16 +55,10 @@ struct ab_waiting {
 	uint32_t ndatagrams; /* so far */
 	size_t max_conns;
 	struct ab_bucket ask_rate, identify_rate, datagram_rate;
-	uint32_t ask_ms, hold_ms;
-	bool identify_denied;
-	void (*asked)(void *arg, const struct ab_host_question *question);
-	void (*settled)(void *arg, uint32_t number, enum ab_settled how, uint32_t released);
-	void *arg;
 };
 
 typedef void (*ab_resume_fn)(struct ab_conn *conn, struct ab_request_record *r);
 
-void ab_waiting_init(struct ab_waiting *waiting, const struct ab_proxy_setup *setup);
 void ab_waiting_fini(struct ab_engine *engine);
 
 /*

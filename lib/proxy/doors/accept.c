@@ -80,7 +80,9 @@ static void admit_explicit(struct ab_acceptor_listener *listener, int fd)
 
 static void admit_transparent(struct ab_acceptor_listener *listener, int fd)
 {
-	ab_door_open_transparent(listener->acceptor->engine, fd, listener->acceptor->capture);
+	struct ab_engine *engine = listener->acceptor->engine;
+
+	ab_door_open_transparent(engine, fd, engine->setup->network.capture);
 }
 
 static void admit_dns(struct ab_acceptor_listener *listener, int fd)
@@ -106,7 +108,7 @@ static void admit_published(struct ab_acceptor_listener *listener, int fd)
 
 	if (!conn)
 		return;
-	if (a->dial_inside(a->arg, listener->port) < 0) {
+	if (a->engine->setup->dial_inside(a->engine->setup->arg, listener->port) < 0) {
 		ab_conn_close(conn, true);
 		return;
 	}
@@ -348,18 +350,15 @@ static void (*const admits[])(struct ab_acceptor_listener *listener, int fd) = {
 	[AB_LISTENER_HOST_PORT] = admit_host_port,
 };
 
-int ab_acceptor_open(struct ab_acceptor *a, struct ab_engine *engine,
-		     const struct ab_proxy_setup *setup, struct ab_error *err)
+int ab_acceptor_open(struct ab_acceptor *a, struct ab_engine *engine, struct ab_error *err)
 {
+	const struct ab_proxy_setup *setup = engine->setup;
 	const struct ab_network *net = &setup->network;
 	int r = 0;
 
 	*a = (struct ab_acceptor){ .engine = engine,
 				   .retry = { .fire = retry_listening, .owner = a },
-				   .counters = -1,
-				   .capture = net->capture,
-				   .dial_inside = setup->dial_inside,
-				   .arg = setup->arg };
+				   .counters = -1 };
 	a->dials_end = &a->dials;
 	/* They do not move: the loop has pointers to them. */
 	a->room = net->n + setup->npublished + AB_PUBLISHED_LATE + (setup->agent != NULL);

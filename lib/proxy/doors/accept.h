@@ -8,8 +8,6 @@
 
 struct ab_conn;
 struct ab_engine;
-struct ab_proxy_setup;
-
 struct ab_acceptor {
 	struct ab_engine *engine;
 	struct ab_acceptor_listener *listeners;
@@ -23,15 +21,11 @@ struct ab_acceptor {
 	int counters;	      /* not a listener, but passed in with them; -1: none */
 	struct ab_source log; /* of datagrams that the kernel denied: the same descriptor */
 	uint64_t dropped;     /* packets that were not TCP, as far as the judge counts them */
-	enum ab_capture capture;
-	int (*dial_inside)(void *arg, uint16_t port);
-	void *arg;
 };
 
 /* Add all listeners of the setup to the engine's loop. The acceptor owns them
  * afterwards, even on failure. */
-int ab_acceptor_open(struct ab_acceptor *acceptor, struct ab_engine *engine,
-		     const struct ab_proxy_setup *setup, struct ab_error *err);
+int ab_acceptor_open(struct ab_acceptor *acceptor, struct ab_engine *engine, struct ab_error *err);
 /* One more listener whose connections go to a port of the box; takes the descriptor. False: there are
  * AB_PUBLISHED_LATE of them. */
 bool ab_acceptor_publish(struct ab_acceptor *acceptor, int fd, uint16_t port);

@@ -120,7 +120,7 @@ static size_t answer_name(struct ab_engine *engine, const struct ab_dns_query *q
 	/* The question to the person is asked when the client connects. */
 	ab_conn_resolve(engine, &q->name, &verdict);
 	if (verdict.access != AB_ACCESS_ALLOW &&
-	    (verdict.access != AB_ACCESS_ASK || !engine->waiting.asked)) {
+	    (verdict.access != AB_ACCESS_ASK || !engine->setup->asked)) {
 		deny_name(engine, q->name.text, &verdict, AB_FAULT_NONE);
 		return ab_dns_answer(q, AB_DNS_NXDOMAIN, NULL, 0, ret);
 	}

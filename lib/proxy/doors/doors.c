@@ -179,7 +179,7 @@ void ab_door_open_host_port(struct ab_engine *engine, int fd, uint16_t port)
 		return;
 	if (engine->cut) {
 		ab_tunnel_break(conn, AB_FAULT_CUT, &conn->verdict);
-	} else if (engine->dial_host(port, &host) != 0 || ab_conn_attach(conn, host) < 0) {
+	} else if (engine->setup->dial_host(port, &host) != 0 || ab_conn_attach(conn, host) < 0) {
 		ab_conn_close(conn, true);
 	} else {
 		ab_open_conns_opened(conn);

@@ -133,7 +133,7 @@ static int begin_headers(nghttp2_session *ng, const nghttp2_frame *frame, void *
 	if (frame->hd.type != NGHTTP2_HEADERS)
 		return 0;
 	if (h->setup.server && frame->headers.cat == NGHTTP2_HCAT_REQUEST) {
-		s = ab_h2_stream_make(h, id);
+		s = ab_h2_stream_new(h, id);
 		s->open = true;
 		nghttp2_session_set_stream_user_data(ng, id, s);
 	}

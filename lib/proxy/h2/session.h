@@ -59,8 +59,8 @@ void ab_h2_session_lose(struct ab_h2_session *h);
 /* Streams that are not finished, or attached. */
 size_t ab_h2_session_streams(const struct ab_h2_session *h);
 
-/* A new request; its head is written by the side. */
-struct ab_h2_stream *ab_h2_stream_new(struct ab_h2_session *h);
+/* A new request, whose head is written by the side: id 0. */
+struct ab_h2_stream *ab_h2_stream_new(struct ab_h2_session *h, int32_t id);
 /* Make it the socket of the side, until that is closed. `ready`: a flag of the side
  * was set. The side must stay where it is. */
 void ab_h2_stream_attach(struct ab_h2_stream *s, struct ab_side *side, void (*ready)(void *arg),

@@ -70,7 +70,6 @@ struct ab_h2_stream {
 };
 
 /* stream.c */
-struct ab_h2_stream *ab_h2_stream_make(struct ab_h2_session *h, int32_t id);
 void ab_h2_stream_free(struct ab_h2_stream *s);
 /* Free it if neither nghttp2 nor a side uses it. */
 void ab_h2_stream_release(struct ab_h2_stream *s);

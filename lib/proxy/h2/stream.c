@@ -18,7 +18,7 @@ enum {
 	FIELDS_ROOM = AB_HTTP_FIELDS + 4,
 };
 
-struct ab_h2_stream *ab_h2_stream_make(struct ab_h2_session *h, int32_t id)
+struct ab_h2_stream *ab_h2_stream_new(struct ab_h2_session *h, int32_t id)
 {
 	struct ab_h2_stream *s = ab_alloc(sizeof(*s));
 	bool wipe = !h->setup.server;
@@ -477,11 +477,6 @@ static void close_stream(void *stream, bool reset)
 	}
 	consume_data(s, s->data.len);
 	ab_h2_stream_release(s);
-}
-
-struct ab_h2_stream *ab_h2_stream_new(struct ab_h2_session *h)
-{
-	return ab_h2_stream_make(h, 0);
 }
 
 void ab_h2_stream_attach(struct ab_h2_stream *s, struct ab_side *side, void (*ready)(void *arg),

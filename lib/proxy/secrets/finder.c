@@ -166,7 +166,7 @@ struct ab_finder *ab_finder_new(const struct ab_find_text *texts, size_t n)
 		return NULL;
 	for (size_t i = 0; i < n; i++)
 		size += 12 * AB_BASE64_ROOM(texts[i].len + 2) + 11 * texts[i].len;
-	f = ab_pages_new(size, NULL);
+	f = ab_pages_new(size);
 	f->size = size;
 	f->joined = SIZE_MAX;
 	store = (uint8_t *)f + head;

@@ -2,20 +2,16 @@
 
 #include <sys/mman.h>
 
-void *ab_pages_new(size_t size, bool *ret_locked)
+void *ab_pages_new(size_t size)
 {
 	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	bool locked;
-
 	if (p == MAP_FAILED)
 		abort(); /* out of memory aborts everywhere */
 	/* Keep them out of core files and children. */
 	if (madvise(p, size, MADV_DONTDUMP) < 0 || madvise(p, size, MADV_DONTFORK) < 0)
 		abort();
 	/* RLIMIT_MEMLOCK may be too small; only root can read swapped pages. */
-	locked = mlock(p, size) == 0;
-	if (ret_locked)
-		*ret_locked = locked;
+	(void)!mlock(p, size);
 	return p;
 }
 

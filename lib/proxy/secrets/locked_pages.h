@@ -1,9 +1,9 @@
 #pragma once
 /*
  * Memory for secrets: whole pages, zeroed, locked if the limit permits it, not
- * in core files, not in children. Freeing wipes it. `ret_locked` may be NULL.
+ * in core files, not in children. Freeing wipes it.
  */
 #include "base/base.h"
 
-void *ab_pages_new(size_t size, bool *ret_locked);
+void *ab_pages_new(size_t size);
 void ab_pages_free(void *pages, size_t size);

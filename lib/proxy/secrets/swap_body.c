@@ -50,7 +50,7 @@ struct ab_swap_body *ab_swap_body_new(const struct ab_vault *vault, const struct
 	}
 	if (!body->size)
 		return body;
-	body->pages = ab_pages_new(body->size, NULL);
+	body->pages = ab_pages_new(body->size);
 	for (size_t i = 0; i < ab_vault_len(vault); i++) {
 		const struct ab_vault_entry *e = ab_vault_at(vault, i);
 

@@ -28,7 +28,6 @@ struct slot {
 	unsigned rotated;
 	char retired[AB_VAULT_RETIRED][CHANCE + 1]; /* letters of replaced placeholders, or "" */
 	char *pages;				    /* of entry.value */
-	bool locked;
 	struct ab_host_entry *hosts;
 	size_t nhosts;
 };
@@ -59,12 +58,10 @@ int ab_vault_new(const struct ab_secrets *secrets, const uint8_t seed[AB_VAULT_S
 		 struct ab_vault **ret, struct ab_error *err)
 {
 	struct ab_vault *vault = ab_alloc(sizeof(*vault));
-	bool locked;
-
 	vault->slots = ab_alloc(secrets->len * sizeof(vault->slots[0]));
 	vault->len = secrets->len;
 	vault->scope = secrets->scope ? secrets->scope : "";
-	vault->seed = ab_pages_new(AB_VAULT_SEED, &locked);
+	vault->seed = ab_pages_new(AB_VAULT_SEED);
 	if (seed) {
 		memcpy(vault->seed, seed, AB_VAULT_SEED);
 		vault->has_seed = true;
@@ -299,16 +296,14 @@ static int admit_value(struct ab_vault *vault, struct slot *slot, const char *va
 
 static void store_value(struct slot *slot, const char *value, size_t len)
 {
-	bool locked;
 	char *pages;
 
 	if (slot->pages && slot->entry.value_len == len && memcmp(slot->pages, value, len) == 0)
 		return;
-	pages = ab_pages_new(len, &locked);
+	pages = ab_pages_new(len);
 	memcpy(pages, value, len);
 	retire_value(slot);
 	slot->pages = pages;
-	slot->locked = locked;
 	slot->entry.value = pages;
 	slot->entry.value_len = len;
 }
@@ -425,14 +420,6 @@ void ab_vault_keep_made(struct ab_vault *vault, size_t i, const char *signature)
 const char *ab_vault_made(const struct ab_vault *vault, size_t i, size_t k)
 {
 	return vault->slots[i].made[k];
-}
-
-bool ab_vault_locked(const struct ab_vault *vault)
-{
-	for (size_t i = 0; i < vault->len; i++)
-		if (vault->slots[i].pages && !vault->slots[i].locked)
-			return false;
-	return true;
 }
 
 size_t ab_vault_len(const struct ab_vault *vault)

@@ -71,9 +71,6 @@ void ab_vault_keep_made(struct ab_vault *vault, size_t i, const char *signature)
 /* The k-th of them; "": there is none. */
 const char *ab_vault_made(const struct ab_vault *vault, size_t i, size_t k);
 
-/* Are all values in locked pages? RLIMIT_MEMLOCK may not permit it. */
-bool ab_vault_locked(const struct ab_vault *vault);
-
 size_t ab_vault_len(const struct ab_vault *vault);
 const struct ab_vault_entry *ab_vault_at(const struct ab_vault *vault, size_t i);
 /* Is secret i bound to this host and port? */

@@ -31,7 +31,7 @@ struct ab_sign_chunks *ab_sign_chunks_new(const struct ab_sign_chunks_setup *set
 
 	c->sig = *setup->sig;
 	c->trailer = setup->trailer;
-	c->keys = ab_pages_new(sizeof(*c->keys), NULL);
+	c->keys = ab_pages_new(sizeof(*c->keys));
 	memcpy(c->keys->old, setup->old_key, AB_SHA256_SIZE);
 	memcpy(c->keys->fresh, setup->new_key, AB_SHA256_SIZE);
 	memcpy(c->old, setup->sig->signature, sizeof(c->old));

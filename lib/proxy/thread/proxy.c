@@ -426,30 +426,21 @@ int ab_proxy_new(const struct ab_proxy_setup *setup, struct ab_proxy **ret, stru
 	struct ab_proxy *p = ab_alloc(sizeof(*p));
 
 	p->setup = *setup;
+	p->setup.ask_ms = setup->ask_ms ? setup->ask_ms : AB_ASK_MS;
+	p->setup.hold_ms = setup->hold_ms ? setup->hold_ms : AB_HOLD_MS;
 	p->run_id = ab_strdup(setup->run_id);
 	p->end = (struct ab_timer){ .fire = end_timed_out, .owner = p };
 	p->engine.freed = conn_freed;
 	p->engine.unrecorded = handle_unrecorded;
-	p->engine.upstream = setup->upstream;
-	p->engine.inspection =
-		(struct ab_inspection){ .vault = setup->vault,
-					.site = setup->site,
-					.rules = setup->policy->net.http,
-					.require_sni = setup->policy->net.require_sni,
-					.deny_ech = setup->policy->net.deny_ech,
-					.max_request_body = setup->policy->net.max_request_body,
-					.stale = setup->stale,
-					.tripped = setup->tripped,
-					.arg = setup->arg };
+	p->engine.setup = &p->setup;
+	p->engine.inspection = (struct ab_inspection){ .vault = setup->vault,
+						       .site = setup->site,
+						       .setup = &p->setup };
 	ab_inspection_init(&p->engine.inspection, setup->intercepted);
-	p->engine.dial_host = setup->dial_host;
 	p->engine.agent = setup->agent;
-	p->engine.dial_agent = setup->dial_agent;
-	p->engine.arg = setup->arg;
-	ab_waiting_init(&p->engine.waiting, setup);
-	ab_open_conns_init(&p->engine, setup);
+	ab_open_conns_init(&p->engine);
 	if (ab_loop_init(&p->engine.loop, err) < 0 ||
-	    ab_acceptor_open(&p->acceptor, &p->engine, &p->setup, err) < 0) {
+	    ab_acceptor_open(&p->acceptor, &p->engine, err) < 0) {
 		free_proxy(p);
 		return ab_step(err, "proxy");
 	}

@@ -313,7 +313,7 @@ static void turn_to_agent(struct ab_conn *conn)
 	conn->step = wait_for_dial;
 	c->ticket = ++engine->agent->tickets;
 	ab_conn_deadline(conn, LIST_MS);
-	if (engine->dial_agent(engine->arg, c->ticket) < 0)
+	if (engine->setup->dial_agent(engine->setup->arg, c->ticket) < 0)
 		ab_agent_dialled(engine, c->ticket, ECONNREFUSED, -1);
 }
 

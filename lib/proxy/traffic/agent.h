@@ -8,5 +8,5 @@
 
 /* A client has connected. Takes the descriptor. */
 void ab_agent_open(struct ab_engine *engine, int fd);
-/* The result of engine->dial_agent. Takes the descriptor. */
+/* The result of setup->dial_agent. Takes the descriptor. */
 void ab_agent_dialled(struct ab_engine *engine, uint32_t ticket, int errnum, int fd);

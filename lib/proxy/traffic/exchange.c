@@ -93,9 +93,10 @@ static void send_raw(struct ab_conn *conn, const struct ab_http_request *head, s
 	ab_exchange_pass(conn, &head->head, raw);
 }
 
-void ab_exchange_send(struct ab_conn *conn, const struct ab_http_request *head, size_t len)
+/* Send it to conn->server, then pass the response. */
+static void send_request(struct ab_conn *conn, const struct ab_http_request *head, size_t len)
 {
-	const struct ab_upstream *upstream = conn->engine->upstream;
+	const struct ab_upstream *upstream = conn->engine->setup->upstream;
 	struct ab_exchange_request *rq = conn->http->request;
 	struct ab_http_hop hop = {
 		.host = &rq->host,
@@ -138,7 +139,7 @@ void ab_exchange_send_again(struct ab_conn *conn)
 	ssize_t len = read_again(conn, &head);
 
 	if (len > 0)
-		ab_exchange_send(conn, &head, (size_t)len);
+		send_request(conn, &head, (size_t)len);
 	else
 		ab_conn_close(conn, true);
 }
@@ -183,7 +184,7 @@ static void server_dialled(struct ab_conn *conn, const struct ab_dialled *result
 		return;
 	}
 	if (result->result != AB_DIAL_OK) {
-		ab_exchange_failure(result, conn->engine->upstream, &failure);
+		ab_exchange_failure(result, conn->engine->setup->upstream, &failure);
 		ab_exchange_fail(conn, failure.status, failure.why);
 		return;
 	}
@@ -237,7 +238,7 @@ static bool has_server(const struct ab_conn *conn)
 /* A length that is declared; chunks are counted as they pass. */
 static bool deny_declared_length(struct ab_conn *conn, const struct ab_http_request *head)
 {
-	uint64_t most = conn->engine->inspection.max_request_body;
+	uint64_t most = conn->engine->setup->policy->net.max_request_body;
 
 	if (!most || head->head.body != AB_HTTP_LENGTH || head->head.length <= most)
 		return false;
@@ -259,7 +260,7 @@ static void send_or_dial(struct ab_conn *conn, const struct ab_http_request *hea
 	 * only for requests that can be sent again. */
 	if (has_server(conn) && conn->http->request->repeatable) {
 		conn->http->request->reused = true;
-		ab_exchange_send(conn, head, len);
+		send_request(conn, head, len);
 		return;
 	}
 	ab_exchange_dial(conn);
@@ -273,7 +274,7 @@ void ab_exchange_resume(struct ab_conn *conn)
 	if (len <= 0)
 		ab_conn_close(conn, true);
 	else if (ab_exchange_fixed(conn->http) || has_server(conn))
-		ab_exchange_send(conn, &head, (size_t)len);
+		send_request(conn, &head, (size_t)len);
 	else
 		send_or_dial(conn, &head, (size_t)len);
 }
@@ -385,7 +386,7 @@ static void handle_tunnel_request(struct ab_conn *conn, const struct ab_http_req
 	else if (conn->failure)
 		ab_exchange_fail(conn, 502, conn->failure);
 	else if (!deny_declared_length(conn, head))
-		ab_exchange_send(conn, head, len);
+		send_request(conn, head, len);
 }
 
 static void open_tunnel(struct ab_conn *conn, const struct ab_http_request *head, size_t len)

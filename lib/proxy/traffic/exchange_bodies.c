@@ -350,7 +350,7 @@ static bool begin_response(struct ab_conn *conn, const struct ab_http_response *
 		return false;
 	}
 	if (is_rejected(conn, rs->status) && rq->injected && rq->secret >= 0)
-		conn->engine->inspection.stale(conn->engine->inspection.arg, (size_t)rq->secret);
+		conn->engine->setup->stale(conn->engine->setup->arg, (size_t)rq->secret);
 	if (rs->status == 407 && conn->upstream && !fixed && !rq->gateway) {
 		ab_exchange_fail(conn, 502, "the upstream proxy requires other credentials");
 		return false;
@@ -479,7 +479,7 @@ void ab_exchange_pass(struct ab_conn *conn, const struct ab_http_head *head, siz
 	struct ab_exchange_request *rq = conn->http->request;
 
 	conn->http->scan = (struct ab_http_scan){ 0 };
-	rq->up.most = conn->engine->inspection.max_request_body;
+	rq->up.most = conn->engine->setup->policy->net.max_request_body;
 	begin_body(&rq->up, head->body, head->length, raw, &conn->up);
 	if (rq->swap) {
 		struct ab_body_filter_setup setup = {

@@ -249,7 +249,7 @@ void ab_exchange_deny_length(struct ab_conn *conn)
 
 	free(rq->error);
 	rq->error = ab_printf("more than %ju bytes (network.maxRequestBody)",
-			      conn->engine->inspection.max_request_body);
+			      conn->engine->setup->policy->net.max_request_body);
 	ab_exchange_deny(conn, AB_FAULT_BODY, 413, rq->error);
 }
 

@@ -60,7 +60,7 @@ static bool has_path_rules(const struct ab_conn *conn)
 {
 	const struct ab_exchange_request *rq = conn->http->request;
 
-	return ab_http_rules_bind(&conn->engine->inspection.rules, &rq->host, rq->port);
+	return ab_http_rules_bind(&conn->engine->setup->policy->net.http, &rq->host, rq->port);
 }
 
 /* NULL; or why the path is not judged, compared and sent. *ret: its normal form. */
@@ -356,7 +356,7 @@ static void await_value(struct ab_conn *conn, size_t secret)
 	conn->step = wait_for_value;
 	ab_conn_deadline(conn, AWAIT_MS);
 	if (!ab_inspection_failure(inspection, secret, conn->engine->loop.now))
-		inspection->stale(inspection->arg, secret);
+		inspection->setup->stale(inspection->setup->arg, secret);
 	ab_conn_again(conn);
 }
 
@@ -525,7 +525,7 @@ bool ab_exchange_trips_unread(struct ab_conn *conn)
 /* The path is settled. false: it was denied. */
 static bool judge_path(struct ab_conn *conn, const struct ab_http_request *head)
 {
-	const struct ab_http_rules *rules = &conn->engine->inspection.rules;
+	const struct ab_http_rules *rules = &conn->engine->setup->policy->net.http;
 	struct ab_exchange_request *rq = conn->http->request;
 	const struct ab_http_rule *rule;
 

@@ -90,8 +90,6 @@ struct ab_exchange {
 
 /* exchange.c */
 void ab_exchange_next(struct ab_conn *conn);
-/* Send it to conn->server, then pass the response. */
-void ab_exchange_send(struct ab_conn *conn, const struct ab_http_request *head, size_t len);
 /* Continue with the head in client.in after a wait. */
 void ab_exchange_resume(struct ab_conn *conn);
 
@@ -127,11 +125,11 @@ bool ab_exchange_inspect(struct ab_conn *conn, const struct ab_http_request *hea
 bool ab_exchange_write(struct ab_conn *conn, struct ab_swapped *swapped,
 		       const struct ab_http_hop *hop);
 
-/* Wait for a body that must be hashed. true: ab_exchange_send() is called again later, or the
+/* Wait for a body that must be hashed. true: the request is sent again later, or the
  * request was denied. */
 bool ab_exchange_gather(struct ab_conn *conn, const struct ab_http_request *head, size_t len);
 /* Answer a request to a token URL of a secret. true: it is one, and was answered, denied, or
- * ab_exchange_send() is called again later. */
+ * the request is sent again later. */
 bool ab_exchange_token(struct ab_conn *conn, const struct ab_http_request *head, size_t len);
 
 /* exchange_bodies.c: the head is in server.out, or is the first `raw` bytes of

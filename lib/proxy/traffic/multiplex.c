@@ -148,7 +148,8 @@ static void open_stream(void *arg, struct ab_h2_stream *stream)
 	carrier->unrecorded = true;
 	ab_h2_stream_attach(stream, &conn->client, client_ready, conn);
 	if (m->server)
-		ab_h2_stream_attach(ab_h2_stream_new(m->server), &conn->server, server_ready, conn);
+		ab_h2_stream_attach(ab_h2_stream_new(m->server, 0), &conn->server, server_ready,
+				    conn);
 	set_idle_deadline(m);
 	ab_conn_again(conn);
 }

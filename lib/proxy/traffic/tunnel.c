@@ -247,7 +247,7 @@ static void server_dialled(struct ab_conn *conn, const struct ab_dialled *result
 		deny_tunnel(conn, &r);
 		return;
 	}
-	ab_exchange_failure(result, conn->engine->upstream, &failure);
+	ab_exchange_failure(result, conn->engine->setup->upstream, &failure);
 	r.error = failure.why;
 	/* Other doors do not use HTTP. */
 	r.status = conn->door == AB_DOOR_CONNECT ? failure.status : 0;

@@ -62,14 +62,14 @@ static bool matches_tunnel(struct ab_conn *conn, const struct ab_hello *hello)
 /* May this hello go through the tunnel? false: it was denied. */
 static bool check_hello(struct ab_conn *conn, const struct ab_hello *hello)
 {
-	const struct ab_inspection *inspection = &conn->engine->inspection;
+	const struct ab_policy *policy = conn->engine->setup->policy;
 	enum ab_fault fault = AB_FAULT_NONE;
 
 	if (!matches_tunnel(conn, hello))
 		fault = AB_FAULT_SNI;
-	else if (inspection->require_sni && !hello->has_name)
+	else if (policy->net.require_sni && !hello->has_name)
 		fault = AB_FAULT_NO_SNI;
-	else if (inspection->deny_ech && hello->ech)
+	else if (policy->net.deny_ech && hello->ech)
 		fault = AB_FAULT_ECH;
 	if (fault == AB_FAULT_NONE)
 		return true;

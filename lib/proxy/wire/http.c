@@ -378,75 +378,13 @@ static ssize_t read_fields(struct ab_http_scan *scan, struct ab_http_text rest,
 	return 0;
 }
 
-ssize_t ab_http_read_request(struct ab_http_scan *scan, const void *data, size_t len,
-			     struct ab_http_request *ret)
-{
-	ssize_t end = find_end(scan, data, len), r;
-	struct ab_http_text rest, line;
-	const char *why;
-
-	if (end <= 0)
-		return end;
-	memset(ret, 0, offsetof(struct ab_http_request, head.fields));
-	rest = (struct ab_http_text){ data, (size_t)end };
-	line = take_line(&rest);
-	ret->method = ab_http_until(&line, ' ');
-	ret->target = ab_http_until(&line, ' ');
-	if (!ab_http_token(ret->method) || !ret->target.len || !line.len)
-		return reject_head(scan, 400, "invalid request line");
-	if (!take_version(line, &ret->head.minor))
-		return line.len == 8 && memcmp(line.s, "HTTP/", 5) == 0
-			       ? reject_head(scan, 505, "not HTTP/1.0 or 1.1")
-			       : reject_head(scan, 400, "invalid request line");
-	if (ret->method.len > AB_HTTP_METHOD_MAX)
-		return reject_head(scan, 501, "method too long");
-	if (ret->target.len > AB_HTTP_TARGET_MAX)
-		return reject_head(scan, 414, "target longer than 16 KiB");
-	r = read_fields(scan, rest, &ret->head);
-	if (r < 0)
-		return r;
-	why = ab_http_target(ret, scan->local);
-	return why ? reject_head(scan, 400, why) : end;
-}
-
-ssize_t ab_http_read_response(struct ab_http_scan *scan, const void *data, size_t len, bool to_head,
-			      struct ab_http_response *ret)
-{
-	ssize_t end = find_end(scan, data, len), r;
-	struct ab_http_head *head = &ret->head;
-	struct ab_http_text rest, line;
-
-	if (end <= 0)
-		return end ? reject_head(scan, 502, scan->why) : 0;
-	memset(ret, 0, offsetof(struct ab_http_response, head.fields));
-	rest = (struct ab_http_text){ data, (size_t)end };
-	line = take_line(&rest);
-	if (!take_version(ab_http_until(&line, ' '), &head->minor))
-		return reject_head(scan, 502, "not HTTP/1.0 or 1.1");
-	if (!ab_http_status(ab_http_until(&line, ' '), &ret->status))
-		return reject_head(scan, 502, "invalid status line");
-	ret->reason = line;
-	head->body = AB_HTTP_CLOSE;
-	r = read_fields(scan, rest, head);
-	if (r < 0)
-		return reject_head(scan, 502, scan->why);
-	/* Some clients would believe the length rather than the status. */
-	if ((ret->status < 200 || ret->status == 204) &&
-	    (head->body == AB_HTTP_LENGTH || head->body == AB_HTTP_CHUNKED))
-		return reject_head(scan, 502, "body not allowed with its status");
-	if (to_head || ret->status < 200 || ret->status == 204 || ret->status == 304)
-		head->body = AB_HTTP_NONE;
-	if (head->body == AB_HTTP_CLOSE)
-		head->keep = false;
-	return end;
-}
-
 static bool read_port(struct ab_http_text s, uint16_t *ret)
 {
 	return s.len && s.s[0] != '0' && ab_port_parse(s.s, s.len, ret);
 }
 
-bool ab_http_authority(struct ab_http_text s, struct ab_host *ret_host, uint16_t *ret_port)
+/* "host", "host:80", "[::1]:80". */
+static bool read_authority(struct ab_http_text s, struct ab_host *ret_host, uint16_t *ret_port)
 {
 	bool bracket = s.len && s.s[0] == '[';
 	const char *colon = memrchr(s.s, ':', s.len);
@@ -481,7 +419,7 @@ static const char *read_absolute(struct ab_http_request *rq)
 		authority.len++;
 	if (memchr(authority.s, '@', authority.len))
 		return "user name in the target";
-	if (!ab_http_authority(authority, &rq->host, &rq->port))
+	if (!read_authority(authority, &rq->host, &rq->port))
 		return "malformed host in the target";
 	rq->form = AB_HTTP_ABSOLUTE;
 	rq->has_host = true;
@@ -491,7 +429,7 @@ static const char *read_absolute(struct ab_http_request *rq)
 
 static const char *read_connect(struct ab_http_request *rq)
 {
-	if (!ab_http_authority(rq->target, &rq->host, &rq->port) || !rq->port)
+	if (!read_authority(rq->target, &rq->host, &rq->port) || !rq->port)
 		return "CONNECT needs host:port";
 	if (rq->head.body != AB_HTTP_NONE)
 		return "CONNECT with a body";
@@ -543,7 +481,9 @@ static bool is_same_authority(const struct ab_http_request *rq, const struct ab_
 	       (rq->port ? rq->port : usual) == (port ? port : usual);
 }
 
-const char *ab_http_target(struct ab_http_request *rq, bool local)
+/* Fills form, path, host and port from method, target and fields; `local` as in
+ * struct ab_http_scan. NULL, or why it is malformed. */
+static const char *settle_target(struct ab_http_request *rq, bool local)
 {
 	const struct ab_http_field *f = ab_http_find(&rq->head, "host");
 	const char *why = read_target(rq);
@@ -556,7 +496,7 @@ const char *ab_http_target(struct ab_http_request *rq, bool local)
 	 * other request needs a Host. */
 	if (!f)
 		return rq->head.minor && rq->form != AB_HTTP_AUTHORITY ? "no Host field" : NULL;
-	if (!ab_http_authority(f->value, &host, &port))
+	if (!read_authority(f->value, &host, &port))
 		return local ? NULL : "malformed Host field";
 	if (rq->has_host)
 		return is_same_authority(rq, &host, port) ? NULL : "Host differs from the target";
@@ -564,4 +504,67 @@ const char *ab_http_target(struct ab_http_request *rq, bool local)
 	rq->host = host;
 	rq->port = port;
 	return NULL;
+}
+
+ssize_t ab_http_read_request(struct ab_http_scan *scan, const void *data, size_t len,
+			     struct ab_http_request *ret)
+{
+	ssize_t end = find_end(scan, data, len), r;
+	struct ab_http_text rest, line;
+	const char *why;
+
+	if (end <= 0)
+		return end;
+	memset(ret, 0, offsetof(struct ab_http_request, head.fields));
+	rest = (struct ab_http_text){ data, (size_t)end };
+	line = take_line(&rest);
+	ret->method = ab_http_until(&line, ' ');
+	ret->target = ab_http_until(&line, ' ');
+	if (!ab_http_token(ret->method) || !ret->target.len || !line.len)
+		return reject_head(scan, 400, "invalid request line");
+	if (!take_version(line, &ret->head.minor))
+		return line.len == 8 && memcmp(line.s, "HTTP/", 5) == 0
+			       ? reject_head(scan, 505, "not HTTP/1.0 or 1.1")
+			       : reject_head(scan, 400, "invalid request line");
+	if (ret->method.len > AB_HTTP_METHOD_MAX)
+		return reject_head(scan, 501, "method too long");
+	if (ret->target.len > AB_HTTP_TARGET_MAX)
+		return reject_head(scan, 414, "target longer than 16 KiB");
+	r = read_fields(scan, rest, &ret->head);
+	if (r < 0)
+		return r;
+	why = settle_target(ret, scan->local);
+	return why ? reject_head(scan, 400, why) : end;
+}
+
+ssize_t ab_http_read_response(struct ab_http_scan *scan, const void *data, size_t len, bool to_head,
+			      struct ab_http_response *ret)
+{
+	ssize_t end = find_end(scan, data, len), r;
+	struct ab_http_head *head = &ret->head;
+	struct ab_http_text rest, line;
+
+	if (end <= 0)
+		return end ? reject_head(scan, 502, scan->why) : 0;
+	memset(ret, 0, offsetof(struct ab_http_response, head.fields));
+	rest = (struct ab_http_text){ data, (size_t)end };
+	line = take_line(&rest);
+	if (!take_version(ab_http_until(&line, ' '), &head->minor))
+		return reject_head(scan, 502, "not HTTP/1.0 or 1.1");
+	if (!ab_http_status(ab_http_until(&line, ' '), &ret->status))
+		return reject_head(scan, 502, "invalid status line");
+	ret->reason = line;
+	head->body = AB_HTTP_CLOSE;
+	r = read_fields(scan, rest, head);
+	if (r < 0)
+		return reject_head(scan, 502, scan->why);
+	/* Some clients would believe the length rather than the status. */
+	if ((ret->status < 200 || ret->status == 204) &&
+	    (head->body == AB_HTTP_LENGTH || head->body == AB_HTTP_CHUNKED))
+		return reject_head(scan, 502, "body not allowed with its status");
+	if (to_head || ret->status < 200 || ret->status == 204 || ret->status == 304)
+		head->body = AB_HTTP_NONE;
+	if (head->body == AB_HTTP_CLOSE)
+		head->keep = false;
+	return end;
 }

@@ -117,12 +117,6 @@ ssize_t ab_http_read_request(struct ab_http_scan *scan, const void *data, size_t
 ssize_t ab_http_read_response(struct ab_http_scan *scan, const void *data, size_t len, bool to_head,
 			      struct ab_http_response *ret);
 
-/* "host", "host:80", "[::1]:80". */
-bool ab_http_authority(struct ab_http_text s, struct ab_host *ret_host, uint16_t *ret_port);
-/* Fills form, path, host and port from method, target and fields; `local` as in
- * struct ab_http_scan. NULL, or why it is malformed. */
-const char *ab_http_target(struct ab_http_request *rq, bool local);
-
 bool ab_http_is(struct ab_http_text s, const char *word); /* any case */
 bool ab_http_is_exactly(struct ab_http_text s, const char *word);
 bool ab_http_is_one(struct ab_http_text s, const char *words); /* of "a b c", any case */
