@@ -181,24 +181,10 @@ int ab_engine_judge_request(struct ab_engine_judge *j, struct ab_engine_job *job
 
 bool ab_engine_judge_rewrites(const struct ab_api_call *call)
 {
-	switch (call->route->use) {
-	case AB_API_INFO:
-	case AB_API_LIST:
-	case AB_API_IMAGES:
-	case AB_API_CREATE:
-	case AB_API_EXEC_CREATE:
-		return true;
-	case AB_API_PLAIN:
-	case AB_API_IMAGE:
-	case AB_API_PULL:
-	case AB_API_CONTAINER:
-	case AB_API_START:
-	case AB_API_REMOVE:
-	case AB_API_EXEC:
-	case AB_API_EXEC_START:
-		break;
-	}
-	return false;
+	enum ab_api_use use = call->route->use;
+
+	return use == AB_API_INFO || use == AB_API_LIST || use == AB_API_IMAGES ||
+	       use == AB_API_CREATE || use == AB_API_EXEC_CREATE;
 }
 
 int ab_engine_judge_rewrite(struct ab_engine_judge *j, const struct ab_engine_job *job,

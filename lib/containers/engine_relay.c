@@ -43,15 +43,10 @@ int ab_engine_relay_listen(struct ab_engine_relay *r, int fd, struct ab_error *e
 
 void ab_engine_relay_end(struct ab_engine_relay *r)
 {
-	struct ab_relay_conn *next;
-
 	r->ending = true;
 	if (r->listener.fd >= 0)
 		ab_source_close(&r->listener);
-	for (struct ab_relay_conn *c = r->open; c; c = next) {
-		next = ab_relay_conn_next(c);
-		ab_relay_conn_hurry(c);
-	}
+	ab_relay_conns_hurry(r);
 	ab_loop_timer(&r->loop, &r->end, END_MS);
 	if (!r->nopen)
 		r->loop.stop = true;

@@ -37,5 +37,4 @@ void ab_engine_relay_fini(struct ab_engine_relay *relay);
 void ab_relay_conn_start(struct ab_engine_relay *relay, int fd);
 void ab_relay_conn_end(struct ab_relay_conn *c);
 /* The run ends. Wait for the engine's answer only if it is about a change. */
-void ab_relay_conn_hurry(struct ab_relay_conn *c);
-struct ab_relay_conn *ab_relay_conn_next(const struct ab_relay_conn *c);
+void ab_relay_conns_hurry(struct ab_engine_relay *relay);

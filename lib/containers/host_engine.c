@@ -106,12 +106,9 @@ static const char *check_folder(const struct ab_policy *policy, const char *path
 static void add_folder(struct ab_host_engine *e, const char *path, char *real,
 		       const struct stat *st)
 {
-	size_t n = e->nmounts++;
-
-	e->mounts = ab_realloc(e->mounts, e->nmounts * sizeof(e->mounts[0]));
-	e->identities = ab_realloc(e->identities, e->nmounts * sizeof(e->identities[0]));
-	e->mounts[n] = (struct ab_mount_source){ .path = ab_strdup(path), .real = real };
-	e->identities[n] = (struct ab_mount_identity){ st->st_dev, st->st_ino };
+	*ab_append(e->mounts, e->nmounts) = (struct ab_mount_source){
+		.path = ab_strdup(path), .real = real, .dev = st->st_dev, .ino = st->st_ino
+	};
 }
 
 /* The box must not rename it, nor a folder above it. */
@@ -193,8 +190,6 @@ static void drop_folder(struct ab_host_engine *e, size_t i)
 	ab_free_all((char *)(uintptr_t)e->mounts[i].path, (char *)(uintptr_t)e->mounts[i].real);
 	e->nmounts--;
 	memmove(&e->mounts[i], &e->mounts[i + 1], (e->nmounts - i) * sizeof(e->mounts[0]));
-	memmove(&e->identities[i], &e->identities[i + 1],
-		(e->nmounts - i) * sizeof(e->identities[0]));
 }
 
 void ab_host_engine_check(struct ab_host_engine *e, const struct ab_plan *plan,
@@ -227,8 +222,8 @@ const char *ab_host_engine_moved(const struct ab_host_engine *e)
 		ab_autoclose int fd = open_folder(e->mounts[i].real);
 		struct stat st;
 
-		if (fd < 0 || fstat(fd, &st) < 0 || st.st_dev != e->identities[i].dev ||
-		    st.st_ino != e->identities[i].ino)
+		if (fd < 0 || fstat(fd, &st) < 0 || st.st_dev != e->mounts[i].dev ||
+		    st.st_ino != e->mounts[i].ino)
 			return e->mounts[i].path;
 	}
 	return NULL;
@@ -254,6 +249,6 @@ void ab_host_engine_fini(struct ab_host_engine *e)
 {
 	while (e->nmounts)
 		drop_folder(e, e->nmounts - 1);
-	ab_free_all(e->mounts, e->identities, e->socket);
+	ab_free_all(e->mounts, e->socket);
 	*e = (struct ab_host_engine){ 0 };
 }

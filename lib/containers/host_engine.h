@@ -16,10 +16,6 @@ struct ab_policy;
 struct ab_host_engine {
 	char *socket;			/* real; NULL: there is no filter in this run */
 	struct ab_mount_source *mounts; /* strings are its own */
-	struct ab_mount_identity {
-		dev_t dev;
-		ino_t ino;
-	} * identities; /* of the mounts */
 	size_t nmounts;
 	char user[32]; /* struct ab_create_terms */
 };

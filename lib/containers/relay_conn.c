@@ -2,6 +2,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+#include "base/data/list.h"
 #include "containers/engine_client.h"
 #include "containers/engine_relay.h"
 #include "containers/exchange.h"
@@ -14,7 +15,7 @@ enum {
 
 struct ab_relay_conn {
 	struct ab_engine_relay *relay;
-	struct ab_relay_conn *next, **at;
+	struct ab_relay_conn *next, **link;
 	struct ab_source client, engine;
 	struct ab_timer patience; /* until the request is there */
 	struct ab_timer retry;	  /* to connect to the engine */
@@ -24,11 +25,6 @@ struct ab_relay_conn {
 	bool shut; /* the engine was told that nothing more comes */
 	uint64_t begun;
 };
-
-struct ab_relay_conn *ab_relay_conn_next(const struct ab_relay_conn *c)
-{
-	return c->next;
-}
 
 static void free_relay_conn(struct ab_later *later)
 {
@@ -42,13 +38,10 @@ void ab_relay_conn_end(struct ab_relay_conn *c)
 {
 	struct ab_engine_relay *r = c->relay;
 
-	if (!c->at)
+	if (!c->link)
 		return;
 	ab_engine_exchange_abandon(&c->x, "the run ended before the engine answered");
-	*c->at = c->next;
-	if (c->next)
-		c->next->at = c->at;
-	c->at = NULL;
+	ab_list_remove(c);
 	ab_loop_timer_stop(&r->loop, &c->patience);
 	ab_loop_timer_stop(&r->loop, &c->retry);
 	if (c->client.fd >= 0)
@@ -64,10 +57,15 @@ void ab_relay_conn_end(struct ab_relay_conn *c)
 		ab_loop_set(&r->loop, &r->listener, EPOLLIN);
 }
 
-void ab_relay_conn_hurry(struct ab_relay_conn *c)
+void ab_relay_conns_hurry(struct ab_engine_relay *r)
 {
-	if (!ab_engine_exchange_matters(&c->x))
-		ab_relay_conn_end(c);
+	struct ab_relay_conn *next;
+
+	for (struct ab_relay_conn *c = r->open; c; c = next) {
+		next = c->next;
+		if (!ab_engine_exchange_matters(&c->x))
+			ab_relay_conn_end(c);
+	}
 }
 
 static int take_note(void *arg, struct ab_engine_note *note)
@@ -116,18 +114,11 @@ static bool write_some(struct ab_source *to, struct ab_buf *from)
 	return true;
 }
 
-static void set_events(struct ab_relay_conn *c, const struct ab_engine_wishes *w)
+static void set_events(struct ab_relay_conn *c, struct ab_source *side, bool reads, size_t unsent)
 {
-	struct ab_loop *loop = &c->relay->loop;
-
-	if (c->client.fd >= 0)
-		ab_loop_set(loop, &c->client,
-			    (w->read_client ? (uint32_t)EPOLLIN : 0) |
-				    (c->x.to_client.len ? (uint32_t)EPOLLOUT : 0));
-	if (c->engine.fd >= 0)
-		ab_loop_set(loop, &c->engine,
-			    (w->read_engine ? (uint32_t)EPOLLIN : 0) |
-				    (c->x.to_engine.len ? (uint32_t)EPOLLOUT : 0));
+	if (side->fd >= 0)
+		ab_loop_set(&c->relay->loop, side,
+			    (reads ? (uint32_t)EPOLLIN : 0) | (unsent ? (uint32_t)EPOLLOUT : 0));
 }
 
 /* Do what the exchange wants, and wait for more. */
@@ -148,25 +139,33 @@ static void serve(struct ab_relay_conn *c)
 		c->shut = shutdown(c->engine.fd, SHUT_WR) == 0;
 	if (w.drop_engine && c->engine.fd >= 0)
 		ab_source_close(&c->engine);
-	if (w.over)
+	if (w.over) {
 		ab_relay_conn_end(c);
-	else
-		set_events(c, &w);
+		return;
+	}
+	set_events(c, &c->client, w.read_client, c->x.to_client.len);
+	set_events(c, &c->engine, w.read_engine, c->x.to_engine.len);
+}
+
+/* >0: bytes; 0: it sends no more; -1: nothing yet. */
+static ssize_t receive(struct ab_source *from, uint32_t events, void *room, size_t size)
+{
+	ssize_t n = events & (EPOLLIN | EPOLLHUP | EPOLLERR) ? recv(from->fd, room, size, 0)
+							     : ab_errno(EAGAIN);
+
+	return n < 0 && errno != EAGAIN && errno != EINTR ? 0 : n;
 }
 
 static void client_side_ready(struct ab_source *source, uint32_t events)
 {
 	struct ab_relay_conn *c = source->owner;
 	char room[16384];
-	ssize_t n = 1;
+	ssize_t n = c->x.client_ended ? -1 : receive(source, events, room, sizeof(room));
 
-	if (events & (EPOLLIN | EPOLLHUP | EPOLLERR) && !c->x.client_ended) {
-		n = recv(source->fd, room, sizeof(room), 0);
-		if (n > 0)
-			ab_engine_exchange_client_data(&c->x, room, (size_t)n);
-		else if (n == 0 || (errno != EAGAIN && errno != EINTR))
-			ab_engine_exchange_client_ended(&c->x);
-	}
+	if (n > 0)
+		ab_engine_exchange_client_data(&c->x, room, (size_t)n);
+	else if (n == 0)
+		ab_engine_exchange_client_ended(&c->x);
 	/* It does not read either. */
 	if (events & (EPOLLHUP | EPOLLERR) && c->x.client_ended) {
 		ab_source_close(source);
@@ -179,15 +178,12 @@ static void engine_side_ready(struct ab_source *source, uint32_t events)
 {
 	struct ab_relay_conn *c = source->owner;
 	char room[16384];
-	ssize_t n;
+	ssize_t n = c->x.engine_ended ? -1 : receive(source, events, room, sizeof(room));
 
-	if (events & (EPOLLIN | EPOLLHUP | EPOLLERR) && !c->x.engine_ended) {
-		n = recv(source->fd, room, sizeof(room), 0);
-		if (n > 0)
-			ab_engine_exchange_engine_data(&c->x, room, (size_t)n);
-		else if (n == 0 || (errno != EAGAIN && errno != EINTR))
-			ab_engine_exchange_engine_ended(&c->x);
-	}
+	if (n > 0)
+		ab_engine_exchange_engine_data(&c->x, room, (size_t)n);
+	else if (n == 0)
+		ab_engine_exchange_engine_ended(&c->x);
 	serve(c);
 }
 
@@ -216,11 +212,7 @@ void ab_relay_conn_start(struct ab_engine_relay *r, int fd)
 	c->retry = (struct ab_timer){ .fire = retry_connect, .owner = c };
 	c->begun = r->loop.now;
 	ab_engine_exchange_init(&c->x, &r->judge, take_note, c);
-	c->next = r->open;
-	c->at = &r->open;
-	if (c->next)
-		c->next->at = &c->next;
-	r->open = c;
+	ab_list_push(&r->open, c);
 	r->nopen++;
 	if (ab_loop_add(&r->loop, &c->client, EPOLLIN, &err) < 0) {
 		ab_relay_conn_end(c);

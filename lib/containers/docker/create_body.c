@@ -246,38 +246,36 @@ static void limit_field(json_t *host, const char *name, uint64_t most)
 		json_object_set_new(host, name, json_integer((json_int_t)most));
 }
 
+/* Add the members that are not there yet. Takes over `members`. */
+static void add_missing(json_t *object, json_t *members)
+{
+	json_object_update_missing(object, members);
+	json_decref(members);
+}
+
 /* What every container has, whatever was asked for. */
 static int add_walls(struct ab_body *body, json_t *config)
 {
 	const struct ab_create_terms *terms = body->terms;
 	bool mounts = body->facts->mounts;
-	json_t *host = json_object_get(config, "HostConfig"),
-	       *labels = json_object_get(config, "Labels");
 	const char *user = json_string_value(json_object_get(config, "User"));
+	json_t *host;
 
 	if (!body->facts->image[0])
 		return ab_refuse(body->why, 400, "docker.images",
 				 "the name of the image is missing");
-	if (!host) {
-		host = json_object();
-		json_object_set_new(config, "HostConfig", host);
-	}
-	if (!labels) {
-		labels = json_object();
-		json_object_set_new(config, "Labels", labels);
-	}
+	add_missing(config, json_pack("{s:{}, s:{}}", "HostConfig", "Labels"));
+	host = json_object_get(config, "HostConfig");
 	if (mounts && user && strcmp(user, terms->user) != 0)
 		return ab_refuse(body->why, 403, "docker.mounts",
 				 "the field User: a container with a mount runs as %s",
 				 terms->user);
 	if (mounts)
 		json_object_set_new(config, "User", json_string(terms->user));
-	json_object_set_new(labels, AB_CONTAINER_LABEL, json_string(terms->run));
-	if (!json_object_get(host, "NetworkMode"))
-		json_object_set_new(host, "NetworkMode",
-				    json_string(terms->bridge ? "bridge" : "none"));
-	if (!json_object_get(host, "IpcMode"))
-		json_object_set_new(host, "IpcMode", json_string("private"));
+	json_object_set_new(json_object_get(config, "Labels"), AB_CONTAINER_LABEL,
+			    json_string(terms->run));
+	add_missing(host, json_pack("{s:s, s:s}", "NetworkMode", terms->bridge ? "bridge" : "none",
+				    "IpcMode", "private"));
 	json_object_set_new(host, "CgroupnsMode", json_string("private"));
 	json_object_set_new(host, "Privileged", json_false());
 	json_object_set_new(host, "CapDrop", json_pack("[s]", "ALL"));

@@ -17,6 +17,8 @@ enum { AB_ENGINE_BODY_MAX = 1 << 20 };
 struct ab_mount_source {  /* a folder that a container may have */
 	const char *path; /* as the box names it */
 	const char *real; /* as the host does */
+	dev_t dev;
+	ino_t ino;
 };
 
 struct ab_create_terms {

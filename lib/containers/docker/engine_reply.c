@@ -13,19 +13,11 @@ static const char info_fields[] =
 	"MemTotal NCPU OSType OperatingSystem OSVersion SecurityOptions ServerVersion "
 	"Swarm";
 
-static int dump_json(json_t *value, struct ab_buf *ret)
-{
-	int r = ab_body_write(value, ret);
-
-	json_decref(value);
-	return r;
-}
-
 int ab_reply_info(const char *text, size_t len, struct ab_buf *ret)
 {
-	json_t *info = json_loadb(text, len, 0, NULL), *reduced = json_object(), *value;
+	json_auto_t *info = json_loadb(text, len, 0, NULL), *reduced = json_object();
 	const char *name;
-	bool whole = json_is_object(info);
+	json_t *value;
 
 	json_object_foreach(info, name, value)
 	{
@@ -34,11 +26,7 @@ int ab_reply_info(const char *text, size_t len, struct ab_buf *ret)
 	}
 	/* Who is in the swarm is none of the box's business. */
 	json_object_set_new(reduced, "Swarm", json_pack("{s:s}", "LocalNodeState", "inactive"));
-	json_decref(info);
-	if (whole)
-		return dump_json(reduced, ret);
-	json_decref(reduced);
-	return -1;
+	return json_is_object(info) ? ab_body_write(reduced, ret) : -1;
 }
 
 static bool has_label(const json_t *container, const char *run)
@@ -53,17 +41,12 @@ static bool has_label(const json_t *container, const char *run)
 static int keep_some(const char *text, size_t len, bool (*keep)(const json_t *, const void *),
 		     const void *arg, struct ab_buf *ret)
 {
-	json_t *list = json_loadb(text, len, 0, NULL), *kept, *one;
+	json_auto_t *list = json_loadb(text, len, 0, NULL), *kept = json_array();
+	json_t *one;
 	size_t i;
 
-	if (!json_is_array(list)) {
-		json_decref(list);
-		return -1;
-	}
-	kept = json_array();
 	json_array_foreach(list, i, one) if (keep(one, arg)) json_array_append(kept, one);
-	json_decref(list);
-	return dump_json(kept, ret);
+	return json_is_array(list) ? ab_body_write(kept, ret) : -1;
 }
 
 static bool keep_container(const json_t *container, const void *run)
@@ -166,9 +149,10 @@ int ab_reply_filters(const char *filters, const char *run, struct ab_buf *ret,
 {
 	/* Others could tell something about other containers. */
 	static const char known[] = "ancestor exited health id label name status";
-	json_t *asked =
+	json_auto_t *asked =
 		filters && *filters ? ab_body_read(filters, strlen(filters), why) : json_object();
-	json_t *made = json_object(), *labels, *value;
+	json_auto_t *made = json_object();
+	json_t *value;
 	ab_autofree char *own = ab_printf(AB_CONTAINER_LABEL "=%s", run);
 	const char *name;
 	int r = asked ? 0 : -1;
@@ -184,17 +168,8 @@ int ab_reply_filters(const char *filters, const char *run, struct ab_buf *ret,
 				      "the filter does not allow the filter %.60s", name);
 		json_decref(list);
 	}
-	labels = json_object_get(made, "label");
-	if (!labels) {
-		labels = json_array();
-		json_object_set_new(made, "label", labels);
-	}
-	json_array_append_new(labels, json_string(own));
-	json_decref(asked);
-	if (r == 0)
-		return dump_json(made, ret);
-	json_decref(made);
-	return r;
+	ab_body_append(made, "label", json_string(own));
+	return r == 0 ? ab_body_write(made, ret) : r;
 }
 
 void ab_reply_message(struct ab_buf *ret, const char *message)
