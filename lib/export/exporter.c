@@ -81,7 +81,7 @@ struct process {
 };
 
 static void start_attempt(struct process *p);
-static void consider_batch(struct process *p);
+static void consider_batch(struct process *p, bool due);
 
 /* The first reason is the one to tell: later ones are its consequences. */
 static void note_failure(struct process *p, const char *why)
@@ -164,7 +164,7 @@ static void read_input(struct ab_source *source, uint32_t events)
 		take_lines(p, data, (size_t)n);
 	else if (n == 0 || (errno != EAGAIN && errno != EINTR))
 		end_input(p);
-	consider_batch(p);
+	consider_batch(p, false);
 }
 
 static uint64_t now_ns(void)
@@ -207,7 +207,8 @@ static void take_batch(struct process *p)
 	ab_buf_add(&p->request, body.data, body.len);
 }
 
-static void consider_batch(struct process *p)
+/* `due`: the first record has waited long enough. */
+static void consider_batch(struct process *p, bool due)
 {
 	if (p->batch)
 		return;
@@ -216,7 +217,7 @@ static void consider_batch(struct process *p)
 			leave(p);
 		return;
 	}
-	if (p->ended || p->records >= AB_EXPORT_BATCH || p->bytes >= AB_EXPORT_BATCH_BYTES) {
+	if (due || p->ended || p->records >= AB_EXPORT_BATCH || p->bytes >= AB_EXPORT_BATCH_BYTES) {
 		ab_loop_timer_stop(&p->loop, &p->batch_timer);
 		take_batch(p);
 		p->tries = 0;
@@ -228,13 +229,7 @@ static void consider_batch(struct process *p)
 
 static void send_waiting(struct ab_timer *timer)
 {
-	struct process *p = timer->owner;
-
-	if (p->batch || !p->records)
-		return;
-	take_batch(p);
-	p->tries = 0;
-	start_attempt(p);
+	consider_batch(timer->owner, true);
 }
 
 /* Between half and all of 0.5 s, 1 s, 2 s ... 30 s, so that many runs do not come back at once. */
@@ -271,7 +266,7 @@ static void finish_batch(struct process *p, uint64_t refused, const char *why)
 	atomic_fetch_add(&p->shared->refused, refused);
 	p->batch = 0;
 	ab_buf_fini(&p->request);
-	consider_batch(p);
+	consider_batch(p, false);
 }
 
 static void collector_answered(void *arg, const struct ab_http_reply *http, const char *failed)
