@@ -339,6 +339,7 @@ static inline void world_init(void)
 	if (ab_loop_init(&engine.loop, &err) < 0)
 		abort();
 	engine.setup = &engine_setup;
+	TAILQ_INIT(&engine.half_open);
 	engine.pipes = ab_pipes_new();
 	engine.freed = conn_freed;
 	engine.unrecorded = conn_unrecorded;

@@ -245,8 +245,7 @@ static void scrub_decoded(struct ab_body_filter *s, bool end, struct ab_flow *fl
 		return;
 	n = ab_scrub_take(s->setup.scrub, (uint8_t *)s->plain.data, s->plain.len, end);
 	emit_framed(s, ab_buf_bytes(&s->plain), n, flow, out);
-	if (n)
-		ab_buf_skip(&s->plain, n);
+	ab_buf_skip(&s->plain, n);
 }
 
 /* A frame with these bytes of a message. */
@@ -260,8 +259,7 @@ static void emit_frame(struct ab_body_filter *s, const void *data, size_t len, b
 	for (size_t i = more; i-- > 0;)
 		head[n++] = (uint8_t)((uint64_t)len >> 8 * i);
 	ab_buf_add(out, head, n);
-	if (len)
-		ab_buf_add(out, data, len);
+	ab_buf_add(out, data, len);
 	flow->moved += n + len;
 	s->first = 0;
 }
@@ -286,8 +284,7 @@ static void scrub_fragment(struct ab_body_filter *s, struct ab_flow *flow, struc
 		    : 0;
 	if (n || last)
 		emit_frame(s, ab_buf_bytes(&s->plain), n, last, flow, out);
-	if (n)
-		ab_buf_skip(&s->plain, n);
+	ab_buf_skip(&s->plain, n);
 }
 
 /* Verify and sign the chunks; they may be refused. */
@@ -437,8 +434,7 @@ void ab_body_filter_gather(struct ab_body_filter *s, struct ab_flow *flow, struc
 	}
 	scrub_in_place(s, &from->in);
 	emit_framed(s, ab_buf_bytes(&from->in), s->clean, flow, &to->out);
-	if (s->clean)
-		ab_buf_skip(&from->in, s->clean);
+	ab_buf_skip(&from->in, s->clean);
 	s->clean = 0;
 }
 

@@ -10,16 +10,6 @@
 
 enum { EDGES = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET };
 
-static void note_readiness(struct ab_side *side, uint32_t events)
-{
-	if (events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR))
-		side->readable = true;
-	if (events & (EPOLLOUT | EPOLLHUP | EPOLLERR))
-		side->writable = true;
-	if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
-		side->hung = true;
-}
-
 static void count_buffered(struct ab_conn *conn, size_t now)
 {
 	conn->engine->buffered += now - conn->buffered;
@@ -29,11 +19,12 @@ static void count_buffered(struct ab_conn *conn, size_t now)
 /* The oldest half-open connection that has sent something; NULL: none. */
 static struct ab_conn *find_oldest_buffered(const struct ab_engine *engine)
 {
-	struct ab_conn *conn = engine->half_open;
+	struct ab_conn *conn;
 
-	while (conn && !conn->buffered)
-		conn = conn->half_next;
-	return conn;
+	TAILQ_FOREACH(conn, &engine->half_open, half_link)
+	if (conn->buffered)
+		return conn;
+	return NULL;
 }
 
 /* The client's bytes are buffered while its request is incomplete, waits for an
@@ -41,7 +32,7 @@ static struct ab_conn *find_oldest_buffered(const struct ab_engine *engine)
 static void limit_buffered(struct ab_conn *conn)
 {
 	struct ab_engine *engine = conn->engine;
-	bool unsent = conn->half_link || conn->waiter || conn->dial;
+	bool unsent = conn->half_open || conn->waiter || conn->dial;
 
 	count_buffered(conn, unsent ? conn->client.in.len : 0);
 	while (engine->buffered > AB_BUFFERED_MAX) {
@@ -62,20 +53,17 @@ static void take_step(struct ab_conn *conn)
 		limit_buffered(conn);
 }
 
-static void client_ready(struct ab_source *source, uint32_t events)
+static void side_ready(struct ab_source *source, uint32_t events)
 {
-	struct ab_conn *conn = source->owner;
+	struct ab_side *side = (struct ab_side *)source;
 
-	note_readiness(&conn->client, events);
-	take_step(conn);
-}
-
-static void server_ready(struct ab_source *source, uint32_t events)
-{
-	struct ab_conn *conn = source->owner;
-
-	note_readiness(&conn->server, events);
-	take_step(conn);
+	if (events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR))
+		side->readable = true;
+	if (events & (EPOLLOUT | EPOLLHUP | EPOLLERR))
+		side->writable = true;
+	if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
+		side->hung = true;
+	take_step(source->owner);
 }
 
 static void deadline_passed(struct ab_timer *timer)
@@ -115,12 +103,11 @@ static void run_later(struct ab_later *later)
 		take_step(conn);
 }
 
-static int watch_side(struct ab_conn *conn, struct ab_side *side, int fd,
-		      void (*ready)(struct ab_source *, uint32_t))
+static int watch_side(struct ab_conn *conn, struct ab_side *side, int fd)
 {
 	struct ab_error err;
 
-	side->source = (struct ab_source){ .fd = fd, .ready = ready, .owner = conn };
+	side->source = (struct ab_source){ .fd = fd, .ready = side_ready, .owner = conn };
 	return ab_loop_add(&conn->engine->loop, &side->source, EDGES, &err);
 }
 
@@ -151,7 +138,7 @@ struct ab_conn *ab_conn_new(struct ab_engine *engine, enum ab_door door, int fd,
 {
 	struct ab_conn *conn = new_conn(engine, door, step);
 
-	if (watch_side(conn, &conn->client, fd, client_ready) < 0) {
+	if (watch_side(conn, &conn->client, fd) < 0) {
 		ab_conn_close(conn, true);
 		return NULL;
 	}
@@ -261,28 +248,20 @@ void ab_conn_half_open(struct ab_conn *conn)
 {
 	struct ab_engine *engine = conn->engine;
 
-	if (conn->half_link)
+	if (conn->half_open)
 		return;
-	if (!engine->half_open)
-		engine->half_open_end = &engine->half_open;
-	conn->half_next = NULL;
-	conn->half_link = engine->half_open_end;
-	*conn->half_link = conn;
-	engine->half_open_end = &conn->half_next;
+	conn->half_open = true;
+	TAILQ_INSERT_TAIL(&engine->half_open, conn, half_link);
 	if (++engine->nhalf_open > AB_HALF_OPEN_MAX)
-		ab_conn_close(engine->half_open, true);
+		ab_conn_close(TAILQ_FIRST(&engine->half_open), true);
 }
 
 void ab_conn_whole(struct ab_conn *conn)
 {
-	if (!conn->half_link)
+	if (!conn->half_open)
 		return;
-	*conn->half_link = conn->half_next;
-	if (conn->half_next)
-		conn->half_next->half_link = conn->half_link;
-	else
-		conn->engine->half_open_end = conn->half_link;
-	conn->half_link = NULL;
+	conn->half_open = false;
+	TAILQ_REMOVE(&conn->engine->half_open, conn, half_link);
 	conn->engine->nhalf_open--;
 }
 
@@ -304,7 +283,7 @@ void ab_conn_deadline_then(struct ab_conn *conn, uint64_t ms, void (*late)(struc
 int ab_conn_attach(struct ab_conn *conn, int fd)
 {
 	conn->server.writable = true; /* epoll would report it a batch later */
-	return watch_side(conn, &conn->server, fd, server_ready);
+	return watch_side(conn, &conn->server, fd);
 }
 
 /* A program asks for updates when it starts. A host of a group is needed for other things later. */
@@ -382,6 +361,8 @@ static void dial_ended(void *arg, struct ab_dialled *result)
 
 	conn->dial = NULL;
 	conn->upstream = result->upstream;
+	if (result->address.text[0])
+		conn->address = ab_strdup(result->address.text);
 	if (result->result == AB_DIAL_OK && ab_conn_attach(conn, result->fd) < 0) {
 		ab_conn_close(conn, true);
 		return;

@@ -8,6 +8,8 @@
  * ab_conn_close may be called anywhere; it stops all steps, and the object is
  * freed after the batch.
  */
+#include <sys/queue.h>
+
 #include "base/system/loop.h"
 #include "policy/values/host.h"
 #include "proxy/conn/inspected.h"
@@ -63,8 +65,8 @@ struct ab_engine { /* shared by all connections */
 	struct ab_agent_terms *agent; /* or NULL: no keys of an ssh agent */
 	struct ab_conn *conns;
 	size_t nconns, max_conns;
-	size_t nmultiplex;			    /* that speak HTTP/2 */
-	struct ab_conn *half_open, **half_open_end; /* the oldest first */
+	size_t nmultiplex;		 /* that speak HTTP/2 */
+	TAILQ_HEAD(, ab_conn) half_open; /* the oldest first */
 	size_t nhalf_open;
 	size_t buffered; /* bytes of unsent requests */
 	bool ending;	 /* the box has ended: only deliver what it sent */
@@ -93,9 +95,10 @@ typedef void (*ab_conn_dialled_fn)(struct ab_conn *conn, const struct ab_dialled
 struct ab_conn {
 	struct ab_engine *engine;
 	struct ab_conn *next, **link;
-	struct ab_conn *half_next, **half_link; /* link NULL: it is not half-open */
-	size_t buffered;			/* its part of engine->buffered */
-	size_t discarded;			/* bytes of a client that lingers */
+	TAILQ_ENTRY(ab_conn) half_link;
+	bool half_open;
+	size_t buffered;  /* its part of engine->buffered */
+	size_t discarded; /* bytes of a client that lingers */
 	void (*step)(struct ab_conn *conn);
 	const struct ab_conn_kind *kind;
 	struct ab_side client, server;

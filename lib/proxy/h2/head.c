@@ -34,16 +34,14 @@ static void add_line(struct ab_buf *out, struct ab_http_text name, struct ab_htt
 {
 	ab_buf_add(out, name.s, name.len);
 	ab_buf_add(out, ": ", 2);
-	if (value.len)
-		ab_buf_add(out, value.s, value.len);
+	ab_buf_add(out, value.s, value.len);
 	ab_buf_add(out, "\r\n", 2);
 }
 
 static void set_once(struct ab_h2_head *h, struct ab_buf *to, struct ab_http_text value)
 {
 	h->malformed |= to->len > 0;
-	if (value.len)
-		ab_buf_add(to, value.s, value.len);
+	ab_buf_add(to, value.s, value.len);
 }
 
 static void add_pseudo(struct ab_h2_head *h, struct ab_http_text name, struct ab_http_text value)
@@ -128,15 +126,9 @@ static struct ab_http_text text_of(const struct ab_buf *b)
 	return (struct ab_http_text){ b->data, b->len };
 }
 
-static void put_buf(struct ab_buf *out, const struct ab_buf *b)
-{
-	if (b->len)
-		ab_buf_add(out, b->data, b->len);
-}
-
 static void put_fields(const struct ab_h2_head *h, struct ab_buf *out)
 {
-	put_buf(out, &h->fields);
+	ab_buf_add(out, h->fields.data, h->fields.len);
 	if (h->cookie.len)
 		add_line(out, ab_http_text("cookie"), text_of(&h->cookie));
 }
@@ -157,12 +149,14 @@ static bool has_target(const struct ab_h2_head *h)
 bool ab_h2_head_request(const struct ab_h2_head *h, bool ended, struct ab_buf *out,
 			enum ab_http_body *ret_body)
 {
+	const struct ab_buf *target = is_method(h, "CONNECT") ? &h->authority : &h->path;
+
 	if (h->malformed || h->status || !is_word(&h->method) || !has_target(h) ||
 	    (h->authority.len && !is_word(&h->authority)))
 		return false;
-	put_buf(out, &h->method);
+	ab_buf_add(out, h->method.data, h->method.len);
 	ab_buf_puts(out, " ");
-	put_buf(out, is_method(h, "CONNECT") ? &h->authority : &h->path);
+	ab_buf_add(out, target->data, target->len);
 	ab_buf_puts(out, " HTTP/1.1\r\n");
 	if (h->authority.len)
 		add_line(out, ab_http_text("host"), text_of(&h->authority));

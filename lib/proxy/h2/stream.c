@@ -92,12 +92,9 @@ void ab_h2_stream_sent(struct ab_h2_stream *s)
 		stop_request(s);
 }
 
-static void consume_data(struct ab_h2_stream *s, size_t n)
+static void count_consumed(struct ab_h2_stream *s, size_t n)
 {
-	if (!n)
-		return;
-	ab_buf_skip(&s->data, n);
-	if (s->session->lost)
+	if (!n || s->session->lost)
 		return;
 	nghttp2_session_consume(s->session->ng, s->id, n);
 	s->session->setup.wake(s->session->setup.arg);
@@ -111,7 +108,8 @@ static void frame_chunk(struct ab_h2_stream *s)
 	ab_buf_printf(&s->text, "%zx\r\n", n);
 	ab_buf_add(&s->text, s->data.data, n);
 	ab_buf_add(&s->text, "\r\n", 2);
-	consume_data(s, n);
+	ab_buf_skip(&s->data, n);
+	count_consumed(s, n);
 }
 
 static void frame_end(struct ab_h2_stream *s)
@@ -121,8 +119,7 @@ static void frame_end(struct ab_h2_stream *s)
 		return;
 	s->text.wipe = s->data.wipe;
 	ab_buf_puts(&s->text, "0\r\n");
-	if (s->trailers.len)
-		ab_buf_add(&s->text, s->trailers.data, s->trailers.len);
+	ab_buf_add(&s->text, s->trailers.data, s->trailers.len);
 	ab_buf_puts(&s->text, "\r\n");
 	ab_buf_fini(&s->trailers);
 }
@@ -133,6 +130,7 @@ static ssize_t take_out(struct ab_buf *from, void *data, size_t len)
 
 	if (n)
 		memcpy(data, from->data, n);
+	ab_buf_skip(from, n);
 	return (ssize_t)n;
 }
 
@@ -145,16 +143,13 @@ static ssize_t read_stream(void *stream, void *data, size_t len)
 		frame_chunk(s);
 	if (!s->text.len && s->data.len) {
 		n = take_out(&s->data, data, len);
-		consume_data(s, (size_t)n);
+		count_consumed(s, (size_t)n);
 		return n;
 	}
 	if (!s->text.len && s->ended && !s->last)
 		frame_end(s);
-	if (s->text.len) {
-		n = take_out(&s->text, data, len);
-		ab_buf_skip(&s->text, (size_t)n);
-		return n;
-	}
+	if (s->text.len)
+		return take_out(&s->text, data, len);
 	/* After the response nobody reads the rest of a request. */
 	if (s->last || (s->shut && s->session->setup.server))
 		return 0;
@@ -254,8 +249,6 @@ static ssize_t give_body(nghttp2_session *ng, int32_t id, uint8_t *data, size_t 
 	(void)id;
 	(void)arg;
 	n = take_out(&s->out, data, len);
-	if (n)
-		ab_buf_skip(&s->out, (size_t)n);
 	if (s->out.len < OUT_ROOM / 2)
 		ab_h2_stream_wake(s, false, true);
 	if (s->out.len || s->state != AB_H2_OUT_OVER) {
@@ -376,8 +369,7 @@ static bool take_body(struct ab_h2_stream *s, const uint8_t *data, size_t len)
 	case AB_HTTP_NONE:
 		return !len;
 	}
-	if (len)
-		ab_buf_add(&s->out, data, len);
+	ab_buf_add(&s->out, data, len);
 	return true;
 }
 
@@ -475,7 +467,8 @@ static void close_stream(void *stream, bool reset)
 		s->unread += s->data.len;
 		stop_request(s);
 	}
-	consume_data(s, s->data.len);
+	count_consumed(s, s->data.len);
+	ab_buf_fini(&s->data);
 	ab_h2_stream_release(s);
 }
 

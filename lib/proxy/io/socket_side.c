@@ -74,12 +74,15 @@ static ssize_t transmit_bytes(struct ab_side *side, const void *data, size_t len
 	return n;
 }
 
-/* How many bytes may be read; 0: none can be. */
-static size_t measure_read(const struct ab_side *side, size_t max)
+/* DONE: *ret_want bytes may be read. */
+static enum ab_io measure_read(const struct ab_side *side, size_t max, size_t *ret_want)
 {
 	bool ready = side->readable || (side->tls && ab_tls_pending(side->tls));
 
-	return ready && max > side->in.len ? max - side->in.len : 0;
+	if (side->eof)
+		return AB_IO_EOF;
+	*ret_want = ready && max > side->in.len ? max - side->in.len : 0;
+	return *ret_want ? AB_IO_DONE : AB_IO_WAIT;
 }
 
 /* What a read returned, with errno. */
@@ -98,13 +101,12 @@ static enum ab_io judge_read(struct ab_side *side, ssize_t n)
 enum ab_io ab_side_read(struct ab_side *side, size_t max)
 {
 	uint8_t chunk[READ_ROOM];
-	size_t want = measure_read(side, max);
+	size_t want;
+	enum ab_io io = measure_read(side, max, &want);
 	ssize_t n;
 
-	if (side->eof)
-		return AB_IO_EOF;
-	if (!want)
-		return AB_IO_WAIT;
+	if (io != AB_IO_DONE)
+		return io;
 	n = receive_bytes(side, chunk, want < sizeof(chunk) ? want : sizeof(chunk));
 	if (n > 0)
 		ab_buf_add(&side->in, chunk, (size_t)n);
@@ -113,14 +115,12 @@ enum ab_io ab_side_read(struct ab_side *side, size_t max)
 
 enum ab_io ab_side_read_body(struct ab_side *side, size_t max)
 {
-	size_t want = measure_read(side, max);
-	enum ab_io io;
+	size_t want;
+	enum ab_io io = measure_read(side, max, &want);
 	ssize_t n;
 
-	if (side->eof)
-		return AB_IO_EOF;
-	if (!want)
-		return AB_IO_WAIT;
+	if (io != AB_IO_DONE)
+		return io;
 	n = receive_bytes(side, ab_buf_room(&side->in, want), want);
 	io = judge_read(side, n);
 	ab_buf_add_used(&side->in, n > 0 ? (size_t)n : 0);

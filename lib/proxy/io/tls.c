@@ -308,6 +308,25 @@ static int take_raw(struct ab_buf *raw, char *data, size_t len)
 	return (int)len;
 }
 
+/* What a call of the socket returned, with errno. */
+static int finish_call(BIO *bio, ssize_t n, bool *ready, int flag)
+{
+	struct ab_tls *tls = BIO_get_data(bio);
+
+	if (n > 0)
+		tls->dry = false;
+	if (n >= 0)
+		return (int)n;
+	if (errno != EAGAIN) {
+		tls->errnum = errno;
+		return -1;
+	}
+	*ready = false;
+	tls->blocked = true;
+	BIO_set_flags(bio, flag | BIO_FLAGS_SHOULD_RETRY);
+	return -1;
+}
+
 static int read_socket(BIO *bio, char *data, int len)
 {
 	struct ab_tls *tls = BIO_get_data(bio);
@@ -315,56 +334,26 @@ static int read_socket(BIO *bio, char *data, int len)
 	ssize_t n;
 
 	BIO_clear_retry_flags(bio);
-	if (len <= 0)
+	if (len <= 0 || (tls->eof && !tls->raw.len))
 		return 0;
 	if (tls->raw.len)
 		return take_raw(&tls->raw, data, (size_t)len);
-	if (tls->eof)
-		return 0;
-	if (side->readable) {
-		n = recv(side->source.fd, data, (size_t)len, 0);
-		if (n > 0) {
-			tls->dry = false;
-			return (int)n;
-		}
-		if (n == 0) {
-			tls->eof = true;
-			return 0;
-		}
-		if (errno != EAGAIN) {
-			tls->errnum = errno;
-			return -1;
-		}
-		side->readable = false;
-	}
-	tls->blocked = true;
-	BIO_set_retry_read(bio);
-	return -1;
+	n = side->readable ? recv(side->source.fd, data, (size_t)len, 0) : ab_errno(EAGAIN);
+	tls->eof = n == 0;
+	return finish_call(bio, n, &side->readable, BIO_FLAGS_READ);
 }
 
 static int write_socket(BIO *bio, const char *data, int len)
 {
 	struct ab_tls *tls = BIO_get_data(bio);
 	struct ab_side *side = tls->side;
-	ssize_t n;
+	int flags = MSG_NOSIGNAL | (tls->more ? MSG_MORE : 0);
 
 	BIO_clear_retry_flags(bio);
-	if (side->writable) {
-		n = send(side->source.fd, data, (size_t)len,
-			 MSG_NOSIGNAL | (tls->more ? MSG_MORE : 0));
-		if (n >= 0) {
-			tls->dry = false;
-			return (int)n;
-		}
-		if (errno != EAGAIN) {
-			tls->errnum = errno;
-			return -1;
-		}
-		side->writable = false;
-	}
-	tls->blocked = true;
-	BIO_set_retry_write(bio);
-	return -1;
+	return finish_call(bio,
+			   side->writable ? send(side->source.fd, data, (size_t)len, flags)
+					  : ab_errno(EAGAIN),
+			   &side->writable, BIO_FLAGS_WRITE);
 }
 
 static long control_bio(BIO *bio, int cmd, long num, void *ptr)

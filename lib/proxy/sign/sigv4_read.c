@@ -230,6 +230,33 @@ static const char *read_content(struct ab_http_text text, struct ab_sigv4 *ret)
 	return NULL;
 }
 
+enum { P_ALGORITHM, P_CREDENTIAL, P_DATE, P_EXPIRES, P_SIGNED, P_SIGNATURE, P_TOKEN, P_CONTENT };
+
+static const char *const parameters[] = {
+	[P_ALGORITHM] = "X-Amz-Algorithm",
+	[P_CREDENTIAL] = "X-Amz-Credential",
+	[P_DATE] = "X-Amz-Date",
+	[P_EXPIRES] = "X-Amz-Expires",
+	[P_SIGNED] = "X-Amz-SignedHeaders",
+	[P_SIGNATURE] = "X-Amz-Signature",
+	[P_TOKEN] = "X-Amz-Security-Token",
+	[P_CONTENT] = "X-Amz-Content-Sha256",
+};
+
+/* The parts that say which key has signed what; `copy`: how their texts are read. */
+static bool read_parts(const struct ab_http_text v[],
+		       bool (*copy)(struct ab_http_text s, char *ret, size_t room),
+		       struct ab_sigv4 *ret)
+{
+	char credential[AB_SIGV4_ID + 2 * AB_SIGV4_WORD + 32], signature[80];
+
+	return v[P_CREDENTIAL].s && copy(v[P_CREDENTIAL], credential, sizeof(credential)) &&
+	       read_credential(credential, ret) && v[P_SIGNED].s &&
+	       copy(v[P_SIGNED], ret->signed_names, sizeof(ret->signed_names)) &&
+	       v[P_SIGNATURE].s && copy(v[P_SIGNATURE], signature, sizeof(signature)) &&
+	       read_signature(signature, ret);
+}
+
 /* "Name=value" between commas and blanks. */
 static bool next_component(struct ab_http_text *s, struct ab_http_text *ret_name,
 			   struct ab_http_text *ret_value)
@@ -250,9 +277,7 @@ static bool next_component(struct ab_http_text *s, struct ab_http_text *ret_name
 static const char *read_login(struct ab_http_text login, struct ab_sigv4 *ret)
 {
 	static const char malformed[] = "its Authorization header is malformed";
-	struct ab_http_text name, value;
-	char credential[AB_SIGV4_ID + 2 * AB_SIGV4_WORD + 32], signature[80];
-	unsigned seen = 0;
+	struct ab_http_text v[AB_COUNT(parameters)] = { 0 }, name, value;
 
 	if (ab_http_begins(login, "aws4-ecdsa"))
 		return "it uses SigV4A (AWS4-ECDSA-P256-SHA256), which cannot be signed anew; "
@@ -263,26 +288,18 @@ static const char *read_login(struct ab_http_text login, struct ab_sigv4 *ret)
 	login.s += sizeof(ALGORITHM);
 	login.len -= sizeof(ALGORITHM);
 	while (next_component(&login, &name, &value)) {
-		unsigned bit = 0;
-		bool good = false;
+		/* Their names are those of the parameters, without the prefix. */
+		static const size_t parts[] = { P_CREDENTIAL, P_SIGNED, P_SIGNATURE };
+		size_t i = 0;
 
-		if (ab_http_is_exactly(name, "Credential")) {
-			bit = 1;
-			good = copy_text(value, credential, sizeof(credential)) &&
-			       read_credential(credential, ret);
-		} else if (ab_http_is_exactly(name, "SignedHeaders")) {
-			bit = 2;
-			good = copy_text(value, ret->signed_names, sizeof(ret->signed_names));
-		} else if (ab_http_is_exactly(name, "Signature")) {
-			bit = 4;
-			good = copy_text(value, signature, sizeof(signature)) &&
-			       read_signature(signature, ret);
-		}
-		if (!good || seen & bit)
+		while (i < AB_COUNT(parts) &&
+		       !ab_http_is_exactly(name, parameters[parts[i]] + strlen("X-Amz-")))
+			i++;
+		if (i == AB_COUNT(parts) || v[parts[i]].s)
 			return malformed;
-		seen |= bit;
+		v[parts[i]] = value;
 	}
-	return seen == 7 ? NULL : malformed;
+	return read_parts(v, copy_text, ret) ? NULL : malformed;
 }
 
 static const char *read_field(const struct ab_http_request *rq, struct ab_sigv4 *ret)
@@ -319,19 +336,6 @@ static bool read_number(const char *s, uint32_t most, uint32_t *ret)
 	return n > 0 && n <= most;
 }
 
-enum { P_ALGORITHM, P_CREDENTIAL, P_DATE, P_EXPIRES, P_SIGNED, P_SIGNATURE, P_TOKEN, P_CONTENT };
-
-static const char *const parameters[] = {
-	[P_ALGORITHM] = "X-Amz-Algorithm",
-	[P_CREDENTIAL] = "X-Amz-Credential",
-	[P_DATE] = "X-Amz-Date",
-	[P_EXPIRES] = "X-Amz-Expires",
-	[P_SIGNED] = "X-Amz-SignedHeaders",
-	[P_SIGNATURE] = "X-Amz-Signature",
-	[P_TOKEN] = "X-Amz-Security-Token",
-	[P_CONTENT] = "X-Amz-Content-Sha256",
-};
-
 /* NULL, or why. */
 static const char *gather_parameters(struct ab_http_text query,
 				     struct ab_http_text ret[AB_COUNT(parameters)])
@@ -352,8 +356,8 @@ static const char *gather_parameters(struct ab_http_text query,
 static const char *read_query(const struct ab_http_request *rq, struct ab_sigv4 *ret)
 {
 	struct ab_http_text v[AB_COUNT(parameters)] = { 0 }, content;
-	char credential[AB_SIGV4_ID + 2 * AB_SIGV4_WORD + 32], text[80];
 	const char *why = gather_parameters(query_of(rq), v);
+	char text[80];
 
 	if (why)
 		return why;
@@ -361,11 +365,7 @@ static const char *read_query(const struct ab_http_request *rq, struct ab_sigv4 
 	    !ab_sigv4_decodes_to(v[P_ALGORITHM], ALGORITHM, sizeof(ALGORITHM) - 1))
 		return "only AWS4-HMAC-SHA256 signatures can be signed anew; set the client to "
 		       "signature version 4";
-	if (!v[P_CREDENTIAL].s || !copy_decoded(v[P_CREDENTIAL], credential, sizeof(credential)) ||
-	    !read_credential(credential, ret) || !v[P_SIGNED].s ||
-	    !copy_decoded(v[P_SIGNED], ret->signed_names, sizeof(ret->signed_names)) ||
-	    !v[P_SIGNATURE].s || !copy_decoded(v[P_SIGNATURE], text, sizeof(text)) ||
-	    !read_signature(text, ret))
+	if (!read_parts(v, copy_decoded, ret))
 		return "the parameters of its signature are malformed";
 	if (!v[P_DATE].s || !copy_decoded(v[P_DATE], text, sizeof(text)) || !read_time(text, ret))
 		return "it has no X-Amz-Date of the day that its signature names";

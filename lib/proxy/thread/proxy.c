@@ -433,6 +433,7 @@ int ab_proxy_new(const struct ab_proxy_setup *setup, struct ab_proxy **ret, stru
 	p->engine.freed = conn_freed;
 	p->engine.unrecorded = handle_unrecorded;
 	p->engine.setup = &p->setup;
+	TAILQ_INIT(&p->engine.half_open);
 	p->engine.inspection = (struct ab_inspection){ .vault = setup->vault,
 						       .site = setup->site,
 						       .setup = &p->setup };

@@ -175,8 +175,6 @@ static void server_dialled(struct ab_conn *conn, const struct ab_dialled *result
 	struct ab_exchange_request *rq = x->request;
 	struct ab_dial_failure failure;
 
-	if (result->address.text[0])
-		conn->address = ab_strdup(result->address.text);
 	if (result->result == AB_DIAL_FORBIDDEN) {
 		rq->verdict = result->verdict;
 		ab_verdict_keep(&rq->verdict, &rq->entry);

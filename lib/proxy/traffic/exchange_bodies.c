@@ -81,13 +81,13 @@ static enum ab_io move_chunked(struct ab_pass *p, struct ab_flow *flow, struct a
 		n = ab_http_chunks_take(&p->chunks, ab_buf_bytes(&from->in), from->in.len,
 					&p->last);
 		if (n < 0) {
-			p->malformed = true;
+			p->fault.malformed = true;
 			return AB_IO_FAILED;
 		}
 		if (p->most)
 			count_payload(p, ab_buf_bytes(&from->in), (size_t)n);
-		p->too_long = p->most && p->payload > p->most;
-		if (p->too_long)
+		p->fault.too_long = p->most && p->payload > p->most;
+		if (p->fault.too_long)
 			return AB_IO_FAILED;
 		p->left = (uint64_t)n;
 	}
@@ -100,8 +100,7 @@ static enum ab_io move_body(struct ab_pass *p, struct ab_flow *flow, struct ab_p
 	if (p->filter) {
 		enum ab_io io = ab_body_filter_move(p->filter, flow, from, to);
 
-		p->malformed = ab_body_filter_fault(p->filter)->malformed;
-		p->too_long = ab_body_filter_fault(p->filter)->too_long;
+		p->fault = *ab_body_filter_fault(p->filter);
 		return io;
 	}
 	if (p->body == AB_HTTP_CHUNKED)
@@ -169,24 +168,23 @@ static bool pass_up(struct ab_conn *conn)
 			ab_side_shut(&conn->server);
 			break;
 		case AB_IO_FAILED:
-			if (p->too_long) {
+			if (p->fault.too_long) {
 				ab_exchange_deny_length(conn);
 				return false;
 			}
-			if (p->filter && ab_body_filter_fault(p->filter)->tripped) {
+			if (p->fault.tripped) {
 				ab_exchange_trip(conn);
 				return false;
 			}
-			if (p->filter && ab_body_filter_fault(p->filter)->refused) {
-				ab_exchange_deny(conn, AB_FAULT_SIGNATURE, 403,
-						 ab_body_filter_fault(p->filter)->refused);
+			if (p->fault.refused) {
+				ab_exchange_deny(conn, AB_FAULT_SIGNATURE, 403, p->fault.refused);
 				return false;
 			}
-			if (rq->raw || (p->malformed && rq->down.state != AB_PASS_HEAD)) {
+			if (rq->raw || (p->fault.malformed && rq->down.state != AB_PASS_HEAD)) {
 				ab_exchange_cut(conn, "the connection failed");
 				return false;
 			}
-			if (p->malformed) {
+			if (p->fault.malformed) {
 				ab_exchange_fail(conn, 400, "malformed chunked body");
 				return false;
 			}
@@ -439,8 +437,8 @@ static bool pass_body(struct ab_conn *conn, bool *ret_wait)
 				"the server closed the connection in the middle of its response");
 		return false;
 	case AB_IO_FAILED:
-		ab_exchange_cut(conn,
-				p->malformed ? "malformed response" : "the connection failed");
+		ab_exchange_cut(conn, p->fault.malformed ? "malformed response"
+							 : "the connection failed");
 		return false;
 	}
 	return false;

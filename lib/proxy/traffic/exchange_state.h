@@ -26,7 +26,7 @@ struct ab_pass { /* one direction of one request */
 	enum ab_pass_state state;
 	enum ab_http_body body;
 	bool last; /* the end of a chunked body was seen */
-	bool malformed, too_long;
+	struct ab_body_fault fault;
 	uint64_t most;	 /* bytes of the body; 0: any number */
 	uint64_t left;	 /* bytes that may pass */
 	uint64_t before; /* flow->moved when the body began */

@@ -234,8 +234,6 @@ static void server_dialled(struct ab_conn *conn, const struct ab_dialled *result
 	struct ab_dial_failure failure;
 	struct ab_request_record r;
 
-	if (result->address.text[0])
-		conn->address = ab_strdup(result->address.text);
 	if (result->result == AB_DIAL_OK) {
 		confirm_tunnel(conn);
 		return;

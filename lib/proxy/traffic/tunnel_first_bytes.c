@@ -83,18 +83,30 @@ static bool pass_down(struct ab_conn *conn)
 	return conn->client.shut || ab_conn_moved(conn, ab_tunnel_move_down(conn), &conn->client);
 }
 
-/* Read up to the size of a hello. false: the connection was closed. */
-static bool read_client(struct ab_conn *conn)
+/* false: the connection was closed. */
+static bool read_side(struct ab_conn *conn, struct ab_side *side, size_t most)
 {
 	enum ab_io io;
 
 	do {
-		io = ab_side_read(&conn->client, AB_HELLO_MAX);
+		io = ab_side_read(side, most);
 	} while (io == AB_IO_DONE);
-	if (io != AB_IO_FAILED)
-		return true;
-	ab_conn_close(conn, true);
-	return false;
+	if (io == AB_IO_FAILED)
+		ab_conn_close(conn, true);
+	return io != AB_IO_FAILED;
+}
+
+/* Read up to the size of a hello. */
+static bool read_client(struct ab_conn *conn)
+{
+	return read_side(conn, &conn->client, AB_HELLO_MAX);
+}
+
+/* Nothing is to be judged: send what the server does not have yet, and all that follows. */
+static void pass_rest(struct ab_conn *conn)
+{
+	ab_buf_skip(&conn->client.in, conn->ahead);
+	ab_tunnel_relay(conn);
 }
 
 /* The server asked for another hello: judge that one too. */
@@ -123,18 +135,13 @@ static void wait_for_server_hello(struct ab_conn *conn)
 		ab_conn_close(conn, true);
 		return;
 	}
-	do {
-		io = ab_side_read(&conn->server, REPLY_ROOM);
-	} while (io == AB_IO_DONE);
-	if (io == AB_IO_FAILED) {
-		ab_conn_close(conn, true);
+	if (!read_side(conn, &conn->server, REPLY_ROOM))
 		return;
-	}
 	retry = ab_hello_retry(ab_buf_bytes(&conn->server.in), conn->server.in.len);
 	if (retry == AB_RETRY_YES) {
 		conn->step = judge_second_hello;
 		judge_second_hello(conn);
-	} else if (retry == AB_RETRY_NO || io == AB_IO_EOF || conn->server.in.len >= REPLY_ROOM) {
+	} else if (retry == AB_RETRY_NO || conn->server.eof || conn->server.in.len >= REPLY_ROOM) {
 		/* It cannot ask for another hello any more. */
 		ab_tunnel_relay(conn);
 	}
@@ -208,8 +215,7 @@ static void wait_for_more(struct ab_conn *conn)
 
 	ab_conn_half_open(conn);
 	if (conn->client.eof && token) {
-		ab_buf_skip(in, conn->ahead);
-		ab_tunnel_relay(conn);
+		pass_rest(conn);
 	} else if (conn->client.eof) {
 		ab_tunnel_cut(conn, AB_FAULT_MALFORMED, NULL);
 	} else if (token) {
@@ -265,15 +271,13 @@ static void judge_first_bytes(struct ab_conn *conn)
 			ab_exchange_start(conn, AB_EXCHANGE_TUNNEL);
 			return;
 		}
-		ab_buf_skip(&conn->client.in, conn->ahead);
-		ab_tunnel_relay(conn);
+		pass_rest(conn);
 		return;
 	case AB_FIRST_HTTP2:
 		ab_tunnel_cut(conn, AB_FAULT_HTTP2, NULL);
 		return;
 	case AB_FIRST_OTHER:
-		ab_buf_skip(&conn->client.in, conn->ahead);
-		ab_tunnel_relay(conn);
+		pass_rest(conn);
 		return;
 	case AB_FIRST_BAD:
 		ab_tunnel_cut(conn, AB_FAULT_MALFORMED, NULL);
@@ -289,10 +293,8 @@ static void read_first_bytes(struct ab_conn *conn)
 		ab_conn_close(conn, true);
 	else if (conn->client.in.len > conn->ahead)
 		judge_first_bytes(conn);
-	else if (conn->client.eof) {
-		ab_buf_skip(&conn->client.in, conn->ahead);
-		ab_tunnel_relay(conn);
-	}
+	else if (conn->client.eof)
+		pass_rest(conn);
 }
 
 void ab_tunnel_read_first(struct ab_conn *conn)
