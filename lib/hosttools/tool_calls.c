@@ -1,8 +1,6 @@
 #include "hosttools/tool_calls.h"
 
-#include <linux/openat2.h>
 #include <sys/epoll.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "base/process/helper.h"
@@ -13,6 +11,7 @@
 #include "policy/model/policy.h"
 #include "proxy/record/events.h"
 #include "shell/syntax/quote.h"
+#include "workspace/tree/dir.h"
 
 enum {
 	REQUEST_MS = 10000, /* to send the request */
@@ -321,16 +320,13 @@ static const struct ab_host_tool *find_tool(const struct ab_policy *policy, cons
 /* The folder on the host, only below the workspace and without links. */
 static int open_folder(const struct ab_tool_calls *calls, const char *path)
 {
-	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
-				.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
-					   RESOLVE_NO_MAGICLINKS };
 	const char *rest = path + strlen(calls->workspace);
 
 	if (!ab_path_within(path, calls->workspace))
 		return -1;
 	while (*rest == '/')
 		rest++;
-	return (int)syscall(SYS_openat2, calls->root, *rest ? rest : ".", &how, sizeof(how));
+	return ab_open_beneath(calls->root, *rest ? rest : ".", O_PATH | O_DIRECTORY);
 }
 
 static bool has_variable(const struct ab_strv *variables, const char *text, size_t name_len)

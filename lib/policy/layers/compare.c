@@ -106,24 +106,28 @@ static void wider_overrides(const struct ab_value *a, const struct ab_value *b,
 	}
 }
 
-/* The next rule of v, from *i on, that can also permit; or NULL. */
-static const struct ab_item *find_next_trusted(const struct ab_value *v, size_t *i)
+/* Do both have the same texts in the same order, apart from what does not count? */
+static bool same_texts(const struct ab_value *a, const struct ab_value *b,
+		       bool (*counts)(const struct ab_item *item))
 {
-	while (*i < v->len && v->items[*i].tighten)
-		++*i;
-	return *i < v->len ? &v->items[(*i)++] : NULL;
-}
-
-static bool same_rules(const struct ab_value *a, const struct ab_value *b)
-{
-	const struct ab_item *x, *y;
 	size_t i = 0, k = 0;
 
-	do {
-		x = find_next_trusted(a, &i);
-		y = find_next_trusted(b, &k);
-	} while (x && y && strcmp(x->text, y->text) == 0);
-	return !x && !y;
+	for (;; i++, k++) {
+		while (i < a->len && !counts(&a->items[i]))
+			i++;
+		while (k < b->len && !counts(&b->items[k]))
+			k++;
+		if (i == a->len || k == b->len)
+			return i == a->len && k == b->len;
+		if (strcmp(a->items[i].text, b->items[k].text) != 0)
+			return false;
+	}
+}
+
+/* A rule of a trusted file can also permit. */
+static bool is_trusted(const struct ab_item *rule)
+{
+	return !rule->tighten;
 }
 
 /* The first match wins, so the effect of a rule depends on those before it.
@@ -140,7 +144,7 @@ static void wider_rules(const struct ab_value *a, const struct ab_value *b, stru
 		if (!b->items[i].tighten && !ab_value_covers(AB_KEY_RULES, a, b->items[i].text) &&
 		    b->items[i].rule->decision != AB_FORBIDDEN)
 			add_difference(lines, AB_KEY_RULES, "", b->items[i].text, NULL);
-	if (lines->len == before && a->len == b->len && !same_rules(a, b))
+	if (lines->len == before && a->len == b->len && !same_texts(a, b, is_trusted))
 		add_difference(lines, AB_KEY_RULES, "", "in a different order", NULL);
 }
 
@@ -339,33 +343,16 @@ static bool is_live(enum ab_key_id id)
 	return false;
 }
 
-/* The next element that is from the settings, from *i on; or NULL. */
-static const struct ab_item *find_next_own(const struct ab_value *v, size_t *i)
+static bool is_of_settings(const struct ab_item *item)
 {
-	while (*i < v->len) {
-		const struct ab_item *item = &v->items[(*i)++];
-
-		if (!is_added_always(item) &&
-		    !(item->from && same_text(item->from->name, AB_NEXT_RUN_ORIGIN)))
-			return item;
-	}
-	return NULL;
+	return !is_added_always(item) &&
+	       !(item->from && same_text(item->from->name, AB_NEXT_RUN_ORIGIN));
 }
 
 static bool same_settings(const struct ab_value *a, const struct ab_value *b)
 {
-	const struct ab_item *x, *y;
-	size_t i = 0, k = 0;
-
-	if (a->number != b->number || a->all != b->all || !same_text(a->text, b->text))
-		return false;
-	do {
-		x = find_next_own(a, &i);
-		y = find_next_own(b, &k);
-		if (!x != !y || (x && !same_text(x->text, y->text)))
-			return false;
-	} while (x);
-	return true;
+	return a->number == b->number && a->all == b->all && same_text(a->text, b->text) &&
+	       same_texts(a, b, is_of_settings);
 }
 
 void ab_policy_changed_keys(const struct ab_policy *a, const struct ab_policy *b,

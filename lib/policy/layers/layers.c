@@ -163,8 +163,8 @@ static char *profile_path(const struct ab_policy_input *in, const char *name)
 	return ab_printf("%s/profiles/%s.json", dir, name);
 }
 
-static int load_named(struct ab_load *l, const char *name, const struct ab_origin *from, int depth,
-		      struct ab_config *base)
+int ab_load_profile(struct ab_load *l, const char *name, const struct ab_origin *from, int depth,
+		    struct ab_config *base)
 {
 	const struct ab_value *parent;
 	ab_autofree char *path = NULL;
@@ -188,17 +188,11 @@ static int load_named(struct ab_load *l, const char *name, const struct ab_origi
 	if (!exists)
 		return refuse_profile(l, name, from);
 	parent = &layer.v[AB_KEY_EXTENDS];
-	if (load_named(l, parent->from ? parent->text : "default", parent->from, depth + 1, base) <
-	    0)
+	if (ab_load_profile(l, parent->from ? parent->text : "default", parent->from, depth + 1,
+			    base) < 0)
 		return -1;
 	ab_config_merge(l->arena, base, &layer);
 	return 0;
-}
-
-int ab_load_profile(struct ab_load *l, const char *name, const struct ab_origin *from,
-		    struct ab_config *base)
-{
-	return load_named(l, name, from, 0, base);
 }
 
 /* What the file says about itself; else its path. A file with a mistake has no description. */
@@ -352,61 +346,57 @@ static int parse_text(struct ab_load *l, enum ab_layer layer, bool trusted, cons
 	return problems.wrong.len ? ab_settings_file_fail(&problems, l->err) : 0;
 }
 
-/* The project's file is judged by trust, all others by their owner. */
-static int read_layer(const struct ab_load *l, const char *path, const char *name, bool project,
+/* The project's file is judged by trust, all others by their owner. Tests name another system file, which
+ * is theirs. */
+static int read_layer(const struct ab_load *l, enum ab_layer layer, const char *path,
 		      char **ret_text, size_t *ret_len)
 {
-	const struct ab_strv *absent = l->in->absent;
+	const struct ab_strv *absent = layer == AB_LAYER_SYSTEM ? NULL : l->in->absent;
+	ab_autofree char *name = ab_load_name(l->in, path);
 
-	for (size_t i = 0; absent && i < absent->len; i++)
-		if (ab_path_within(path, absent->v[i])) {
-			*ret_text = NULL;
-			*ret_len = 0;
-			return 0;
-		}
-	if (project)
+	if (absent && ab_path_within_any(path, absent)) {
+		*ret_text = NULL;
+		*ret_len = 0;
+		return 0;
+	}
+	if (layer == AB_LAYER_PROJECT)
 		return ab_settings_file_read(path, name, true, ret_text, ret_len, l->err);
-	return ab_settings_file_read_own(path, name, false, ret_text, ret_len, l->err);
+	return ab_settings_file_read_own(path, name,
+					 layer == AB_LAYER_SYSTEM && !l->in->system_config,
+					 ret_text, ret_len, l->err);
 }
 
 /* The layers that are files, apart from the profile. */
 struct files {
 	struct ab_config system, managed, user, project;
 	bool has_system, has_user, has_project, trusted;
-	char *user_path;
 };
 
 int ab_load_file(struct ab_load *l, enum ab_layer layer, const char *path, struct ab_config *ret,
 		 struct ab_config *ret_managed, bool *ret_exists)
 {
-	ab_autofree char *text = NULL, *name = NULL;
+	ab_autofree char *text = NULL;
 	size_t len;
 
-	name = ab_load_name(l->in, path);
-	if (read_layer(l, path, name, false, &text, &len) < 0)
+	if (read_layer(l, layer, path, &text, &len) < 0)
 		return -1;
 	*ret_exists = text != NULL;
 	return text ? parse_text(l, layer, true, path, text, len, ret, ret_managed) : 0;
 }
 
-/* Tests name another file, which is theirs. */
 static int load_system(struct ab_load *l, struct files *f)
 {
 	const char *path = l->in->system_config ? l->in->system_config : AB_SYSTEM_CONFIG;
-	ab_autofree char *text = NULL, *name = ab_load_name(l->in, path);
-	size_t len;
 
-	if (ab_settings_file_read_own(path, name, !l->in->system_config, &text, &len, l->err) < 0)
-		return -1;
-	f->has_system = text != NULL;
-	return text ? parse_text(l, AB_LAYER_SYSTEM, true, path, text, len, &f->system, &f->managed)
-		    : 0;
+	return ab_load_file(l, AB_LAYER_SYSTEM, path, &f->system, &f->managed, &f->has_system);
 }
 
 static int load_user(struct ab_load *l, struct files *f)
 {
+	const char *by = l->in->config ? "--config" : "AGENTBOX_CONFIG";
 	const char *tool = l->in->config_text;
 	const char *text = tool ? tool : ab_load_user_text(l->in);
+	ab_autofree char *path = NULL;
 	bool must;
 
 	f->has_user = text != NULL;
@@ -414,47 +404,41 @@ static int load_user(struct ab_load *l, struct files *f)
 		return parse_text(l, AB_LAYER_USER, true,
 				  tool ? "the settings of the tool" : "--config", text,
 				  strlen(text), &f->user, NULL);
-	f->user_path = ab_load_user_path(l->in, &must);
-	if (!f->user_path && must)
-		return ab_fail(l->err, AB_EUSAGE, 0, "%s: \"%s\" is not a file",
-			       l->in->config ? "--config" : "AGENTBOX_CONFIG",
+	path = ab_load_user_path(l->in, &must);
+	if (!path && must)
+		return ab_fail(l->err, AB_EUSAGE, 0, "%s: \"%s\" is not a file", by,
 			       l->in->config ? l->in->config : "");
-	if (!f->user_path)
-		return 0;
-	if (ab_load_file(l, AB_LAYER_USER, f->user_path, &f->user, NULL, &f->has_user) < 0)
+	if (path && ab_load_file(l, AB_LAYER_USER, path, &f->user, NULL, &f->has_user) < 0)
 		return -1;
 	if (must && !f->has_user)
-		return ab_fail(l->err, AB_EUSAGE, 0, "%s: %s does not exist",
-			       l->in->config ? "--config" : "AGENTBOX_CONFIG", f->user_path);
+		return ab_fail(l->err, AB_EUSAGE, 0, "%s: %s does not exist", by, path);
 	return 0;
 }
 
-static int load_project(struct ab_load *l, struct files *f)
+/* The project's file, or, unless `real`, what is given instead. */
+static int load_project(struct ab_load *l, bool real, const struct ab_project *given,
+			struct files *f)
 {
 	ab_autofree char *path = ab_path_join(l->workspace, AB_PROJECT_CONFIG);
-	ab_autofree char *name = ab_load_name(l->in, path);
 	ab_autofree char *text = NULL, *state = NULL;
-	size_t len;
+	struct ab_project project = { 0 };
 
-	if (!l->in->no_project && read_layer(l, path, name, true, &text, &len) < 0)
+	if (real && !l->in->no_project &&
+	    read_layer(l, AB_LAYER_PROJECT, path, &text, &project.len) < 0)
 		return -1;
-	f->has_project = text != NULL;
-	if (!text)
+	project.text = text;
+	if (given)
+		project = *given;
+	f->has_project = project.text != NULL;
+	if (!project.text)
 		return 0;
-	state = ab_state_dir(l->in->environ, l->in->home, l->in->cwd);
+	if (text)
+		state = ab_state_dir(l->in->environ, l->in->home, l->in->cwd);
 	/* The bytes that are checked are the bytes that are parsed. */
-	f->trusted = state && ab_trust_check(state, path, text, len) == AB_TRUST_HOLDS;
-	return parse_text(l, AB_LAYER_PROJECT, f->trusted, path, text, len, &f->project, NULL);
-}
-
-static int parse_given_project(struct ab_load *l, const struct ab_project *project, struct files *f)
-{
-	ab_autofree char *path = ab_path_join(l->workspace, AB_PROJECT_CONFIG);
-
-	f->has_project = f->trusted = project != NULL;
-	return project ? parse_text(l, AB_LAYER_PROJECT, true, path, project->text, project->len,
-				    &f->project, NULL)
-		       : 0;
+	f->trusted = given || (state && ab_trust_check(state, path, project.text, project.len) ==
+						AB_TRUST_HOLDS);
+	return parse_text(l, AB_LAYER_PROJECT, f->trusted, path, project.text, project.len,
+			  &f->project, NULL);
 }
 
 /* Is the program in the workspace, also through links? */
@@ -523,7 +507,7 @@ static int load_base_profile(struct ab_load *l, const struct files *f)
 				     name);
 	}
 	l->policy->profile = ab_arena_dup(l->arena, name);
-	if (ab_load_profile(l, name, why, &l->policy->store->config) < 0)
+	if (ab_load_profile(l, name, why, 0, &l->policy->store->config) < 0)
 		return -1;
 	l->policy->store->config.v[AB_KEY_EXTENDS].text = l->policy->profile;
 	l->policy->store->config.v[AB_KEY_EXTENDS].from = why;
@@ -741,8 +725,7 @@ static void apply_managed(struct ab_load *l, struct files *f)
 static int load_layers(struct ab_load *l, bool real, const struct ab_project *project,
 		       struct files *f)
 {
-	if (load_system(l, f) < 0 || load_user(l, f) < 0 ||
-	    (real ? load_project(l, f) : parse_given_project(l, project, f)) < 0 ||
+	if (load_system(l, f) < 0 || load_user(l, f) < 0 || load_project(l, real, project, f) < 0 ||
 	    load_base_profile(l, f) < 0)
 		return -1;
 	merge_files(l, f);
@@ -762,7 +745,6 @@ int ab_load_policy(const struct ab_policy_input *in, bool real, const struct ab_
 	if (r == 0) {
 		f = ab_arena_alloc(l.arena, sizeof(*f));
 		r = load_layers(&l, real, project, f);
-		free(f->user_path);
 	}
 	if (r < 0)
 		ab_policy_free(l.policy);

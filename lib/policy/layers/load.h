@@ -36,7 +36,7 @@ int ab_load_file(struct ab_load *l, enum ab_layer layer, const char *path, struc
 		 struct ab_config *ret_managed, bool *ret_exists);
 
 /* Merge a profile and everything that it extends into base. */
-int ab_load_profile(struct ab_load *l, const char *name, const struct ab_origin *from,
+int ab_load_profile(struct ab_load *l, const char *name, const struct ab_origin *from, int depth,
 		    struct ab_config *base);
 
 /* Replace "auto" in a list of presets by those of the workspace's lock files. */

@@ -30,7 +30,7 @@ static int load_one(struct ab_load *l, const char *what)
 
 	if (!is_file(what)) {
 		l->policy->profile = ab_arena_dup(l->arena, what);
-		return ab_load_profile(l, what, NULL, base);
+		return ab_load_profile(l, what, NULL, 0, base);
 	}
 	path = ab_path_resolve(what, l->in->cwd, l->in->home);
 	layer = ab_arena_alloc(l->arena, sizeof(*layer));
@@ -42,7 +42,7 @@ static int load_one(struct ab_load *l, const char *what)
 		return ab_fail(l->err, AB_EUSAGE, 0, "%s does not exist", path ? path : what);
 	parent = &layer->v[AB_KEY_EXTENDS];
 	l->policy->profile = parent->from ? parent->text : "default";
-	if (ab_load_profile(l, l->policy->profile, parent->from, base) < 0)
+	if (ab_load_profile(l, l->policy->profile, parent->from, 0, base) < 0)
 		return -1;
 	ab_config_merge(l->arena, base, layer);
 	ab_config_restrict(l->arena, base, managed, NULL, &unread);

@@ -65,14 +65,6 @@ static void read_prefix(struct ab_members *m, struct ab_user_rule *rule)
 	rule->nwords = n;
 }
 
-static void read_regex(struct ab_members *m, const char *pattern)
-{
-	struct ab_complaint why = { .right = "" };
-
-	if (ab_regex_check(pattern, !m->r->ctx->untrusted, &why) < 0)
-		ab_members_refuse(m, REGEX, &why);
-}
-
 /* Read the member that selects commands. */
 static void read_pattern(struct ab_members *m, struct ab_user_rule *rule)
 {
@@ -97,8 +89,9 @@ static void read_pattern(struct ab_members *m, struct ab_user_rule *rule)
 		return;
 	}
 	rule->text = ab_members_text(m, m->given[MATCH] ? MATCH : REGEX);
-	if (m->given[REGEX] && !m->bad)
-		read_regex(m, rule->text);
+	if (m->given[REGEX] && !m->bad &&
+	    ab_regex_check(rule->text, !m->r->ctx->untrusted, &m->why) < 0)
+		ab_members_refuse(m, REGEX);
 }
 
 static void read_decision(struct ab_members *m, struct ab_user_rule *rule)

@@ -71,7 +71,6 @@ static void read_program(struct ab_members *m, struct ab_host_tool *tool)
 {
 	static const char right[] = "use an absolute path like \"/usr/bin/gh\"";
 	const char *text = ab_members_text(m, PROGRAM);
-	struct ab_complaint why = { .right = "" };
 
 	if (!m->given[PROGRAM])
 		ab_members_complain(m, PROGRAM, "is missing", right);
@@ -81,9 +80,9 @@ static void read_program(struct ab_members *m, struct ab_host_tool *tool)
 		ab_members_complain(m, PROGRAM, "is not an absolute path", right);
 		return;
 	}
-	tool->program = ab_list_element_path(m->r->ctx, text, &why);
+	tool->program = ab_list_element_path(m->r->ctx, text, &m->why);
 	if (!tool->program)
-		ab_members_refuse(m, PROGRAM, &why);
+		ab_members_refuse(m, PROGRAM);
 }
 
 /* Words with one blank between them. */

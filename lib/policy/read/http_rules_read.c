@@ -34,14 +34,13 @@ static void read_host(struct ab_members *m, struct ab_http_rule *rule)
 {
 	static const char right[] = "use one like \"api.example.com\"";
 	const struct ab_json_scan_node *given = m->given[HOST];
-	struct ab_complaint why = { .right = "" };
 
 	if (!given)
 		ab_members_complain(m, HOST, "is missing", right);
 	else if (!given->text)
 		ab_members_wrong_type(m, HOST, "a string", right);
-	else if (parse_host(given->text, &rule->host, &why) < 0)
-		ab_members_refuse(m, HOST, &why);
+	else if (parse_host(given->text, &rule->host, &m->why) < 0)
+		ab_members_refuse(m, HOST);
 }
 
 static int take_method(const struct ab_context *ctx, struct ab_strv *to, const char *text,

@@ -101,7 +101,6 @@ unsigned ab_members_word(struct ab_members *m, size_t which, const char *const *
 			 const char *right)
 {
 	const struct ab_json_scan_node *given = m->given[which];
-	struct ab_complaint why;
 
 	if (!given)
 		return 0;
@@ -112,8 +111,8 @@ unsigned ab_members_word(struct ab_members *m, size_t which, const char *const *
 	for (unsigned i = 0; i < n; i++)
 		if (strcmp(words[i], given->text) == 0)
 			return i;
-	ab_why_invalid(&why, given->text, right);
-	report_mistake(m, given, why.wrong, why.right);
+	ab_why_invalid(&m->why, given->text, right);
+	ab_members_refuse(m, which);
 	return 0;
 }
 
@@ -132,12 +131,11 @@ void ab_members_strings(struct ab_members *m, size_t which, size_t most, ab_memb
 	else
 		ab_json_scan_each(e, list)
 		{
-			struct ab_complaint why = { .right = "" };
-
 			if (!e->text)
 				report_type(m, e, "a string", "put it in quotes");
-			else if (check_fit(m, e, e->text) && take(m->r->ctx, to, e->text, &why) < 0)
-				report_mistake(m, e, why.wrong, why.right);
+			else if (check_fit(m, e, e->text) &&
+				 take(m->r->ctx, to, e->text, &m->why) < 0)
+				report_mistake(m, e, m->why.wrong, m->why.right);
 		}
 }
 
@@ -150,9 +148,9 @@ bool ab_members_flag(struct ab_members *m, size_t which)
 	return given && given->kind == 't';
 }
 
-void ab_members_refuse(struct ab_members *m, size_t which, const struct ab_complaint *why)
+void ab_members_refuse(struct ab_members *m, size_t which)
 {
-	ab_members_complain(m, which, why->wrong, why->right);
+	ab_members_complain(m, which, m->why.wrong, m->why.right);
 }
 
 static void read_one(const struct ab_members_list *l, struct ab_reader *r,

@@ -6,8 +6,7 @@
  * once.
  */
 #include "policy/read/member_reader.h"
-
-struct ab_complaint;
+#include "policy/values/complaint.h"
 
 enum { AB_MEMBERS_MAX = 24 }; /* of one kind */
 
@@ -28,6 +27,7 @@ struct ab_members {
 	const struct ab_json_scan_node *node;
 	const struct ab_members_kind *kind;
 	const struct ab_json_scan_node *given[AB_MEMBERS_MAX]; /* NULL: it is not there */
+	struct ab_complaint why;			       /* what the last check says */
 	bool bad;
 };
 
@@ -56,8 +56,8 @@ void ab_members_strings(struct ab_members *m, size_t which, size_t most, ab_memb
 			struct ab_strv *to, const char *right);
 /* true or false; false: it is missing, or was reported. */
 bool ab_members_flag(struct ab_members *m, size_t which);
-/* Report what a check says about a member. */
-void ab_members_refuse(struct ab_members *m, size_t which, const struct ab_complaint *why);
+/* Report `why` about a member. */
+void ab_members_refuse(struct ab_members *m, size_t which);
 
 /* A key whose value is a list of such objects, or an object with one for each name. */
 struct ab_members_list {

@@ -67,7 +67,6 @@ static void read_url(struct ab_members *m, struct ab_oauth *oauth, const struct 
 {
 	const struct ab_token_endpoint *known =
 		ab_token_endpoint_find(s->provider, oauth->grant == AB_OAUTH_ACCOUNT);
-	struct ab_complaint why = { .right = "" };
 	const char *text = ab_members_text(m, URL);
 
 	if (!m->given[URL] && !known) {
@@ -78,8 +77,8 @@ static void read_url(struct ab_members *m, struct ab_oauth *oauth, const struct 
 		text = known->url;
 		oauth->json = known->json;
 	}
-	if (text && ab_oauth_url(m->r->ctx->arena, oauth, text, &why) < 0)
-		ab_members_refuse(m, URL, &why);
+	if (text && ab_oauth_url(m->r->ctx->arena, oauth, text, &m->why) < 0)
+		ab_members_refuse(m, URL);
 }
 
 /* The members that a kind of grant does not have, or needs. */

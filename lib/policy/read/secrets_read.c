@@ -206,10 +206,8 @@ static void read_hosts(struct ab_members *m, struct ab_secret *s)
 	if (m->given[HOSTS])
 		return;
 	if (s->sign) {
-		struct ab_complaint why = { .right = "" };
-
-		if (!m->bad && ab_secret_endpoints(m->r->ctx->arena, s, &why) < 0)
-			ab_members_refuse(m, HOSTS, &why);
+		if (!m->bad && ab_secret_endpoints(m->r->ctx->arena, s, &m->why) < 0)
+			ab_members_refuse(m, HOSTS);
 		return;
 	}
 	ab_secret_known_hosts(m->r->ctx->arena, s);
@@ -222,7 +220,6 @@ static void read_hosts(struct ab_members *m, struct ab_secret *s)
 static void read_carriers(struct ab_members *m, struct ab_secret *s)
 {
 	const struct ab_json_scan_node *given = m->given[AS];
-	struct ab_complaint why = { .right = "" };
 	struct ab_strv texts = { 0 };
 	struct ab_carrier *v;
 
@@ -232,8 +229,8 @@ static void read_carriers(struct ab_members *m, struct ab_secret *s)
 		ab_members_strings(m, AS, AB_SECRET_LIST, take_carrier, &texts,
 				   "use one like \"bearer\" or [\"bearer\", \"header:x-api-key\"]");
 	else if (strcmp(given->text, "any") != 0 &&
-		 take_carrier(m->r->ctx, &texts, given->text, &why) < 0)
-		ab_members_refuse(m, AS, &why);
+		 take_carrier(m->r->ctx, &texts, given->text, &m->why) < 0)
+		ab_members_refuse(m, AS);
 	s->carriers = v = ab_arena_alloc(m->r->ctx->arena, (texts.len + 1) * sizeof(*v));
 	s->ncarriers = texts.len;
 	for (size_t i = 0; i < texts.len; i++)

@@ -30,28 +30,26 @@ static int take_argument(const struct ab_context *ctx, struct ab_strv *to, const
 static void read_path(struct ab_members *m, const char *otherwise, struct ab_secret *s)
 {
 	const char *text = ab_members_text(m, AB_SOURCE_FILE);
-	struct ab_complaint why = { .right = "" };
 
 	if (!text && s->from == AB_FROM_FILE)
 		text = otherwise;
 	if (!text)
 		return;
-	s->file = ab_list_element_path(m->r->ctx, text, &why);
+	s->file = ab_list_element_path(m->r->ctx, text, &m->why);
 	if (!s->file)
-		ab_members_refuse(m, AB_SOURCE_FILE, &why);
+		ab_members_refuse(m, AB_SOURCE_FILE);
 }
 
 static void read_env(struct ab_members *m, struct ab_secret *s)
 {
 	const char *text = ab_members_text(m, AB_SOURCE_ENV);
-	struct ab_complaint why = { .right = "" };
 
 	if (!text)
 		return;
 	if (!ab_is_variable(text, strlen(text), "")) {
-		ab_complaint_value(&why, text, "is not a valid variable name",
+		ab_complaint_value(&m->why, text, "is not a valid variable name",
 				   "use letters, digits and _");
-		ab_members_refuse(m, AB_SOURCE_ENV, &why);
+		ab_members_refuse(m, AB_SOURCE_ENV);
 	}
 	s->env = text;
 }

@@ -232,6 +232,19 @@ static void put_record_list(struct ab_buf *b, enum ab_key_id id, const struct ab
 	ab_buf_puts(b, object ? "}" : "]");
 }
 
+static void put_record(struct ab_buf *b, struct ab_arena *a, enum ab_key_id id,
+		       const struct ab_value *v, bool secrets)
+{
+	if (v->all)
+		ab_buf_puts(b, "\"all\"");
+	else if (ab_key_is_list(&ab_keys[id]))
+		put_record_list(b, id, v, secrets);
+	else if (id == AB_KEY_UPSTREAM && secrets)
+		ab_buf_json(b, v->text);
+	else
+		put_json_scalar(b, a, id, v);
+}
+
 static char *make_record(const struct ab_policy *p, bool secrets)
 {
 	struct ab_arena a = { 0 };
@@ -256,14 +269,7 @@ static char *make_record(const struct ab_policy *p, bool secrets)
 		}
 		ab_buf_json(&b, path[n] ? path + n + 1 : path);
 		ab_buf_puts(&b, ":");
-		if (v->all)
-			ab_buf_puts(&b, "\"all\"");
-		else if (ab_key_is_list(&ab_keys[id]))
-			put_record_list(&b, id, v, secrets);
-		else if (id == AB_KEY_UPSTREAM && secrets)
-			ab_buf_json(&b, v->text);
-		else
-			put_json_scalar(&b, &a, id, v);
+		put_record(&b, &a, id, v, secrets);
 	}
 	ab_buf_puts(&b, group[0] ? "}}" : "}");
 	ab_arena_fini(&a);
@@ -277,22 +283,17 @@ static void put_json_whole(struct ab_buf *b, struct ab_arena *a, enum ab_key_id 
 	bool object =
 		ab_keys[id].type == AB_TYPE_ASSIGNMENTS || ab_keys[id].type == AB_TYPE_OVERRIDES;
 
-	if (v->all) {
-		ab_buf_puts(b, "\"all\"");
-	} else if (object) {
-		ab_buf_puts(b, "{");
-		for (size_t i = 0; i < v->len; i++) {
-			size_t n = strcspn(v->items[i].text, "=");
-
-			ab_buf_jsonf(b, ",%.*s:%s", (int)n, v->items[i].text,
-				     v->items[i].text + n + 1);
-		}
-		ab_buf_puts(b, "}");
-	} else if (ab_key_is_list(&ab_keys[id])) {
-		put_record_list(b, id, v, true);
-	} else {
-		put_json_scalar(b, a, id, v);
+	if (!object) {
+		put_record(b, a, id, v, false);
+		return;
 	}
+	ab_buf_puts(b, "{");
+	for (size_t i = 0; i < v->len; i++) {
+		size_t n = strcspn(v->items[i].text, "=");
+
+		ab_buf_jsonf(b, ",%.*s:%s", (int)n, v->items[i].text, v->items[i].text + n + 1);
+	}
+	ab_buf_puts(b, "}");
 }
 
 char *ab_policy_value(const struct ab_policy *policy, const char *key, bool json)

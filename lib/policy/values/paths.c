@@ -1,5 +1,7 @@
 #include "policy/values/paths.h"
 
+#include <pwd.h>
+
 const char *ab_environ_get(char *const *env, const char *name)
 {
 	size_t n = strlen(name);
@@ -37,34 +39,20 @@ char *ab_config_dir(char *const *env, const char *home)
 	return make_path(ab_environ_get(env, "XDG_CONFIG_HOME"), home, ".config");
 }
 
-/* Parsed here: the C library's way (NSS) loads shared objects, which a static program must not do. */
+/* Only the file: the C library's other ways (NSS) load shared objects, which a static program must not
+ * do. */
 char *ab_account_home(uid_t uid)
 {
-	ab_autoclose int fd = open("/etc/passwd", O_RDONLY | O_CLOEXEC);
-	ab_autofree char *text = NULL;
-	size_t len;
+	FILE *file = fopen("/etc/passwd", "re");
+	const struct passwd *account = NULL;
+	char *home = NULL;
 
-	if (fd < 0 || ab_read_all(fd, 16 << 20, &text, &len) < 0)
-		return NULL;
-	/* name:password:uid:gid:comment:home:shell */
-	for (char *line = text; *line;) {
-		char *next = line + strcspn(line, "\n");
-		char *field[7] = { line };
-		size_t n = 1;
-
-		if (*next)
-			*next++ = '\0';
-		for (char *p = line; *p && n < AB_COUNT(field); p++)
-			if (*p == ':') {
-				*p = '\0';
-				field[n++] = p + 1;
-			}
-		if (n == AB_COUNT(field) && field[5][0] == '/' &&
-		    strtoul(field[2], NULL, 10) == uid)
-			return ab_strdup(field[5]);
-		line = next;
-	}
-	return NULL;
+	while (file && !home && (account = fgetpwent(file)))
+		if (account->pw_uid == uid && account->pw_dir[0] == '/')
+			home = ab_strdup(account->pw_dir);
+	if (file)
+		fclose(file);
+	return home;
 }
 
 static bool is_program(const char *file)

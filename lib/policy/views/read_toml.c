@@ -6,18 +6,13 @@
 
 struct toml {
 	struct ab_tree *tree;
-	char *keys[AB_TREE_DEPTH]; /* of what is open */
-	char kinds[AB_TREE_DEPTH];
-	size_t nkeys;
 	unsigned table;
 };
 
-static void close_to(struct toml *t, size_t nkeys)
+static void close_to(struct ab_tree *t, size_t nkeys)
 {
-	while (t->nkeys > nkeys) {
-		ab_free_wiped(t->keys[--t->nkeys]);
-		ab_tree_close(t->tree);
-	}
+	while (t->depth > nkeys + 1)
+		ab_tree_close(t);
 }
 
 /* Of what is on the way to a value: only the last one can be a list. */
@@ -26,40 +21,24 @@ static char find_kind(const struct ab_toml_value *v, size_t i)
 	return v->element && i + 1 == v->nkeys ? '[' : '{';
 }
 
-/* How many of what is open are on the way to the value? */
-static size_t count_common(const struct toml *t, const struct ab_toml_value *v, size_t nkeys)
+static bool is_open(const struct ab_tree *t, const struct ab_toml_value *v, size_t i)
 {
-	size_t n = 0;
-
-	if (v->table != t->table)
-		return 0;
-	while (n < t->nkeys && n < nkeys && t->kinds[n] == find_kind(v, n) &&
-	       strcmp(t->keys[n], v->keys[n]) == 0)
-		n++;
-	return n;
-}
-
-static bool open_key(struct toml *t, const char *key, char kind)
-{
-	if (t->nkeys == AB_TREE_DEPTH)
-		t->tree->full = true;
-	if (t->tree->full || !ab_tree_open(t->tree, key, kind))
-		return false;
-	t->kinds[t->nkeys] = kind;
-	t->keys[t->nkeys++] = ab_strdup(key);
-	return true;
+	return i + 1 < t->depth && ab_tree_opened(t, i)->kind == find_kind(v, i) &&
+	       strcmp(ab_tree_opened(t, i)->key, v->keys[i]) == 0;
 }
 
 /* Each [[a]], and each inline table in a list "a", makes an object "a" of its own. */
 static void add_value(void *arg, const struct ab_toml_value *v)
 {
 	struct toml *t = arg;
-	size_t nkeys = v->nkeys - !v->element;
+	size_t nkeys = v->nkeys - !v->element, n = 0;
 
-	close_to(t, count_common(t, v, nkeys));
+	while (v->table == t->table && n < nkeys && is_open(t->tree, v, n))
+		n++;
+	close_to(t->tree, n);
 	t->table = v->table;
-	while (t->nkeys < nkeys)
-		if (!open_key(t, v->keys[t->nkeys], find_kind(v, t->nkeys)))
+	for (; n < nkeys; n++)
+		if (!ab_tree_open(t->tree, v->keys[n], find_kind(v, n)))
 			return;
 	ab_tree_add(t->tree, v->element ? NULL : v->keys[nkeys], v->kind == '"' ? '"' : 'w',
 		    v->text);
@@ -71,6 +50,6 @@ bool ab_read_toml(const char *text, struct ab_tree *ret)
 	unsigned line;
 	int r = ab_toml_scan(text, strlen(text), add_value, &t, &line);
 
-	close_to(&t, 0);
+	close_to(ret, 0);
 	return r == 0 && !ret->full;
 }

@@ -11,8 +11,6 @@ static const char blanks[] = " \t\r\n";
 struct xml {
 	const char *at;
 	struct ab_tree *tree;
-	char *names[AB_TREE_DEPTH]; /* of the elements that are open */
-	size_t nnames;
 	struct ab_buf text; /* of the innermost one, since its last tag */
 	bool rooted;	    /* the outermost element was there */
 };
@@ -108,7 +106,6 @@ static void end_element(struct xml *x)
 	const char *text = trim_text(&x->text);
 
 	ab_tree_close(t);
-	free(x->names[--x->nnames]);
 	if (t->v[at].span == 1) {
 		t->v[at].kind = '"';
 		t->v[at].text = ab_strdup(text ? text : "");
@@ -120,16 +117,12 @@ static void end_element(struct xml *x)
 
 static bool begin_element(struct xml *x)
 {
-	char *name = read_name(x);
+	ab_autofree char *name = read_name(x);
 
-	if (!name || (x->rooted && !x->nnames) || x->nnames == AB_TREE_DEPTH ||
-	    !ab_tree_open(x->tree, name, '{')) {
-		free(name);
+	if (!name || (x->rooted && x->tree->depth == 1) || !ab_tree_open(x->tree, name, '{'))
 		return false;
-	}
 	drop_text(x);
 	x->rooted = true;
-	x->names[x->nnames++] = name;
 	for (;;) {
 		size_t gap = strspn(x->at, blanks);
 
@@ -148,9 +141,11 @@ static bool begin_element(struct xml *x)
 static bool read_end_tag(struct xml *x)
 {
 	ab_autofree char *name = read_name(x);
+	size_t depth = x->tree->depth;
 
 	x->at += strspn(x->at, blanks);
-	if (!name || !x->nnames || strcmp(name, x->names[x->nnames - 1]) != 0 || !take(x, ">"))
+	if (!name || depth == 1 || strcmp(name, ab_tree_opened(x->tree, depth - 2)->key) != 0 ||
+	    !take(x, ">"))
 		return false;
 	end_element(x);
 	return true;
@@ -185,8 +180,8 @@ bool ab_read_xml(const char *text, struct ab_tree *ret)
 		good = skip_behind(&x, "?>");
 	while (good && *x.at)
 		good = read_part(&x);
-	good = good && !x.nnames && !trim_text(&x.text);
-	while (x.nnames)
+	good = good && ret->depth == 1 && !trim_text(&x.text);
+	while (ret->depth > 1)
 		end_element(&x);
 	ab_buf_fini(&x.text);
 	return good && !ret->full;

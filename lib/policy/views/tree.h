@@ -26,6 +26,11 @@ struct ab_tree {
 bool ab_tree_open(struct ab_tree *t, const char *key, char kind);
 void ab_tree_close(struct ab_tree *t);
 void ab_tree_add(struct ab_tree *t, const char *key, char kind, const char *text);
+/* Of what is open, the outermost below the root is number 0. */
+static inline const struct ab_tree_node *ab_tree_opened(const struct ab_tree *t, size_t i)
+{
+	return &t->v[t->open[i + 1]];
+}
 /* Remove the nodes from this one on. They must be closed. */
 void ab_tree_cut(struct ab_tree *t, size_t at);
 void ab_tree_fini(struct ab_tree *t);
