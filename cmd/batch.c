@@ -22,15 +22,8 @@ struct batch {
 
 static int flush_output(struct batch *b)
 {
-	size_t done = 0;
-
-	while (done < b->out.len) {
-		ssize_t n = write(STDOUT_FILENO, b->out.data + done, b->out.len - done);
-
-		if (n < 0 && errno != EINTR)
-			return -1;
-		done += n > 0 ? (size_t)n : 0;
-	}
+	if (ab_write_all(STDOUT_FILENO, b->out.data, b->out.len) < 0)
+		return -1;
 	b->out.len = 0;
 	return 0;
 }

@@ -96,19 +96,6 @@ static void add_problem(struct ab_strv *problems, const char *text, const char *
 	ab_strv_addf(problems, "%s%s%s", text, hint[0] ? "; " : "", hint);
 }
 
-/* Relative to the current folder, or to "~". */
-static char *shorten_path(const struct ab_policy_input *in, const char *path)
-{
-	size_t n = strlen(in->cwd);
-
-	if (n > 1 && strncmp(path, in->cwd, n) == 0 && path[n] == '/')
-		return ab_strdup(path + n + 1);
-	n = in->home ? strlen(in->home) : 0;
-	if (n > 1 && strncmp(path, in->home, n) == 0 && path[n] == '/')
-		return ab_printf("~%s", path + n);
-	return ab_strdup(path);
-}
-
 /* A file may be valid line by line and still not make a policy: profiles may
  * extend each other in a circle, or "/" may be writable. */
 static void check_policy(const struct ab_policy_input *in, const char *file,
@@ -183,13 +170,13 @@ static int list_files(const struct ab_policy_input *in, bool full, struct ab_str
 
 		if (!folder && (p->exists || is_named(in, p->layer)))
 			ab_strv_give(ret_files,
-				     full ? ab_strdup(p->path) : shorten_path(in, p->path));
+				     full ? ab_strdup(p->path) : ab_policy_file_name(in, p->path));
 		for (size_t k = 0; folder && k < names.len; k++) {
 			ab_autofree char *file = ab_printf("%s/%s.json", p->path, names.v[k]);
 
 			if (access(file, F_OK) == 0)
 				ab_strv_give(ret_files,
-					     full ? ab_strdup(file) : shorten_path(in, file));
+					     full ? ab_take(file) : ab_policy_file_name(in, file));
 		}
 	}
 	return 0;

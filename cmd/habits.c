@@ -6,7 +6,7 @@
  */
 #include "cmd.h"
 
-static const struct {
+static const struct known_command {
 	char word[12], command[24];
 } known_commands[] = {
 	{ "block", "deny HOST" },
@@ -40,7 +40,7 @@ static const struct {
 };
 
 /* `option` is ours, without the dashes; if it is empty, `note` says all. */
-static const struct {
+static const struct known_option {
 	char word[24], option[16], note[72];
 } known_options[] = {
 	{ "add-dir", "write", "" },
@@ -123,25 +123,25 @@ static const char distinct[][16] = {
 
 const char *habit_command(const char *word)
 {
-	for (size_t i = 0; i < sizeof(known_commands) / sizeof(known_commands[0]); i++)
-		if (strcmp(known_commands[i].word, word) == 0)
-			return known_commands[i].command;
-	return NULL;
+	const struct known_command *row =
+		ab_find_row(known_commands, AB_COUNT(known_commands), word, word);
+
+	return row ? row->command : NULL;
 }
 
 bool habit_option(const char *word, char letter, struct habit *ret)
 {
-	for (size_t i = 0; word && i < sizeof(known_options) / sizeof(known_options[0]); i++)
-		if (strcmp(known_options[i].word, word) == 0) {
-			*ret = (struct habit){ known_options[i].option, known_options[i].note };
-			return true;
-		}
-	for (size_t i = 0; !word && i < sizeof(known_letters) / sizeof(known_letters[0]); i++)
+	const struct known_option *row =
+		word ? ab_find_row(known_options, AB_COUNT(known_options), word, word) : NULL;
+
+	if (row)
+		*ret = (struct habit){ row->option, row->note };
+	for (size_t i = 0; !word && i < AB_COUNT(known_letters); i++)
 		if (known_letters[i].letter == letter) {
 			*ret = (struct habit){ known_letters[i].option, known_letters[i].note };
 			return true;
 		}
-	return false;
+	return row != NULL;
 }
 
 bool is_distinct_option(const char *word)
@@ -152,7 +152,7 @@ bool is_distinct_option(const char *word)
 		return false;
 	word += 2;
 	len = strcspn(word, "=");
-	for (size_t i = 0; i < sizeof(distinct) / sizeof(distinct[0]); i++)
+	for (size_t i = 0; i < AB_COUNT(distinct); i++)
 		if (strlen(distinct[i]) == len && strncmp(distinct[i], word, len) == 0)
 			return true;
 	return false;

@@ -123,13 +123,6 @@ static int lock_claim(const struct ab_claim *claim, int *ret, struct ab_error *e
 	}
 }
 
-static int write_place(int fd, const char *place)
-{
-	if (ftruncate(fd, 0) < 0)
-		return -1;
-	return ab_write_all(fd, place, strlen(place));
-}
-
 static int check_writers(struct ab_claim *claim, const char *place, const struct ab_strv *paths,
 			 struct ab_error *err)
 {
@@ -149,7 +142,7 @@ int ab_claim_take(struct ab_claim *claim, const char *root, const struct ab_strv
 	claim->busy[0] = '\0';
 	if (lock_claim(claim, &claim->lock, err) < 0)
 		return -1;
-	if (write_place(claim->lock, place) < 0)
+	if (ftruncate(claim->lock, 0) < 0 || ab_write_all(claim->lock, place, strlen(place)) < 0)
 		ab_fail(err, AB_ESYSTEM, errno, "write %s/" CLAIM, claim->state->path);
 	else if (check_writers(claim, place, paths, err) == 0 &&
 		 (claim->unlisted || list_claim(claim, place, err) == 0))
@@ -257,24 +250,16 @@ static uint64_t count_claims(const struct ab_state *state)
 	return fd < 0 ? 0 : read_count(fd);
 }
 
-static int fail_changed(const char *place, struct ab_error *err)
-{
-	ab_autofree char *shown = ab_escape(place[0] ? place : "the workspace");
-
-	ab_fail(err, AB_ESYSTEM, 0,
-		"agentbox changed files in %s (apply or undo) while the run was being planned",
-		shown);
-	ab_hint(err, "start the run again");
-	return ab_step(err, "workspace");
-}
-
-static int fail_claimed(const char *place, struct ab_error *err)
+/* `over`: the change has ended. */
+static int fail_changed(const char *place, bool over, struct ab_error *err)
 {
 	ab_autofree char *shown = ab_escape(place[0] ? place : "the workspace");
 
 	/* Not the policy: the same run starts a moment later. */
-	ab_fail(err, AB_ESYSTEM, 0, "agentbox is changing files in %s (apply or undo)", shown);
-	ab_hint(err, "start the run again when that has ended");
+	ab_fail(err, AB_ESYSTEM, 0, "agentbox %s files in %s (apply or undo)%s",
+		over ? "changed" : "is changing", shown,
+		over ? " while the run was being planned" : "");
+	ab_hint(err, "start the run again%s", over ? "" : " when that has ended");
 	return ab_step(err, "workspace");
 }
 
@@ -297,7 +282,7 @@ int ab_claim_wait(const struct ab_state *state, const struct ab_strv *roots,
 		if (ab_must_end(true))
 			return fail_interrupted(err);
 		if (ab_now_ms() >= until)
-			return fail_claimed(place, err);
+			return fail_changed(place, false, err);
 		if (!told)
 			tell(arg, "waiting: agentbox is changing files in the workspace (apply or "
 				  "undo)");
@@ -314,12 +299,12 @@ int ab_claim_check(const struct ab_state *state, const struct ab_strv *roots, ui
 
 	while ((found = find_claim(state, roots, &place, err)) > 0) {
 		if (ab_now_ms() >= until || ab_must_end(true))
-			return fail_claimed(place, err);
+			return fail_changed(place, false, err);
 		free(ab_take(place));
 		pause_shortly();
 	}
 	if (found < 0)
 		return -1;
 	found = find_listed(state, roots, seen, &changed, err);
-	return found > 0 ? fail_changed(changed, err) : found;
+	return found > 0 ? fail_changed(changed, true, err) : found;
 }

@@ -264,16 +264,23 @@ static void remove_reserved(const struct ab_state *state, const char *name)
 	unlinkat(state->live, name, AT_REMOVEDIR);
 }
 
+/* The folder of a run that may be active; -1 with errno. */
+static int open_run(const struct ab_state *state, const char *id, struct ab_run *ret)
+{
+	*ret = (struct ab_run){ .state = state, .dir = -1 };
+	if (strlen(id) >= sizeof(ret->id) || id[0] == '.' || strchr(id, '/'))
+		return ab_errno(ENOENT);
+	memcpy(ret->id, id, strlen(id) + 1);
+	ret->dir = openat(state->live, id, OPEN_DIR);
+	return ret->dir;
+}
+
 /* True: we could lock it, so the run is dead. An active run is left alone. */
 static bool claim_dead_run(const struct ab_state *state, const char *id, struct ab_run *ret)
 {
-	struct ab_run run = { .state = state, .dir = -1 };
+	struct ab_run run;
 
-	if (strlen(id) >= sizeof(run.id))
-		return false;
-	memcpy(run.id, id, strlen(id) + 1);
-	run.dir = openat(state->live, id, OPEN_DIR);
-	if (run.dir < 0 || flock(run.dir, LOCK_EX | LOCK_NB) < 0) {
+	if (open_run(state, id, &run) < 0 || flock(run.dir, LOCK_EX | LOCK_NB) < 0) {
 		ab_run_fini(&run);
 		return false;
 	}
@@ -314,21 +321,15 @@ void ab_state_each_stale(const struct ab_state *state, ab_stale_fn fn, void *arg
 /* A run is active while one of its processes holds the lock. False with errno 0: it is not. */
 static bool open_live(const struct ab_state *state, const char *id, struct ab_run *ret)
 {
-	struct ab_run run = { .state = state, .dir = -1 };
+	struct ab_run run;
+	bool locked = open_run(state, id, &run) >= 0 && flock(run.dir, LOCK_SH | LOCK_NB) == 0;
 
-	errno = 0;
-	if (strlen(id) >= sizeof(run.id) || id[0] == '.' || strchr(id, '/'))
-		return false;
-	memcpy(run.id, id, strlen(id) + 1);
-	run.dir = openat(state->live, id, OPEN_DIR);
-	if (run.dir >= 0 && flock(run.dir, LOCK_SH | LOCK_NB) == 0) {
-		errno = 0;
-	} else if (run.dir >= 0 && errno == EWOULDBLOCK) {
+	if (run.dir >= 0 && !locked && errno == EWOULDBLOCK) {
 		*ret = run;
 		return true;
-	} else if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP) {
-		errno = 0;
 	}
+	if (locked || errno == ENOENT || errno == ENOTDIR || errno == ELOOP)
+		errno = 0;
 	ab_run_fini(&run);
 	return false;
 }

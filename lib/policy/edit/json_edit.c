@@ -314,60 +314,40 @@ static char *append_child(const struct page *p, const struct ab_json_scan_node *
 	return splice_text(p, last->end, to, &b);
 }
 
-/* Add before the bracket that closes, after the comments that are all it holds. */
-static char *fill_commented(const struct page *p, const struct ab_json_scan_node *n,
-			    const char *const *keys, size_t nkeys, const char *value)
-{
-	ab_autofree char *outer = indent_of(p, begin_of(n));
-	ab_autofree char *inner = ab_printf("%s%s", outer, p->unit);
-	size_t from = n->end - 1;
-	ab_autobuf struct ab_buf b = { 0 };
-
-	while (ab_is_space(p->text[from - 1]))
-		from--;
-	put_line(p, &b, inner, 0);
-	put_member(p, &b, keys, nkeys, value, inner);
-	put_line(p, &b, outer, 0);
-	return splice_text(p, from, n->end - 1, &b);
-}
-
-/* Add between brackets that have only white space between them. */
+/* Add between brackets that have only white space, or comments in front of it, between them. */
 static char *fill_empty(const struct page *p, const struct ab_json_scan_node *n,
 			const char *const *keys, size_t nkeys, const char *value)
 {
+	bool commented = has_comment(p, n->begin, n->end);
 	size_t from = n->begin + 1, to = n->end - 1;
 	ab_autofree char *outer = indent_of(p, begin_of(n));
 	ab_autofree char *inner = ab_printf("%s%s", outer, p->unit);
+	ab_autofree char *gap =
+		nkeys && !p->tight ? ab_strdup(" ") : ab_strndup(p->text + from, to - from);
 	/* Break an object into lines if the file has line breaks, a list only
 	 * if it has one itself. */
-	bool lines = has_newline(p->text + from, to - from) ||
+	bool lines = commented || has_newline(p->text + from, to - from) ||
 		     (nkeys && (n->up == 0 || has_newline(p->text, n->begin)));
 	ab_autobuf struct ab_buf b = { 0 };
 
+	for (from = commented ? to : from; commented && ab_is_space(p->text[from - 1]);)
+		from--;
 	if (lines)
 		put_line(p, &b, inner, 0);
-	else if (nkeys && !p->tight)
-		ab_buf_puts(&b, " ");
 	else
-		ab_buf_add(&b, p->text + from, to - from);
+		ab_buf_puts(&b, gap);
 	put_member(p, &b, keys, nkeys, value, lines ? inner : NULL);
 	if (lines)
 		put_line(p, &b, outer, 0);
-	else if (nkeys && !p->tight)
-		ab_buf_puts(&b, " ");
 	else
-		ab_buf_add(&b, p->text + from, to - from);
+		ab_buf_puts(&b, gap);
 	return splice_text(p, from, to, &b);
 }
 
 static char *add_child(const struct page *p, const struct ab_json_scan_node *n,
 		       const char *const *keys, size_t nkeys, const char *value)
 {
-	if (n->count)
-		return append_child(p, n, keys, nkeys, value);
-	if (has_comment(p, n->begin, n->end))
-		return fill_commented(p, n, keys, nkeys, value);
-	return fill_empty(p, n, keys, nkeys, value);
+	return (n->count ? append_child : fill_empty)(p, n, keys, nkeys, value);
 }
 
 static bool has_value(const struct ab_json_scan_node *list, const char *value)
@@ -488,19 +468,22 @@ static char *remove_child(const struct page *p, const struct ab_json_scan_node *
 	return splice_text(p, parent->begin + 1, parent->end - 1, &nothing);
 }
 
-/* What is removed instead of this value: the objects around it that have nothing else in them, no
- * comment either. The outermost one stays. */
-static const struct ab_json_scan_node *find_emptied(const struct page *p,
-						    const struct ab_json_scan_node *at)
+/* Remove a value, and with it the objects around it that have nothing else in them, no comment
+ * either. The outermost one stays. */
+static int remove_whole(const struct page *p, const struct ab_json_scan_node *at, char **ret,
+			struct ab_error *err)
 {
 	const struct ab_json_scan_node *parent = at - at->up;
 
+	if (has_comment_inside(p, begin_of(at), at->end))
+		return refuse_comments(at, err);
 	while (parent->up && parent->count == 1 &&
 	       !has_comment_inside(p, begin_of(parent), parent->end)) {
 		at = parent;
 		parent = at - at->up;
 	}
-	return at;
+	*ret = remove_child(p, parent, at);
+	return 1;
 }
 
 /* An empty list would mean "nothing", so the last element takes its list with it. The list in
@@ -508,14 +491,9 @@ static const struct ab_json_scan_node *find_emptied(const struct page *p,
 static int remove_element(const struct page *p, const struct ab_json_scan_node *list,
 			  const struct ab_json_scan_node *element, char **ret, struct ab_error *err)
 {
-	bool stays = list->count > 1 || strcmp(list->key, "only") == 0;
-	const struct ab_json_scan_node *emptied;
-
-	if (!stays && has_comment_inside(p, begin_of(list), list->end))
-		return refuse_comments(list, err);
-	emptied = find_emptied(p, list);
-	*ret = stays ? remove_child(p, list, element)
-		     : remove_child(p, emptied - emptied->up, emptied);
+	if (list->count == 1 && strcmp(list->key, "only") != 0)
+		return remove_whole(p, list, ret, err);
+	*ret = remove_child(p, list, element);
 	return 1;
 }
 
@@ -562,17 +540,10 @@ int ab_json_edit_unset(const char *text, size_t len, const char *const *keys, si
 		       char **ret, struct ab_error *err)
 {
 	ab_autopage struct page p = { 0 };
-	const struct ab_json_scan_node *emptied;
 
 	if (open_at(&p, text, len, keys, nkeys, 0, err) < 0)
 		return -1;
-	if (p.found < nkeys)
-		return 0;
-	if (has_comment_inside(&p, begin_of(p.at), p.at->end))
-		return refuse_comments(p.at, err);
-	emptied = find_emptied(&p, p.at);
-	*ret = remove_child(&p, emptied - emptied->up, emptied);
-	return 1;
+	return p.found < nkeys ? 0 : remove_whole(&p, p.at, ret, err);
 }
 
 void ab_json_edit_list(const char *text, size_t len, const char *const *keys, size_t nkeys,

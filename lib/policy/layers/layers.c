@@ -248,7 +248,7 @@ void ab_policy_profiles(const struct ab_policy_input *in, struct ab_strv *ret_na
 	}
 }
 
-char *ab_load_name(const struct ab_policy_input *in, const char *path)
+char *ab_policy_file_name(const struct ab_policy_input *in, const char *path)
 {
 	size_t n = strlen(in->cwd);
 
@@ -335,7 +335,7 @@ static int parse_text(struct ab_load *l, enum ab_layer layer, bool trusted, cons
 		      struct ab_config *ret_managed)
 {
 	ab_autoproblems struct ab_problems problems = { 0 };
-	ab_autofree char *name = ab_load_name(l->in, path);
+	ab_autofree char *name = ab_policy_file_name(l->in, path);
 	struct ab_context ctx = make_context(l);
 
 	ctx.untrusted = !trusted;
@@ -352,7 +352,7 @@ static int read_layer(const struct ab_load *l, enum ab_layer layer, const char *
 		      char **ret_text, size_t *ret_len)
 {
 	const struct ab_strv *absent = layer == AB_LAYER_SYSTEM ? NULL : l->in->absent;
-	ab_autofree char *name = ab_load_name(l->in, path);
+	ab_autofree char *name = ab_policy_file_name(l->in, path);
 
 	if (absent && ab_path_within_any(path, absent)) {
 		*ret_text = NULL;
@@ -571,7 +571,7 @@ static void merge_files(struct ab_load *l, struct files *f)
 {
 	struct ab_config *base = &l->policy->store->config;
 	ab_autofree char *path = ab_path_join(l->workspace, AB_PROJECT_CONFIG);
-	ab_autofree char *name = ab_load_name(l->in, path);
+	ab_autofree char *name = ab_policy_file_name(l->in, path);
 	ab_autostrv struct ab_strv ignored = { 0 };
 
 	/* `extends` has done its work; as a value it would look like a layer. */

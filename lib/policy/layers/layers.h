@@ -103,6 +103,9 @@ int ab_policy_check_text(const struct ab_policy_input *in, const char *name, con
 int ab_policy_read_file(const struct ab_policy_input *in, const char *path, char **ret_text,
 			size_t *ret_len, struct ab_error *err);
 
+/* The name of a file in messages: relative to cwd, to "~", or absolute. */
+char *ab_policy_file_name(const struct ab_policy_input *in, const char *path);
+
 /* The files that a run reads. */
 struct ab_policy_path {
 	const char *layer; /* "system", "user", "project", "profiles" */

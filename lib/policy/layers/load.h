@@ -27,9 +27,6 @@ int ab_load_init(struct ab_load *l, const struct ab_policy_input *in, struct ab_
 int ab_load_policy(const struct ab_policy_input *in, bool real, const struct ab_project *project,
 		   struct ab_policy **ret_policy, struct ab_strv *ret_notes, struct ab_error *err);
 
-/* The name of a file in messages: relative to cwd, to "~", or absolute. */
-char *ab_load_name(const struct ab_policy_input *in, const char *path);
-
 /* Read one of the user's own files into a config; *ret_exists: is there one? ret_managed: see
  * ab_settings_file_parse(). */
 int ab_load_file(struct ab_load *l, enum ab_layer layer, const char *path, struct ab_config *ret,
