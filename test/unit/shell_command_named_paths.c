@@ -32,15 +32,13 @@ static const struct {
 static void test_words(void)
 {
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {
-		struct ab_text word = { cases[i].word, (uint32_t)strlen(cases[i].word) }, path;
-		struct ab_named_paths named;
 		char all[256] = "";
 
-		ab_named_begin(&named, word);
-		while (ab_named_next(&named, &path)) {
+		for (struct ab_named_paths n = ab_named_begin(ab_text_of(cases[i].word));
+		     ab_named_next(&n);) {
 			if (all[0])
 				strcat(all, " ");
-			strncat(all, path.s, path.len);
+			strncat(all, n.path.s, n.path.len);
 		}
 		ok(strcmp(all, cases[i].paths) == 0, "%s names \"%s\" (%s)", cases[i].word,
 		   cases[i].paths, all);

@@ -125,27 +125,32 @@ static void clear_placeholders(struct ab_code_string *b)
 	b->len = to;
 }
 
-static struct ab_field end_value(struct args_walk *w)
+struct ab_field ab_code_field(const struct ab_code_reader *r, const struct ab_code_string *text,
+			      uint32_t from, uint32_t to)
 {
-	const struct ab_field *code = w->r->code;
-	struct ab_field f = { .taint = code->taint,
+	const struct ab_field *code = r->code;
+	struct ab_field f = { .text = { text->s ? text->s : "", text->len },
+			      .taint = code->taint,
 			      .range = code->range,
 			      .verbatim = AB_NOT_VERBATIM };
 
-	if (w->format)
-		clear_placeholders(&w->text);
-	f.text = (struct ab_text){ w->text.s ? w->text.s : "", w->text.len };
 	f.unknown = ab_text_has(f.text, AB_UNKNOWN);
-	f.splits = false;
-	if (code->verbatim != AB_NOT_VERBATIM && w->to > w->from) {
-		f.range.from = code->verbatim + w->from;
-		f.range.to = code->verbatim + w->to;
+	if (code->verbatim != AB_NOT_VERBATIM && to > from) {
+		f.range.from = code->verbatim + from;
+		f.range.to = code->verbatim + to;
 		/* One string, unchanged. */
-		if (f.text.len == w->to - w->from &&
-		    memcmp(f.text.s, w->scan.text.s + w->from, f.text.len) == 0)
+		if (f.text.len == to - from &&
+		    memcmp(f.text.s, r->scan.text.s + from, f.text.len) == 0)
 			f.verbatim = f.range.from;
 	}
 	return f;
+}
+
+static struct ab_field end_value(struct args_walk *w)
+{
+	if (w->format)
+		clear_placeholders(&w->text);
+	return ab_code_field(w->r, &w->text, w->from, w->to);
 }
 
 static const struct ab_token *find_var(const struct ab_code_reader *r, struct ab_text name)

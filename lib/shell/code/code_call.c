@@ -49,10 +49,7 @@ void ab_code_sink(struct ab_code_reader *r, const struct ab_field *script,
 
 	if (!inner)
 		return;
-	inner->in = (struct ab_data){ .text = AB_UNKNOWN_TEXT,
-				      .unknown = true,
-				      .range = script->range,
-				      .verbatim = AB_NOT_VERBATIM };
+	inner->in = ab_data_unknown(script->range, 0);
 	if (!text)
 		return;
 	inner->in.text = text->text;

@@ -104,19 +104,9 @@ static void read_assignment(struct ab_code_reader *r, const struct statement *st
 static struct ab_field make_field(struct ab_code_reader *r, const struct ab_token *t)
 {
 	struct ab_code_string b = { .arena = r->arena };
-	struct ab_field f = { .range = r->code->range, .verbatim = AB_NOT_VERBATIM };
 
 	ab_code_value(&r->scan, t, &b);
-	f.text = (struct ab_text){ b.s ? b.s : "", b.len };
-	f.unknown = ab_text_has(f.text, AB_UNKNOWN);
-	f.taint = r->code->taint;
-	if (r->code->verbatim != AB_NOT_VERBATIM) {
-		f.range.from = r->code->verbatim + t->from;
-		f.range.to = r->code->verbatim + t->to;
-		if (f.text.len == t->to - t->from)
-			f.verbatim = f.range.from;
-	}
-	return f;
+	return ab_code_field(r, &b, t->from, t->to);
 }
 
 static void add_token(struct ab_code_reader *r, const struct ab_token *t, const char *deed)

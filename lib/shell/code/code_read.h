@@ -47,6 +47,9 @@ struct ab_code_args {
 void ab_code_args(const struct ab_code_reader *r, struct ab_code_scan scan, bool bare,
 		  struct ab_code_args *ret);
 
+/* The value of the tokens [from, to), which is this text. */
+struct ab_field ab_code_field(const struct ab_code_reader *r, const struct ab_code_string *text,
+			      uint32_t from, uint32_t to);
 /* Reads a call; its arguments begin at the scan position. */
 void ab_code_call(struct ab_code_reader *r, const struct ab_call *call, bool bare);
 /* Adds a script for a shell; NULL: it is empty. */

@@ -41,7 +41,7 @@ static uint32_t skip_to_blank(struct ab_text word, uint32_t at)
 	return at;
 }
 
-bool ab_named_next(struct ab_named_paths *n, struct ab_text *ret)
+bool ab_named_next(struct ab_named_paths *n)
 {
 	const struct ab_text word = n->word;
 
@@ -69,7 +69,7 @@ bool ab_named_next(struct ab_named_paths *n, struct ab_text *ret)
 		n->at = to;
 		if (!begins_path(word, from))
 			continue;
-		*ret = (struct ab_text){ word.s + from, to - from };
+		n->path = (struct ab_text){ word.s + from, to - from };
 		return true;
 	}
 	n->at = word.len;

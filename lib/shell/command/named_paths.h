@@ -11,15 +11,16 @@
 struct ab_named_paths {
 	struct ab_text word;
 	uint32_t at;
+	struct ab_text path; /* a view of the word */
 };
 
-static inline void ab_named_begin(struct ab_named_paths *n, struct ab_text word)
+static inline struct ab_named_paths ab_named_begin(struct ab_text word)
 {
-	*n = (struct ab_named_paths){ .word = word };
+	return (struct ab_named_paths){ .word = word };
 }
 
-/* The next path, a view of the word. False: there is none left. */
-bool ab_named_next(struct ab_named_paths *n, struct ab_text *ret);
+/* False: there is no further path. */
+bool ab_named_next(struct ab_named_paths *n);
 
 /* Most words have no slash. */
 static inline bool ab_names_path(const struct ab_field *word)

@@ -16,8 +16,7 @@ static void skip_byte(struct reader *r)
 
 static char peek_byte(struct reader *r)
 {
-	while (r->rest.len && strchr(" \t\n", r->rest.s[0]))
-		skip_byte(r);
+	ab_text_skip_set(&r->rest, " \t\n");
 	return r->rest.len ? r->rest.s[0] : 0;
 }
 

@@ -54,6 +54,8 @@ void ab_eval_word(const struct ab_eval *e, const struct ab_shell_word *word,
 void ab_eval_single(const struct ab_eval *e, const struct ab_shell_word *word,
 		    struct ab_field *ret);
 
+/* A copy of `n` fields, of which there may be none. */
+struct ab_fields *ab_fields_of(struct ab_arena *arena, const struct ab_field *v, size_t n);
 /* A new field at the end; the caller fills it. */
 void ab_fields_grow(struct ab_arena *arena, struct ab_fields *fields);
 static inline struct ab_field *ab_fields_next(struct ab_arena *arena, struct ab_fields *fields)

@@ -9,6 +9,17 @@ void ab_fields_grow(struct ab_arena *arena, struct ab_fields *fields)
 	AB_GROW(arena, fields->v, fields->len, fields->room, 8);
 }
 
+struct ab_fields *ab_fields_of(struct ab_arena *arena, const struct ab_field *v, size_t n)
+{
+	struct ab_fields *copy = ab_arena_alloc(arena, sizeof(*copy));
+
+	copy->v = ab_arena_alloc(arena, (n + 1) * sizeof(*v));
+	copy->len = copy->room = n;
+	if (n)
+		memcpy(copy->v, v, n * sizeof(*v));
+	return copy;
+}
+
 bool ab_choices_next(struct ab_choices *c)
 {
 	if (c->last || !c->len)
@@ -95,12 +106,7 @@ static void collapse_fields(struct ab_build *b)
 		taint |= b->fields->v[i].taint;
 	b->fields->len = b->first;
 	b->over = true;
-	*ab_fields_next(b->e->arena, b->fields) = (struct ab_field){ .text = AB_UNKNOWN_TEXT,
-								     .unknown = true,
-								     .splits = true,
-								     .taint = taint,
-								     .range = b->range,
-								     .verbatim = AB_NOT_VERBATIM };
+	*ab_fields_next(b->e->arena, b->fields) = ab_field_unknown(b->range, taint);
 }
 
 void ab_build_break(struct ab_build *b)

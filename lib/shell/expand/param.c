@@ -160,8 +160,7 @@ static bool read_offset(struct ab_text *t, int64_t *ret)
 	unsigned digits;
 	bool minus;
 
-	while (ab_text_skip(t, " "))
-		;
+	ab_text_skip_set(t, " ");
 	minus = ab_text_skip(t, "-");
 	*ret = ab_read_digits(t, 10, 8, &digits);
 	*ret = minus ? -*ret : *ret;

@@ -219,7 +219,7 @@ void ab_vars_set(struct ab_vars *vars, struct ab_text name, const struct ab_var 
 static bool same_value(const struct ab_var *a, const struct ab_var *b)
 {
 	if (a->text.len != b->text.len || a->unknown != b->unknown || a->taint != b->taint ||
-	    a->items != b->items)
+	    a->items != b->items || a->pattern != b->pattern)
 		return false;
 	return a->text.s == b->text.s ||
 	       (a->text.len <= COMPARE_MAX && memcmp(a->text.s, b->text.s, a->text.len) == 0);
@@ -233,32 +233,37 @@ static bool has_value(const struct ab_var *list, const struct ab_var *v)
 	return false;
 }
 
-/* Both lists have at most AB_VALUES_MAX + 1 values. Returns the first unchanged
- * if the other adds nothing: most branches set a value again. */
-static const struct ab_var *join_values(struct ab_arena *arena, const struct ab_var *a,
-					const struct ab_var *b)
+static bool has_all(const struct ab_var *list, const struct ab_var *v)
 {
-	struct ab_var joined[2 * (AB_VALUES_MAX + 1)];
-	size_t n = 0, first;
+	while (v && has_value(list, v))
+		v = v->next;
+	return !v;
+}
 
-	if (a == b)
+const struct ab_var *ab_vars_join(struct ab_arena *arena, const struct ab_var *a,
+				  const struct ab_var *b)
+{
+	const struct ab_var *sources[] = { a ? a : &unknown_value, b ? b : &unknown_value };
+	const struct ab_var *list = NULL, **link = &list;
+	size_t n = 0;
+
+	if (a == b || (a && has_all(a, sources[1])))
 		return a;
-	for (const struct ab_var *v = a ? a : &unknown_value; v; v = v->next)
-		joined[n++] = *v;
-	first = n;
-	if (first > AB_VALUES_MAX)
-		return a;
-	for (size_t i = 0; i < n; i++)
-		joined[i].next = i + 1 < n ? &joined[i + 1] : NULL;
-	for (b = b ? b : &unknown_value; b; b = b->next) {
-		if (has_value(joined, b))
-			continue;
-		joined[n] = *b;
-		joined[n].next = NULL;
-		joined[n - 1].next = &joined[n];
-		n++;
-	}
-	return n == first && a ? a : copy_values(arena, joined);
+	for (size_t i = 0; i < 2; i++)
+		for (const struct ab_var *v = sources[i]; v; v = v->next) {
+			struct ab_var *copy;
+
+			if (has_value(list, v))
+				continue;
+			copy = ab_arena_alloc(arena, sizeof(*copy));
+			*copy = n < AB_VALUES_MAX ? *v : unknown_value;
+			copy->next = NULL;
+			*link = copy;
+			link = &copy->next;
+			if (n++ == AB_VALUES_MAX)
+				return list;
+		}
+	return list;
 }
 
 size_t ab_vars_mark(struct ab_vars *vars)
@@ -280,7 +285,7 @@ static void roll_back(struct ab_vars *vars, size_t mark, bool joined)
 			continue;
 		slot = &vars->slots[e->slot];
 		slot->logged = e->before;
-		slot->value = joined ? join_values(vars->arena, e->value, slot->value) : e->value;
+		slot->value = joined ? ab_vars_join(vars->arena, e->value, slot->value) : e->value;
 	}
 	vars->mark = vars->log[mark].before;
 }

@@ -41,6 +41,11 @@ size_t ab_vars_mark(struct ab_vars *vars);
 void ab_vars_merge(struct ab_vars *vars, size_t mark);
 void ab_vars_undo(struct ab_vars *vars, size_t mark);
 
+/* The possible values of both (NULL: unknown): at most AB_VALUES_MAX, and an unknown one for the
+ * rest. `a` itself if the other adds nothing: most branches set a value again. */
+const struct ab_var *ab_vars_join(struct ab_arena *arena, const struct ab_var *a,
+				  const struct ab_var *b);
+
 /* "$0", "$1" ...: the arguments of a function or of `sh -c script name args`,
  * its name first; NULL: unknown. Returns the former ones, to be restored. */
 const struct ab_fields *ab_vars_positional(struct ab_vars *vars, const struct ab_fields *fields);

@@ -50,8 +50,6 @@ static void match_devices(const struct ab_scene *scene, const struct ab_simple *
 			  struct ab_hits *hits)
 {
 	static const char reason[] = "Reads a disk or the memory directly, past all permissions.";
-	struct ab_named_paths named;
-	struct ab_text path;
 
 	for (size_t i = 0; i < command->nredirects; i++)
 		if (command->redirects[i].op == AB_REDIR_IN &&
@@ -64,9 +62,9 @@ static void match_devices(const struct ab_scene *scene, const struct ab_simple *
 	for (size_t i = 1; i < command->argc; i++) {
 		if (!may_name_device(&command->argv[i]))
 			continue;
-		ab_named_begin(&named, command->argv[i].text);
-		while (ab_named_next(&named, &path))
-			if (is_raw_device(scene, command, path) &&
+		for (struct ab_named_paths n = ab_named_begin(command->argv[i].text);
+		     ab_named_next(&n);)
+			if (is_raw_device(scene, command, n.path) &&
 			    !ab_listed(describes_device, command->name) &&
 			    ab_explained(command) < AB_EXPLAINED_TEXT) {
 				ab_hit_because(hits, AB_RULE_CREDENTIAL_ACCESS,

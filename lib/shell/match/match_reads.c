@@ -40,45 +40,40 @@ static bool asks_version(const struct ab_simple *command)
  * sed and awk scripts that only print. Anything not understood counts as more than
  * printing.
  */
-struct cursor {
-	const char *p, *end;
-};
-
 static bool is_in(char c, const char *set)
 {
 	return c && strchr(set, c);
 }
 
-static void skip_any_of(struct cursor *c, const char *set)
+static char take_byte(struct ab_text *t)
 {
-	while (c->p < c->end && is_in(*c->p, set))
-		c->p++;
+	*t = ab_text_rest(*t, 1);
+	return t->s[-1];
 }
 
 /* Skip past the next unescaped delimiter. */
-static bool skip_section(struct cursor *c, char delimiter)
+static bool skip_section(struct ab_text *t, char delimiter)
 {
-	for (; c->p < c->end; c->p++) {
-		if (*c->p == '\\' && c->p + 1 < c->end)
-			c->p++;
-		else if (*c->p == delimiter) {
-			c->p++;
+	while (t->len) {
+		char c = take_byte(t);
+
+		if (c == '\\' && t->len)
+			take_byte(t);
+		else if (c == delimiter)
 			return true;
-		}
 	}
 	return false;
 }
 
-static bool skip_address(struct cursor *c)
+static bool skip_address(struct ab_text *t)
 {
 	for (;;) {
-		skip_any_of(c, " \t;\n0123456789$,!~+");
-		if (c->p == c->end || *c->p != '/')
+		ab_text_skip_set(t, " \t;\n0123456789$,!~+");
+		if (!ab_text_skip(t, "/"))
 			return true;
-		c->p++;
-		if (!skip_section(c, '/'))
+		if (!skip_section(t, '/'))
 			return false;
-		skip_any_of(c, "IM");
+		ab_text_skip_set(t, "IM");
 	}
 }
 
@@ -88,24 +83,23 @@ static bool skip_address(struct cursor *c)
 
 static bool sed_prints(struct ab_text script)
 {
-	struct cursor c = { script.s, script.s + script.len };
-
-	while (skip_address(&c) && c.p < c.end) {
-		char what = *c.p++;
+	while (skip_address(&script) && script.len) {
+		char what = take_byte(&script);
 
 		if (is_in(what, SED_COMMANDS))
 			continue;
-		if ((what != 's' && what != 'y') || c.p == c.end)
+		if ((what != 's' && what != 'y') || !script.len)
 			return false;
-		what = *c.p++;
-		if (is_in(what, "\\\n") || !skip_section(&c, what) || !skip_section(&c, what))
+		what = take_byte(&script);
+		if (is_in(what, "\\\n") || !skip_section(&script, what) ||
+		    !skip_section(&script, what))
 			return false;
-		skip_any_of(&c, SED_FLAGS);
-		skip_any_of(&c, " \t");
-		if (c.p < c.end && !is_in(*c.p, ";\n}"))
+		ab_text_skip_set(&script, SED_FLAGS);
+		ab_text_skip_set(&script, " \t");
+		if (script.len && !is_in(script.s[0], ";\n}"))
 			return false;
 	}
-	return c.p == c.end;
+	return script.len == 0;
 }
 
 static bool sed_only_prints(const struct ab_simple *command)

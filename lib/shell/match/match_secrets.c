@@ -90,14 +90,10 @@ static bool word_names_secret(const struct ab_secret_folder *cwd, const struct a
 /* A path in the word names a secret beyond doubt: in code, after an option, in a URL. */
 static bool contains_secret(const struct ab_secret_folder *cwd, const struct ab_field *word)
 {
-	struct ab_named_paths named;
-	struct ab_text path;
-
 	if (!ab_names_path(word))
 		return false;
-	ab_named_begin(&named, word->text);
-	while (ab_named_next(&named, &path))
-		if (ab_secret_for_sure(cwd, path))
+	for (struct ab_named_paths n = ab_named_begin(word->text); ab_named_next(&n);)
+		if (ab_secret_for_sure(cwd, n.path))
 			return true;
 	return false;
 }
@@ -305,7 +301,7 @@ static size_t find_secret(const struct ab_simple *command, const struct reader *
 /* cpio, zip -@, tar -T -: files whose names come from standard input. */
 static void match_listed_files(const struct ab_simple *command, struct ab_hits *hits)
 {
-	struct ab_secret_folder cwd = { 0 };
+	struct ab_secret_folder cwd;
 	struct ab_text left = command->in.text;
 
 	if (command->in.none || command->in.unknown || left.len == 0 ||
@@ -496,8 +492,6 @@ static bool names_closed(const struct ab_scene *scene, const struct ab_simple *c
 			 const struct ab_field *word)
 {
 	const uint32_t equals = ab_text_find(word->text, '=');
-	struct ab_named_paths named;
-	struct ab_text path;
 
 	if (word->text.len == 0)
 		return false;
@@ -506,9 +500,8 @@ static bool names_closed(const struct ab_scene *scene, const struct ab_simple *c
 	if (equals < word->text.len &&
 	    is_closed(scene, command, word, ab_text_rest(word->text, equals + 1)))
 		return true;
-	ab_named_begin(&named, word->text);
-	while (ab_named_next(&named, &path))
-		if (path.s != word->text.s && is_closed(scene, command, word, path))
+	for (struct ab_named_paths n = ab_named_begin(word->text); ab_named_next(&n);)
+		if (n.path.s != word->text.s && is_closed(scene, command, word, n.path))
 			return true;
 	return false;
 }

@@ -64,9 +64,6 @@ static void match_protected(const struct ab_scene *scene, const struct ab_simple
 static void match_files(const struct ab_scene *scene, const struct ab_simple *command,
 			struct ab_hits *hits)
 {
-	struct ab_named_paths named;
-	struct ab_text path;
-
 	for (size_t i = 1; i < command->argc; i++) {
 		const struct ab_field *word = &command->argv[i];
 		struct ab_text before = command->argv[i - 1].text;
@@ -78,9 +75,8 @@ static void match_files(const struct ab_scene *scene, const struct ab_simple *co
 		output = ab_explains_output(word->text.s[0] == '-' ? word->text : before);
 		if (output && scene->deny_write)
 			match_protected(scene, command, i, hits);
-		ab_named_begin(&named, word->text);
-		while (ab_named_next(&named, &path))
-			if (may_harm(scene, command, word, path, output)) {
+		for (struct ab_named_paths n = ab_named_begin(word->text); ab_named_next(&n);)
+			if (may_harm(scene, command, word, n.path, output)) {
 				ab_hit_because(
 					hits, AB_RULE_UNKNOWN_PROGRAM, word->range,
 					"Names a system file or device, and agentbox does not know whether this program writes it.");
@@ -107,12 +103,9 @@ static bool is_suspect(struct ab_text code)
 static bool names_secret(struct ab_text code)
 {
 	const struct ab_secret_folder anywhere = { 0 };
-	struct ab_named_paths named;
-	struct ab_text path;
 
-	ab_named_begin(&named, code);
-	while (ab_named_next(&named, &path))
-		if (ab_secret_for_sure(&anywhere, path))
+	for (struct ab_named_paths n = ab_named_begin(code); ab_named_next(&n);)
+		if (ab_secret_for_sure(&anywhere, n.path))
 			return true;
 	return false;
 }
@@ -167,14 +160,13 @@ static void match_content(const struct ab_scene *scene, const struct ab_simple *
 		const struct ab_field *word = &command->argv[i];
 		const struct ab_data *known = find_content(command, word);
 		struct ab_named_paths named;
-		struct ab_text path;
 
 		if (!known || ab_data_unread(known))
 			continue;
 		judge_content(command, known->text, hits);
-		ab_named_begin(&named, known->text);
-		while (!reads && ab_named_next(&named, &path))
-			if (may_harm(scene, command, word, path, false)) {
+		named = ab_named_begin(known->text);
+		while (!reads && ab_named_next(&named))
+			if (may_harm(scene, command, word, named.path, false)) {
 				ab_hit_because(
 					hits, AB_RULE_UNKNOWN_PROGRAM, word->range,
 					"Runs code that names a system file, and agentbox does not know what it does with it.");
@@ -204,18 +196,14 @@ static const char autostart[] =
 static void match_autostart(const struct ab_scene *scene, const struct ab_simple *command,
 			    struct ab_hits *hits)
 {
-	struct ab_named_paths named;
-	struct ab_text text;
-
 	for (size_t i = 1; i < command->argc; i++) {
 		struct ab_field field = command->argv[i];
 		struct ab_path path;
 
 		if (!looks_like_code(field.text))
 			continue;
-		ab_named_begin(&named, command->argv[i].text);
-		while (ab_named_next(&named, &text)) {
-			field.text = text;
+		for (struct ab_named_paths n = ab_named_begin(field.text); ab_named_next(&n);) {
+			field.text = n.path;
 			ab_path_read(scene, command, &field, &path);
 			if (path.anchored && ab_path_has_listed(&path, 0, autostart)) {
 				ab_hit_because(

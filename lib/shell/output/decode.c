@@ -1,3 +1,4 @@
+#include "base/text/base64.h"
 #include "shell/command/grammar.h"
 #include "shell/output/output.h"
 
@@ -8,10 +9,6 @@ static int find_digit(const char *alphabet, char c)
 
 	return p ? (int)(p - alphabet) : -1;
 }
-
-static const char base64_digits[] =
-	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-static const char base32_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
 static bool decode_digits(struct ab_output *out, struct ab_text in, const char *digits,
 			  unsigned width)
@@ -38,12 +35,13 @@ static bool decode_digits(struct ab_output *out, struct ab_text in, const char *
 
 bool ab_decode_base64(struct ab_output *out, struct ab_text in)
 {
-	return decode_digits(out, in, base64_digits, 6);
+	return decode_digits(out, in,
+			     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", 6);
 }
 
 bool ab_decode_base32(struct ab_output *out, struct ab_text in)
 {
-	return decode_digits(out, in, base32_digits, 5);
+	return decode_digits(out, in, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", 5);
 }
 
 bool ab_decode_hex(struct ab_output *out, struct ab_text in)
@@ -51,13 +49,9 @@ bool ab_decode_hex(struct ab_output *out, struct ab_text in)
 	int high = -1;
 
 	for (uint32_t i = 0; i < in.len; i++) {
-		int d = find_digit("0123456789abcdef", in.s[i]);
+		int d = (int)ab_digit(in.s[i]);
 
-		if (d < 0) {
-			d = find_digit("ABCDEF", in.s[i]);
-			d = d < 0 ? d : d + 10;
-		}
-		if (d < 0)
+		if (d >= 16)
 			continue;
 		if (high >= 0)
 			ab_output_byte(out, (char)(high << 4 | d));
@@ -68,22 +62,16 @@ bool ab_decode_hex(struct ab_output *out, struct ab_text in)
 
 void ab_encode_base64(struct ab_output *out, struct ab_text in, bool lines)
 {
-	uint32_t column = 0;
+	enum { LINE = 57 }; /* bytes in a line of 76 digits */
+	char text[AB_BASE64_ROOM(LINE)];
 
-	for (uint32_t i = 0; i < in.len; i += 3) {
-		uint32_t bits = 0;
+	while (in.len) {
+		uint32_t n = in.len < LINE ? in.len : LINE;
 
-		for (uint32_t j = 0; j < 3; j++)
-			bits = bits << 8 | (i + j < in.len ? (unsigned char)in.s[i + j] : 0);
-		for (uint32_t j = 0; j < 4; j++)
-			ab_output_byte(out, i + j > in.len
-						    ? '='
-						    : base64_digits[bits >> (18 - 6 * j) & 63]);
-		column += 4;
-		if (lines && (column == 76 || i + 3 >= in.len)) {
+		ab_output_add(out, text, ab_base64_encode(in.s, n, AB_BASE64_STANDARD, text));
+		if (lines)
 			ab_output_byte(out, '\n');
-			column = 0;
-		}
+		in = ab_text_rest(in, n);
 	}
 }
 

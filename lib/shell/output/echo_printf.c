@@ -10,20 +10,11 @@ enum escapes {
 	ESCAPES_ARGUMENT, /* %b: both are octal, \c ends the output */
 };
 
-static void add_utf8(struct ab_output *out, uint32_t c)
-{
-	static const unsigned char lead[] = { 0, 0xc0, 0xe0, 0xf0 };
-	unsigned more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-
-	ab_output_byte(out, (char)(lead[more] | (c >> 6 * more & (more == 3 ? 7 : 0x7f))));
-	while (more-- > 0)
-		ab_output_byte(out, (char)(0x80 | (c >> 6 * more & 63)));
-}
-
 /* A character code in digits; false: there are none. */
 static bool add_code(struct ab_output *out, struct ab_text *t, char c, enum escapes how)
 {
-	struct ab_text rest = { t->s + 1, t->len - 1 };
+	struct ab_text rest = ab_text_rest(*t, 1);
+	char utf8[4];
 	unsigned n;
 	uint32_t code;
 
@@ -34,7 +25,8 @@ static bool add_code(struct ab_output *out, struct ab_text *t, char c, enum esca
 		if (c == 'x')
 			ab_output_byte(out, (char)code);
 		else
-			add_utf8(out, code);
+			for (size_t i = 0, len = ab_utf8_put(code, utf8); i < len; i++)
+				ab_output_byte(out, utf8[i]);
 	} else {
 		if (how == ESCAPES_ECHO && c != '0')
 			return false;
@@ -196,31 +188,20 @@ static bool read_integer(struct ab_text t, int64_t *ret)
 static void add_integer(struct ab_output *out, const struct directive *d,
 			const struct ab_field *arg)
 {
+	const char *form = d->kind == 'x'   ? "%" PRIx64
+			   : d->kind == 'X' ? "%" PRIX64
+			   : d->kind == 'o' ? "%" PRIo64
+			   : d->kind == 'u' ? "%" PRIu64
+					    : "%" PRId64;
 	char text[32];
 	int64_t n = 0;
-	int len;
 
 	if (d->precise || (arg && arg->text.len && !read_integer(arg->text, &n))) {
 		ab_output_unknown(out);
 		return;
 	}
-	switch (d->kind) {
-	case 'x':
-		len = snprintf(text, sizeof(text), "%" PRIx64, (uint64_t)n);
-		break;
-	case 'X':
-		len = snprintf(text, sizeof(text), "%" PRIX64, (uint64_t)n);
-		break;
-	case 'o':
-		len = snprintf(text, sizeof(text), "%" PRIo64, (uint64_t)n);
-		break;
-	case 'u':
-		len = snprintf(text, sizeof(text), "%" PRIu64, (uint64_t)n);
-		break;
-	default:
-		len = snprintf(text, sizeof(text), "%" PRId64, n);
-	}
-	add_padded(out, d, (struct ab_text){ text, (uint32_t)len });
+	snprintf(text, sizeof(text), form, n);
+	add_padded(out, d, ab_text_of(text));
 }
 
 static bool needs_no_quotes(struct ab_text t)

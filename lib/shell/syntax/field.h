@@ -65,6 +65,26 @@ static inline bool ab_field_has(const struct ab_field *f, unsigned bytes)
 	return !f->bytes || f->bytes & bytes;
 }
 
+/* A field of which nothing is known, not even how many words it is. */
+static inline struct ab_field ab_field_unknown(struct ab_span range, unsigned taint)
+{
+	return (struct ab_field){ .text = AB_UNKNOWN_TEXT,
+				  .unknown = true,
+				  .splits = true,
+				  .taint = taint,
+				  .range = range,
+				  .verbatim = AB_NOT_VERBATIM };
+}
+
+static inline struct ab_data ab_data_unknown(struct ab_span range, unsigned taint)
+{
+	return (struct ab_data){ .text = AB_UNKNOWN_TEXT,
+				 .unknown = true,
+				 .taint = taint,
+				 .range = range,
+				 .verbatim = AB_NOT_VERBATIM };
+}
+
 /* The bytes [from, to) of a field. Looks only at these: a long text has many parts. */
 static inline struct ab_field ab_field_part(const struct ab_field *f, uint32_t from, uint32_t to)
 {

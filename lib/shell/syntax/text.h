@@ -94,6 +94,13 @@ static inline bool ab_text_skip(struct ab_text *t, const char *s)
 	return starts;
 }
 
+/* Takes off the bytes at its beginning that are in `set`. */
+static inline void ab_text_skip_set(struct ab_text *t, const char *set)
+{
+	while (t->len && t->s[0] && strchr(set, t->s[0]))
+		*t = ab_text_rest(*t, 1);
+}
+
 /* Takes off what is before the first `end`, and that byte; all of it if there is none. */
 static inline struct ab_text ab_text_cut(struct ab_text *t, char end)
 {

@@ -209,11 +209,11 @@ static void set_loop_variable(struct ab_walk *w, const struct ab_shell_node *nod
 			const struct ab_var *v = ab_walk_value(w, &fields.v[i]);
 
 			if (n < AB_VALUES_MAX)
-				all = all ? ab_walk_either(w, all, v) : v;
+				all = all ? ab_vars_join(w->arena, all, v) : v;
 		}
 	} while (n <= AB_VALUES_MAX && ab_choices_next(&choices));
 	if (more || n > AB_VALUES_MAX)
-		all = all ? ab_walk_either(w, all, NULL) : NULL;
+		all = all ? ab_vars_join(w->arena, all, NULL) : NULL;
 	ab_walk_set(w, node->loop.name, all);
 }
 

@@ -200,11 +200,8 @@ static void shift_positional(struct ab_walk *w, const struct ab_simple *command)
 		ab_vars_positional(w->vars, NULL);
 		return;
 	}
-	left = ab_arena_alloc(w->arena, sizeof(*left));
-	left->v = ab_arena_alloc(w->arena, args->len * sizeof(*left->v));
-	left->len = left->room = args->len - 1;
+	left = ab_fields_of(w->arena, args->v + 1, args->len - 1);
 	left->v[0] = args->v[0];
-	memcpy(left->v + 1, args->v + 2, (args->len - 2) * sizeof(*left->v));
 	w->nested += left->len * sizeof(*left->v);
 	ab_vars_positional(w->vars, left);
 }
@@ -270,11 +267,11 @@ static const struct ab_var *read_line_values(struct ab_walk *w, const struct ab_
 		const struct ab_var *v;
 
 		if (lines == AB_VALUES_MAX)
-			return ab_walk_either(w, all, NULL);
+			return ab_vars_join(w->arena, all, NULL);
 		f.text = pick_word(ab_text_cut(&rest, '\n'), n, last);
 		f.unknown = ab_text_has(f.text, AB_UNKNOWN);
 		v = ab_walk_value(w, &f);
-		all = all ? ab_walk_either(w, all, v) : v;
+		all = all ? ab_vars_join(w->arena, all, v) : v;
 	}
 	return all;
 }

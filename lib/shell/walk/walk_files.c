@@ -109,7 +109,7 @@ static struct ab_field cut_url_name(const struct ab_field *url)
 static void remember_download(struct ab_walk *w, const struct ab_simple *command, char letter,
 			      const char *name, bool by_address)
 {
-	const struct ab_data data = ab_data_unknown(AB_TAINT_NETWORK, command->range);
+	const struct ab_data data = ab_data_unknown(command->range, AB_TAINT_NETWORK);
 	bool named = false;
 
 	for (struct ab_opt_walk o = ab_opt_begin_own(command); ab_opt_next(&o);) {
@@ -147,7 +147,7 @@ static void remember_output(struct ab_walk *w, const struct ab_simple *command)
 /* lwp-download URL FILE */
 static void remember_second(struct ab_walk *w, const struct ab_simple *command)
 {
-	const struct ab_data data = ab_data_unknown(AB_TAINT_NETWORK, command->range);
+	const struct ab_data data = ab_data_unknown(command->range, AB_TAINT_NETWORK);
 
 	if (command->argc > 2)
 		remember_file(w, command, &command->argv[command->argc - 1], &data, false);

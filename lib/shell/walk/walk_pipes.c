@@ -5,15 +5,6 @@
 
 enum { OUTLET_MAX = 64 * 1024 };
 
-struct ab_data ab_data_unknown(unsigned taint, struct ab_span range)
-{
-	return (struct ab_data){ .text = AB_UNKNOWN_TEXT,
-				 .unknown = true,
-				 .taint = taint,
-				 .range = range,
-				 .verbatim = AB_NOT_VERBATIM };
-}
-
 static void append_output(struct ab_arena *arena, struct ab_outlet *out, const struct ab_data *data)
 {
 	size_t len = (size_t)out->data.text.len + data->text.len;
@@ -49,7 +40,7 @@ void ab_outlet_add(struct ab_walk *w, const struct ab_data *data)
 		out->data = *data;
 		out->any = true;
 	} else if (w->maybes > out->maybes || out->data.text.len + data->text.len > OUTLET_MAX) {
-		out->data = ab_data_unknown(out->data.taint | data->taint, out->data.range);
+		out->data = ab_data_unknown(out->data.range, out->data.taint | data->taint);
 		out->room = 0;
 	} else {
 		append_output(w->arena, out, data);
@@ -72,7 +63,7 @@ static struct ab_data get_file_data(const struct ab_simple *command, const struc
 		taint = AB_TAINT_NETWORK;
 	else if (ab_secret_path(file->text))
 		taint |= AB_TAINT_SECRET;
-	return ab_data_unknown(taint, file->range);
+	return ab_data_unknown(file->range, taint);
 }
 
 static struct ab_data make_text_data(const struct ab_field *body)
@@ -102,7 +93,7 @@ static struct ab_data get_descriptor_data(struct ab_walk *w, const struct ab_sim
 
 	if (ab_field_is(number, "-"))
 		return (struct ab_data){ .none = true };
-	return known ? *known : ab_data_unknown(0, number->range);
+	return known ? *known : ab_data_unknown(number->range, 0);
 }
 
 /* Returns false if the redirection is not an input. */

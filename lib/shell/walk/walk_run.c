@@ -185,7 +185,7 @@ static void follow_script(struct ab_walk *w, const struct ab_simple *command,
 	unsigned kept = 0;
 
 	if (inner->script.unknown && inner->script.text.len == 1) {
-		const struct ab_data data = ab_data_unknown(inner->script.taint, command->range);
+		const struct ab_data data = ab_data_unknown(command->range, inner->script.taint);
 
 		ab_outlet_add(w, &data);
 		return;
@@ -391,7 +391,7 @@ static void print_output(struct ab_walk *w, const struct ab_simple *command,
 		ab_printed_output(w->arena, command, &data);
 	else if (ab_command_in(command, AB_TABLE_LANGUAGES) &&
 		 ab_code_language(command->name, &language))
-		data = ab_data_unknown(0, command->range);
+		data = ab_data_unknown(command->range, 0);
 	else
 		return;
 	ab_outlet_add(w, &data);

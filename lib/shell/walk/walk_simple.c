@@ -43,7 +43,8 @@ static void assign_default(struct ab_walk *w, const struct ab_part *part)
 		return;
 	ab_eval_single(&e, part->param.word, &field);
 	if (!former)
-		ab_walk_set(w, part->param.name, ab_walk_either(w, NULL, ab_walk_value(w, &field)));
+		ab_walk_set(w, part->param.name,
+			    ab_vars_join(w->arena, NULL, ab_walk_value(w, &field)));
 }
 
 /* ${x@P} expands the value as a prompt, with the commands in it. */

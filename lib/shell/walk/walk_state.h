@@ -150,9 +150,6 @@ const struct ab_var *ab_walk_array(struct ab_walk *w, const struct ab_fields *it
 struct ab_field ab_walk_field(const struct ab_var *value, struct ab_span range);
 /* Positional parameters from a command's words; argc >= 1. */
 const struct ab_fields *ab_walk_given(struct ab_walk *w, const struct ab_field *argv, size_t argc);
-/* Merge the possible values of both (NULL: unknown), bounded. */
-const struct ab_var *ab_walk_either(struct ab_walk *w, const struct ab_var *a,
-				    const struct ab_var *b);
 /* Alternative branches: call begin, next after each branch, then end. */
 struct ab_walk_join;
 void ab_walk_join_begin(struct ab_walk *w, struct ab_walk_join **ret);
@@ -161,7 +158,6 @@ void ab_walk_join_end(struct ab_walk *w, struct ab_walk_join *join, bool exhaust
 
 /* walk_pipes.c: data in pipes and redirections */
 void ab_outlet_add(struct ab_walk *w, const struct ab_data *data);
-struct ab_data ab_data_unknown(unsigned taint, struct ab_span range);
 /* Apply the command's redirections: its input, and where it prints. */
 void ab_data_redirect(struct ab_walk *w, struct ab_simple *command, bool *ret_prints,
 		      const struct ab_redirect **ret_to);

@@ -53,7 +53,7 @@ void ab_walk_set(struct ab_walk *w, struct ab_text name, const struct ab_var *va
 {
 	/* No shell goes there, so the folder may be the former one. */
 	if (ab_text_is(name, "PWD"))
-		value = ab_walk_either(w, ab_vars_get(w->vars, name), value);
+		value = ab_vars_join(w->arena, ab_vars_get(w->vars, name), value);
 	ab_walk_put(w, name, value);
 }
 
@@ -77,57 +77,12 @@ const struct ab_var *ab_walk_value(struct ab_walk *w, const struct ab_field *fie
  * shell, which is unknown. */
 const struct ab_fields *ab_walk_given(struct ab_walk *w, const struct ab_field *argv, size_t argc)
 {
-	struct ab_fields *given = ab_arena_alloc(w->arena, sizeof(*given));
+	struct ab_fields *given = ab_fields_of(w->arena, argv, argc);
 
-	given->v = ab_arena_alloc(w->arena, argc * sizeof(*argv));
-	given->len = given->room = argc;
-	memcpy(given->v, argv, argc * sizeof(*argv));
 	given->v[0].text = AB_UNKNOWN_TEXT;
 	given->v[0].bytes = 0;
 	given->v[0].unknown = true;
 	return given;
-}
-
-static bool has_value(const struct ab_var *list, const struct ab_var *v)
-{
-	for (; list; list = list->next)
-		if (ab_text_same(list->text, v->text) && list->taint == v->taint &&
-		    list->items == v->items && list->pattern == v->pattern)
-			return true;
-	return false;
-}
-
-static bool has_all(const struct ab_var *list, const struct ab_var *v)
-{
-	while (v && has_value(list, v))
-		v = v->next;
-	return !v;
-}
-
-const struct ab_var *ab_walk_either(struct ab_walk *w, const struct ab_var *a,
-				    const struct ab_var *b)
-{
-	const struct ab_var *sources[] = { a ? a : &not_known, b ? b : &not_known };
-	struct ab_var *list = NULL, **tail = &list;
-	size_t n = 0;
-
-	if (!a && !b)
-		return NULL;
-	if (a && has_all(a, sources[1]))
-		return a;
-	for (size_t i = 0; i < 2; i++)
-		for (const struct ab_var *v = sources[i]; v; v = v->next) {
-			if (has_value(list, v))
-				continue;
-			*tail = ab_arena_alloc(w->arena, sizeof(**tail));
-			/* An unknown value in the last place stands for the rest. */
-			**tail = ++n < AB_VALUES_MAX ? *v : not_known;
-			(*tail)->next = NULL;
-			tail = (struct ab_var **)&(*tail)->next;
-			if (n == AB_VALUES_MAX)
-				return list;
-		}
-	return list;
 }
 
 /* Appending copies, so the total is bounded: a loop would be quadratic. */
@@ -165,7 +120,7 @@ static const struct ab_var *append_each(struct ab_walk *w, struct ab_text name,
 	for (; former; former = former->next) {
 		const struct ab_var *v = append_value(w, former, value);
 
-		all = all ? ab_walk_either(w, all, v) : v;
+		all = all ? ab_vars_join(w->arena, all, v) : v;
 	}
 	return all;
 }
@@ -226,7 +181,7 @@ void ab_walk_assign(struct ab_walk *w, const struct ab_assign *assign)
 		const struct ab_var *v = assign->array ? evaluate_array(w, &e, assign)
 						       : evaluate_scalar(w, &e, assign);
 
-		all = first ? v : ab_walk_either(w, all, v);
+		all = first ? v : ab_vars_join(w->arena, all, v);
 		first = false;
 	} while (ab_choices_next(&choices));
 	ab_walk_set(w, assign->name, all);
@@ -289,7 +244,7 @@ static void collect_variable(struct ab_walk *w, struct ab_walk_join *join, struc
 				      .next = join->vars };
 		join->vars = j;
 	} else if (j->last != join->arms) {
-		j->value = ab_walk_either(w, j->value, value);
+		j->value = ab_vars_join(w->arena, j->value, value);
 		j->arms++;
 		j->last = join->arms;
 	}
@@ -316,7 +271,7 @@ void ab_walk_join_end(struct ab_walk *w, struct ab_walk_join *join, bool exhaust
 		const struct ab_var *value = j->value;
 
 		if (!exhaustive || j->arms < join->arms)
-			value = ab_walk_either(w, ab_vars_get(w->vars, j->name), value);
+			value = ab_vars_join(w->arena, ab_vars_get(w->vars, j->name), value);
 		ab_walk_put(w, j->name, value);
 	}
 }

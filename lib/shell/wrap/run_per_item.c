@@ -109,7 +109,7 @@ static void read_items(struct ab_wrapping *w, const struct ab_data *in, char sep
 		return;
 	if (in->text.len == 0) {
 		if (in->unknown)
-			add_item(w->arena, list, ab_wrap_unknown(in->range, in->taint));
+			add_item(w->arena, list, ab_field_unknown(in->range, in->taint));
 	} else if (separator) {
 		split_at(w->arena, in, separator, list);
 	} else {
@@ -167,7 +167,7 @@ static void add_each(struct ab_wrapping *w, size_t at, struct ab_text mark, stru
 		else
 			n = 0;
 	if (n < items->len) {
-		struct ab_field any = ab_wrap_unknown(w->command->in.range, w->command->in.taint);
+		struct ab_field any = ab_field_unknown(w->command->in.range, w->command->in.taint);
 
 		add_replaced(w, w->argv + at, w->argc - at, mark, &any, append);
 	}
@@ -232,11 +232,7 @@ void ab_wrap_xargs(struct ab_wrapping *w)
 	if (file && ab_files_read(w->command, file))
 		in = *ab_files_read(w->command, file);
 	else if (file)
-		in = (struct ab_data){ .text = { "", 0 },
-				       .unknown = true,
-				       .taint = AB_TAINT_FILE,
-				       .range = w->command->range,
-				       .verbatim = AB_NOT_VERBATIM };
+		in = ab_data_unknown(w->command->range, AB_TAINT_FILE);
 	if (whole && !in.none && in.text.len)
 		add_item(w->arena, &items, make_item(&in, in.text.s, in.text.len));
 	else
@@ -338,7 +334,7 @@ static void add_below(struct ab_wrapping *w, size_t from, size_t to, const struc
 			return;
 	}
 	if (ntops > TOPS_MAX) {
-		struct ab_field any = ab_wrap_unknown(range, 0);
+		struct ab_field any = ab_field_unknown(range, 0);
 
 		add_replaced(w, w->argv + from, to - from, braces, &any, append);
 	}

@@ -75,7 +75,7 @@ void ab_wrap_stdin(struct ab_wrapping *w)
 	if (in->none || (in->taint && ab_data_unread(in)))
 		return;
 	if (in->unknown && in->text.len == 0)
-		script = ab_wrap_unknown(in->range, in->taint);
+		script = ab_field_unknown(in->range, in->taint);
 	ab_wrap_script(w, &script)->in = (struct ab_data){ .none = true };
 }
 
@@ -86,18 +86,6 @@ struct ab_field ab_wrap_field(const struct ab_field *like, struct ab_text text)
 		.unknown = ab_text_has(text, AB_UNKNOWN),
 		.taint = like->taint,
 		.range = like->range,
-		.verbatim = AB_NOT_VERBATIM,
-	};
-}
-
-struct ab_field ab_wrap_unknown(struct ab_span range, unsigned taint)
-{
-	return (struct ab_field){
-		.text = AB_UNKNOWN_TEXT,
-		.unknown = true,
-		.splits = true,
-		.taint = taint,
-		.range = range,
 		.verbatim = AB_NOT_VERBATIM,
 	};
 }

@@ -1,5 +1,6 @@
 /* Shells, and shell builtins that run text as commands. */
 #include "shell/command/known_files.h"
+#include "shell/expand/expand.h"
 #include "shell/syntax/name_table.h"
 #include "shell/wrap/wrapper.h"
 
@@ -70,13 +71,7 @@ static void read_call(const struct ab_wrapping *w, struct call *call)
 
 static const struct ab_fields *copy_positional(struct ab_wrapping *w, size_t from)
 {
-	struct ab_fields *fields = ab_arena_alloc(w->arena, sizeof(*fields));
-
-	fields->len = w->argc - from;
-	fields->room = fields->len;
-	fields->v = ab_arena_alloc(w->arena, (fields->len + 1) * sizeof(*fields->v));
-	memcpy(fields->v, w->argv + from, fields->len * sizeof(*fields->v));
-	return fields;
+	return ab_fields_of(w->arena, w->argv + from, w->argc - from);
 }
 
 static void add_data_script(struct ab_wrapping *w, const struct ab_data *data, size_t args)
@@ -105,7 +100,7 @@ static void read_file(struct ab_wrapping *w, size_t at)
 			add_data_script(w, &known->data, at);
 	} else if (file->unknown && file->text.len == 1 &&
 		   file->taint & (AB_TAINT_NETWORK | AB_TAINT_DECODED)) {
-		script = ab_wrap_unknown(file->range, file->taint);
+		script = ab_field_unknown(file->range, file->taint);
 		ab_wrap_script(w, &script);
 	}
 }

@@ -107,8 +107,6 @@ void ab_wrap_stdin(struct ab_wrapping *w);
 struct ab_field ab_wrap_join(struct ab_arena *arena, const struct ab_field *v, size_t n);
 /* A field with this text, and with the taint and range of `like`. */
 struct ab_field ab_wrap_field(const struct ab_field *like, struct ab_text text);
-/* A field with unknown content. */
-struct ab_field ab_wrap_unknown(struct ab_span range, unsigned taint);
 /* The text with each `mark` replaced; NULL if it contains none. */
 const char *ab_wrap_replace(struct ab_arena *arena, struct ab_text in, struct ab_text mark,
 			    struct ab_text by, uint32_t *ret_len);
