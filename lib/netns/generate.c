@@ -53,21 +53,92 @@ static void require_room(int r)
 		reject("a message is too long");
 }
 
-static struct nl_msg *begin_message(int type, int flags, const void *info, size_t len)
-{
-	struct nl_msg *msg = nlmsg_alloc();
+/* What a message consists of. */
+enum kind {
+	END,
+	NUMBER, /* big-endian */
+	BYTES,
+	OPEN, /* the attributes up to CLOSE are in this one */
+	CLOSE,
+};
 
-	if (!msg || !nlmsg_put(msg, 0, ++seq, type, 0, NLM_F_REQUEST | flags) ||
-	    nlmsg_append(msg, (void *)(uintptr_t)info, len, NLMSG_ALIGNTO) < 0)
-		reject("out of memory");
-	return msg;
+struct attribute {
+	enum kind kind;
+	int type;
+	size_t len;
+	uint64_t number;
+	const void *bytes;
+};
+
+#define ALL(...) ((const struct attribute[]){ __VA_ARGS__, NONE })
+#define NONE                \
+	{                   \
+		.kind = END \
+	}
+#define NUM(size, attr, n)                                                   \
+	{                                                                    \
+		.kind = NUMBER, .type = (attr), .len = (size), .number = (n) \
+	}
+#define U32(attr, n) NUM(4, attr, n)
+#define RAW(attr, from, size)                                                 \
+	{                                                                     \
+		.kind = BYTES, .type = (attr), .len = (size), .bytes = (from) \
+	}
+#define TEXT(attr, text) RAW(attr, text, strlen(text) + 1)
+#define OPENED(attr)                         \
+	{                                    \
+		.kind = OPEN, .type = (attr) \
+	}
+#define CLOSED                \
+	{                     \
+		.kind = CLOSE \
+	}
+#define IN(attr, ...) OPENED(attr), __VA_ARGS__, CLOSED
+
+static void put_attributes(struct nl_msg *msg, const struct attribute *v)
+{
+	struct nlattr *nests[8];
+	size_t depth = 0;
+
+	for (; v->kind != END; v++) {
+		uint64_t number;
+
+		switch (v->kind) {
+		case NUMBER:
+			number = htobe64(v->number << (64 - 8 * v->len));
+			require_room(nla_put(msg, v->type, (int)v->len, &number));
+			break;
+		case BYTES:
+			require_room(nla_put(msg, v->type, (int)v->len, v->bytes));
+			break;
+		case OPEN:
+			nests[depth] = nla_nest_start(msg, v->type);
+			if (!nests[depth++])
+				reject("a message is too long");
+			break;
+		case CLOSE:
+			require_room(nla_nest_end_keep_empty(msg, nests[--depth]));
+			break;
+		case END:
+			break;
+		}
+	}
 }
 
-static void end_message(struct nl_msg *msg)
+/* Add a message to the batch. */
+static void add_message(int type, int flags, const void *info, size_t info_len,
+			const struct attribute *attributes)
 {
-	struct nlmsghdr *head = nlmsg_hdr(msg);
-	size_t len = NLMSG_ALIGN(head->nlmsg_len);
+	struct nl_msg *msg = nlmsg_alloc();
+	struct nlmsghdr *head;
+	size_t len;
 
+	if (!msg || !nlmsg_put(msg, 0, ++seq, type, 0, NLM_F_REQUEST | flags) ||
+	    nlmsg_append(msg, (void *)(uintptr_t)info, info_len, NLMSG_ALIGNTO) < 0)
+		reject("out of memory");
+	put_attributes(msg, attributes);
+	head = nlmsg_hdr(msg);
+	len = NLMSG_ALIGN(head->nlmsg_len);
 	if (batch_len + len > sizeof(batch))
 		reject("a batch is too long");
 	memcpy(batch + batch_len, head, head->nlmsg_len);
@@ -100,11 +171,6 @@ static struct address parse_address(int family, const char *text)
 	return a;
 }
 
-static void put_address(struct nl_msg *msg, int attr, struct address a)
-{
-	require_room(nla_put(msg, attr, (int)a.len, a.bytes));
-}
-
 /* Routes. */
 
 static void raise_link(void)
@@ -112,9 +178,8 @@ static void raise_link(void)
 	struct ifinfomsg info = { .ifi_index = LOOPBACK_INDEX,
 				  .ifi_flags = IFF_UP,
 				  .ifi_change = IFF_UP };
-	struct nl_msg *msg = begin_message(RTM_NEWLINK, 0, &info, sizeof(info));
 
-	end_message(msg);
+	add_message(RTM_NEWLINK, 0, &info, sizeof(info), ALL(NONE));
 }
 
 static void add_address(int family, const char *text)
@@ -125,28 +190,24 @@ static void add_address(int family, const char *text)
 				  .ifa_flags = IFA_F_PERMANENT | IFA_F_NODAD,
 				  .ifa_scope = RT_SCOPE_UNIVERSE,
 				  .ifa_index = LOOPBACK_INDEX };
-	struct nl_msg *msg =
-		begin_message(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, &info, sizeof(info));
 
-	put_address(msg, IFA_LOCAL, a);
-	put_address(msg, IFA_ADDRESS, a);
-	end_message(msg);
+	add_message(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, &info, sizeof(info),
+		    ALL(RAW(IFA_LOCAL, a.bytes, a.len), RAW(IFA_ADDRESS, a.bytes, a.len)));
 }
 
 /* Without a preferred source the kernel would use the destination itself. */
 static void add_local_route(int family, const char *source, int flags)
 {
+	static const uint32_t device = LOOPBACK_INDEX;
+	struct address a = parse_address(family, source);
 	struct rtmsg info = { .rtm_family = (unsigned char)family,
 			      .rtm_table = RT_TABLE_LOCAL,
 			      .rtm_protocol = RTPROT_STATIC,
 			      .rtm_scope = RT_SCOPE_HOST,
 			      .rtm_type = RTN_LOCAL };
-	struct nl_msg *msg =
-		begin_message(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL | flags, &info, sizeof(info));
 
-	require_room(nla_put_u32(msg, RTA_OIF, LOOPBACK_INDEX));
-	put_address(msg, RTA_PREFSRC, parse_address(family, source));
-	end_message(msg);
+	add_message(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL | flags, &info, sizeof(info),
+		    ALL(RAW(RTA_OIF, &device, sizeof(device)), RAW(RTA_PREFSRC, a.bytes, a.len)));
 }
 
 static void make_routes(void)
@@ -192,307 +253,133 @@ static void make_routes(void)
  * packet has a loopback destination when it comes in.
  */
 
-/* nftables. Its numbers are big-endian. */
-
-static struct nl_msg *nft(int type, int flags)
+static void add_nft(int type, int flags, const struct attribute *attributes)
 {
 	struct nfgenmsg info = { .nfgen_family = NFPROTO_INET, .version = NFNETLINK_V0 };
 
-	return begin_message(NFNL_SUBSYS_NFTABLES << 8 | type, flags, &info, sizeof(info));
+	add_message(NFNL_SUBSYS_NFTABLES << 8 | type, flags, &info, sizeof(info), attributes);
 }
 
 static void mark_batch(int type)
 {
 	struct nfgenmsg info = { .version = NFNETLINK_V0, .res_id = htons(NFNL_SUBSYS_NFTABLES) };
-	struct nl_msg *msg = begin_message(type, 0, &info, sizeof(info));
 
-	end_message(msg);
-}
-
-static void put_u32(struct nl_msg *msg, int attr, uint32_t value)
-{
-	require_room(nla_put_u32(msg, attr, htonl(value)));
-}
-
-static void put_text(struct nl_msg *msg, int attr, const char *text)
-{
-	require_room(nla_put_string(msg, attr, text));
-}
-
-static struct nlattr *open_nest(struct nl_msg *msg, int attr)
-{
-	struct nlattr *nest = nla_nest_start(msg, attr);
-
-	if (!nest)
-		reject("a message is too long");
-	return nest;
-}
-
-static void add_table(void)
-{
-	struct nl_msg *msg = nft(NFT_MSG_NEWTABLE, NLM_F_CREATE);
-
-	put_text(msg, NFTA_TABLE_NAME, AB_NFT_TABLE);
-	end_message(msg);
+	add_message(type, 0, &info, sizeof(info), ALL(NONE));
 }
 
 static void add_counter(const char *name)
 {
-	struct nl_msg *msg = nft(NFT_MSG_NEWOBJ, NLM_F_CREATE);
-
-	put_text(msg, NFTA_OBJ_TABLE, AB_NFT_TABLE);
-	put_text(msg, NFTA_OBJ_NAME, name);
-	put_u32(msg, NFTA_OBJ_TYPE, NFT_OBJECT_COUNTER);
-	require_room(nla_nest_end_keep_empty(msg, open_nest(msg, NFTA_OBJ_DATA)));
-	end_message(msg);
+	add_nft(NFT_MSG_NEWOBJ, NLM_F_CREATE,
+		ALL(TEXT(NFTA_OBJ_TABLE, AB_NFT_TABLE), TEXT(NFTA_OBJ_NAME, name),
+		    U32(NFTA_OBJ_TYPE, NFT_OBJECT_COUNTER), OPENED(NFTA_OBJ_DATA), CLOSED));
 }
 
-static void add_chain(const char *name, const char *type, int hook, int priority)
+static void add_chain(const char *name, const char *type, uint32_t hook, int priority)
 {
-	struct nl_msg *msg = nft(NFT_MSG_NEWCHAIN, NLM_F_CREATE);
-	struct nlattr *nest;
-
-	put_text(msg, NFTA_CHAIN_TABLE, AB_NFT_TABLE);
-	put_text(msg, NFTA_CHAIN_NAME, name);
-	nest = open_nest(msg, NFTA_CHAIN_HOOK);
-	put_u32(msg, NFTA_HOOK_HOOKNUM, (uint32_t)hook);
-	put_u32(msg, NFTA_HOOK_PRIORITY, (uint32_t)priority);
-	nla_nest_end(msg, nest);
-	put_text(msg, NFTA_CHAIN_TYPE, type);
-	end_message(msg);
+	add_nft(NFT_MSG_NEWCHAIN, NLM_F_CREATE,
+		ALL(TEXT(NFTA_CHAIN_TABLE, AB_NFT_TABLE), TEXT(NFTA_CHAIN_NAME, name),
+		    IN(NFTA_CHAIN_HOOK, U32(NFTA_HOOK_HOOKNUM, hook),
+		       U32(NFTA_HOOK_PRIORITY, (uint32_t)priority)),
+		    TEXT(NFTA_CHAIN_TYPE, type)));
 }
 
 /* A rule is a list of expressions over registers; all use the same one. */
 enum { REG = NFT_REG_1 };
 
-struct rule {
-	struct nl_msg *msg;
-	struct nlattr *list, *element, *data;
-};
-
-static struct rule open_rule(const char *chain, int flags)
-{
-	struct rule r = { .msg = nft(NFT_MSG_NEWRULE, NLM_F_CREATE | NLM_F_APPEND | flags) };
-
-	put_text(r.msg, NFTA_RULE_TABLE, AB_NFT_TABLE);
-	put_text(r.msg, NFTA_RULE_CHAIN, chain);
-	r.list = open_nest(r.msg, NFTA_RULE_EXPRESSIONS);
-	return r;
-}
-
-static void close_rule(struct rule *r)
-{
-	nla_nest_end(r->msg, r->list);
-	end_message(r->msg);
-}
-
-static void open_expr(struct rule *r, const char *name)
-{
-	r->element = open_nest(r->msg, NFTA_LIST_ELEM);
-	put_text(r->msg, NFTA_EXPR_NAME, name);
-	r->data = open_nest(r->msg, NFTA_EXPR_DATA);
-}
-
-static void close_expr(struct rule *r)
-{
-	nla_nest_end(r->msg, r->data);
-	nla_nest_end(r->msg, r->element);
-}
-
-static void put_value(struct rule *r, int attr, const void *value, size_t len)
-{
-	struct nlattr *nest = open_nest(r->msg, attr);
-
-	require_room(nla_put(r->msg, NFTA_DATA_VALUE, (int)len, value));
-	nla_nest_end(r->msg, nest);
-}
-
-static void load_meta(struct rule *r, int key)
-{
-	open_expr(r, "meta");
-	put_u32(r->msg, NFTA_META_DREG, REG);
-	put_u32(r->msg, NFTA_META_KEY, (uint32_t)key);
-	close_expr(r);
-}
-
-static void load_payload(struct rule *r, int base, uint32_t offset, uint32_t len)
-{
-	open_expr(r, "payload");
-	put_u32(r->msg, NFTA_PAYLOAD_DREG, REG);
-	put_u32(r->msg, NFTA_PAYLOAD_BASE, (uint32_t)base);
-	put_u32(r->msg, NFTA_PAYLOAD_OFFSET, offset);
-	put_u32(r->msg, NFTA_PAYLOAD_LEN, len);
-	close_expr(r);
-}
-
-static void compare(struct rule *r, int op, const void *value, size_t len)
-{
-	open_expr(r, "cmp");
-	put_u32(r->msg, NFTA_CMP_SREG, REG);
-	put_u32(r->msg, NFTA_CMP_OP, (uint32_t)op);
-	put_value(r, NFTA_CMP_DATA, value, len);
-	close_expr(r);
-}
-
-static void decide(struct rule *r, int verdict)
-{
-	struct nlattr *data, *inner;
-
-	open_expr(r, "immediate");
-	put_u32(r->msg, NFTA_IMMEDIATE_DREG, NFT_REG_VERDICT);
-	data = open_nest(r->msg, NFTA_IMMEDIATE_DATA);
-	inner = open_nest(r->msg, NFTA_DATA_VERDICT);
-	put_u32(r->msg, NFTA_VERDICT_CODE, (uint32_t)verdict);
-	nla_nest_end(r->msg, inner);
-	nla_nest_end(r->msg, data);
-	close_expr(r);
-}
-
-static void load_port(struct rule *r, uint16_t port)
-{
-	uint16_t value = htons(port);
-
-	open_expr(r, "immediate");
-	put_u32(r->msg, NFTA_IMMEDIATE_DREG, REG);
-	put_value(r, NFTA_IMMEDIATE_DATA, &value, sizeof(value));
-	close_expr(r);
-}
-
-static void count(struct rule *r, const char *counter)
-{
-	open_expr(r, "objref");
-	put_u32(r->msg, NFTA_OBJREF_IMM_TYPE, NFT_OBJECT_COUNTER);
-	put_text(r->msg, NFTA_OBJREF_IMM_NAME, counter);
-	close_expr(r);
-}
-
-static void refuse(struct rule *r, int type, uint8_t code)
-{
-	open_expr(r, "reject");
-	put_u32(r->msg, NFTA_REJECT_TYPE, (uint32_t)type);
-	require_room(nla_put_u8(r->msg, NFTA_REJECT_ICMP_CODE, code));
-	close_expr(r);
-}
-
+#define EXPR(name, ...) \
+	IN(NFTA_LIST_ELEM, TEXT(NFTA_EXPR_NAME, name), IN(NFTA_EXPR_DATA, __VA_ARGS__))
+#define META(key) EXPR("meta", U32(NFTA_META_DREG, REG), U32(NFTA_META_KEY, key))
+#define PAYLOAD(base, offset, len)                                                 \
+	EXPR("payload", U32(NFTA_PAYLOAD_DREG, REG), U32(NFTA_PAYLOAD_BASE, base), \
+	     U32(NFTA_PAYLOAD_OFFSET, offset), U32(NFTA_PAYLOAD_LEN, len))
+#define COMPARE(op, value) \
+	EXPR("cmp", U32(NFTA_CMP_SREG, REG), U32(NFTA_CMP_OP, op), IN(NFTA_CMP_DATA, value))
+#define PROTOCOL(op, protocol) \
+	META(NFT_META_L4PROTO), COMPARE(op, NUM(1, NFTA_DATA_VALUE, protocol))
+#define DECIDE(verdict)                                              \
+	EXPR("immediate", U32(NFTA_IMMEDIATE_DREG, NFT_REG_VERDICT), \
+	     IN(NFTA_IMMEDIATE_DATA, IN(NFTA_DATA_VERDICT, U32(NFTA_VERDICT_CODE, verdict))))
+#define LOAD_PORT(port)                                  \
+	EXPR("immediate", U32(NFTA_IMMEDIATE_DREG, REG), \
+	     IN(NFTA_IMMEDIATE_DATA, NUM(2, NFTA_DATA_VALUE, port)))
+#define COUNT(counter)                                                \
+	EXPR("objref", U32(NFTA_OBJREF_IMM_TYPE, NFT_OBJECT_COUNTER), \
+	     TEXT(NFTA_OBJREF_IMM_NAME, counter))
+#define REFUSE(type, code) \
+	EXPR("reject", U32(NFTA_REJECT_TYPE, type), NUM(1, NFTA_REJECT_ICMP_CODE, code))
 /* Each packet at once, not several together after a while. */
-static void log_packet(struct rule *r)
-{
-	open_expr(r, "limit");
-	require_room(nla_put_u64(r->msg, NFTA_LIMIT_RATE, htobe64(LOGS_PER_SECOND)));
-	require_room(nla_put_u64(r->msg, NFTA_LIMIT_UNIT, htobe64(1)));
-	put_u32(r->msg, NFTA_LIMIT_BURST, LOGS_BURST);
-	close_expr(r);
-	open_expr(r, "log");
-	require_room(nla_put_u16(r->msg, NFTA_LOG_GROUP, htons(AB_NFT_LOG_GROUP)));
-	put_u32(r->msg, NFTA_LOG_SNAPLEN, LOG_BYTES);
-	require_room(nla_put_u16(r->msg, NFTA_LOG_QTHRESHOLD, htons(1)));
-	close_expr(r);
-}
+#define LOG_PACKET                                                                          \
+	EXPR("limit", NUM(8, NFTA_LIMIT_RATE, LOGS_PER_SECOND), NUM(8, NFTA_LIMIT_UNIT, 1), \
+	     U32(NFTA_LIMIT_BURST, LOGS_BURST)),                                            \
+		EXPR("log", NUM(2, NFTA_LOG_GROUP, AB_NFT_LOG_GROUP),                       \
+		     U32(NFTA_LOG_SNAPLEN, LOG_BYTES), NUM(2, NFTA_LOG_QTHRESHOLD, 1))
 
-static void match_protocol(struct rule *r, int op, uint8_t protocol)
+#define RULE(chain, ...)                                                       \
+	ALL(TEXT(NFTA_RULE_TABLE, AB_NFT_TABLE), TEXT(NFTA_RULE_CHAIN, chain), \
+	    IN(NFTA_RULE_EXPRESSIONS, __VA_ARGS__))
+
+static void add_rule(int flags, const struct attribute *rule)
 {
-	load_meta(r, NFT_META_L4PROTO);
-	compare(r, op, &protocol, sizeof(protocol));
+	add_nft(NFT_MSG_NEWRULE, NLM_F_CREATE | NLM_F_APPEND | flags, rule);
 }
 
 /* The first `len` bytes of the destination. */
 static void accept_address(const char *chain, int family, const char *text, size_t len)
 {
 	struct address a = parse_address(family, text);
-	uint8_t proto = family == AF_INET ? NFPROTO_IPV4 : NFPROTO_IPV6;
-	struct rule r = open_rule(chain, 0);
 
-	load_meta(&r, NFT_META_NFPROTO);
-	compare(&r, NFT_CMP_EQ, &proto, sizeof(proto));
-	load_payload(&r, NFT_PAYLOAD_NETWORK_HEADER, family == AF_INET ? 16 : 24, (uint32_t)len);
-	compare(&r, NFT_CMP_EQ, a.bytes, len);
-	decide(&r, NF_ACCEPT);
-	close_rule(&r);
+	add_rule(0,
+		 RULE(chain, META(NFT_META_NFPROTO),
+		      COMPARE(NFT_CMP_EQ, NUM(1, NFTA_DATA_VALUE,
+					      family == AF_INET ? NFPROTO_IPV4 : NFPROTO_IPV6)),
+		      PAYLOAD(NFT_PAYLOAD_NETWORK_HEADER, family == AF_INET ? 16 : 24, len),
+		      COMPARE(NFT_CMP_EQ, RAW(NFTA_DATA_VALUE, a.bytes, len)), DECIDE(NF_ACCEPT)));
 }
 
 /* Accept the addresses that are not captured. */
 static void accept_own(const char *chain)
 {
-	uint16_t dns = htons(AB_PORT_DNS);
-	struct rule r;
-
 	accept_address(chain, AF_INET, "127.0.0.0", 1);
 	accept_address(chain, AF_INET, AB_OWN4, 4);
 	accept_address(chain, AF_INET6, "::1", 16);
 	accept_address(chain, AF_INET6, AB_OWN6, 16);
-	r = open_rule(chain, 0);
-	load_payload(&r, NFT_PAYLOAD_TRANSPORT_HEADER, 2, sizeof(dns));
-	compare(&r, NFT_CMP_EQ, &dns, sizeof(dns));
-	decide(&r, NF_ACCEPT);
-	close_rule(&r);
-}
-
-static struct rule open_lead(const char *chain)
-{
-	struct rule r = open_rule(chain, 0);
-
-	match_protocol(&r, NFT_CMP_EQ, IPPROTO_TCP);
-	load_port(&r, AB_PORT_CAPTURED);
-	return r;
+	add_rule(0, RULE(chain, PAYLOAD(NFT_PAYLOAD_TRANSPORT_HEADER, 2, 2),
+			 COMPARE(NFT_CMP_EQ, NUM(2, NFTA_DATA_VALUE, AB_PORT_DNS)),
+			 DECIDE(NF_ACCEPT)));
 }
 
 /* Marks the packet, or continues with the next rule if there is no listener. */
 static void lead_by_tproxy(const char *chain)
 {
-	struct rule r = open_lead(chain);
-
-	open_expr(&r, "tproxy");
-	put_u32(r.msg, NFTA_TPROXY_FAMILY, NFPROTO_UNSPEC); /* both */
-	put_u32(r.msg, NFTA_TPROXY_REG_PORT, REG);
-	close_expr(&r);
-	decide(&r, NF_ACCEPT);
-	close_rule(&r);
+	add_rule(0, RULE(chain, PROTOCOL(NFT_CMP_EQ, IPPROTO_TCP), LOAD_PORT(AB_PORT_CAPTURED),
+			 EXPR("tproxy", U32(NFTA_TPROXY_FAMILY, NFPROTO_UNSPEC) /* both */,
+			      U32(NFTA_TPROXY_REG_PORT, REG)),
+			 DECIDE(NF_ACCEPT)));
 }
 
 static void lead_by_redirect(const char *chain)
 {
-	struct rule r = open_lead(chain);
-
-	open_expr(&r, "redir");
-	put_u32(r.msg, NFTA_REDIR_REG_PROTO_MIN, REG);
-	close_expr(&r);
-	close_rule(&r);
+	add_rule(0, RULE(chain, PROTOCOL(NFT_CMP_EQ, IPPROTO_TCP), LOAD_PORT(AB_PORT_CAPTURED),
+			 EXPR("redir", U32(NFTA_REDIR_REG_PROTO_MIN, REG))));
 }
 
 /* Deny the rest; the last rule requests an acknowledgement. */
 static void refuse_rest(const char *chain, bool logs)
 {
-	struct rule r = open_rule(chain, 0);
-
-	match_protocol(&r, NFT_CMP_EQ, IPPROTO_TCP);
-	refuse(&r, NFT_REJECT_TCP_RST, 0);
-	close_rule(&r);
-
-	if (logs) {
-		r = open_rule(chain, 0);
-		match_protocol(&r, NFT_CMP_EQ, IPPROTO_UDP);
-		log_packet(&r);
-		close_rule(&r);
-	}
-
-	r = open_rule(chain, 0);
-	match_protocol(&r, NFT_CMP_EQ, IPPROTO_UDP);
-	count(&r, AB_NFT_UDP);
-	refuse(&r, NFT_REJECT_ICMPX_UNREACH, NFT_REJECT_ICMPX_PORT_UNREACH);
-	close_rule(&r);
-
-	r = open_rule(chain, NLM_F_ACK);
-	match_protocol(&r, NFT_CMP_NEQ, IPPROTO_ICMP);
-	match_protocol(&r, NFT_CMP_NEQ, IPPROTO_ICMPV6);
-	count(&r, AB_NFT_OTHER);
-	decide(&r, NF_DROP);
-	close_rule(&r);
+	add_rule(0, RULE(chain, PROTOCOL(NFT_CMP_EQ, IPPROTO_TCP), REFUSE(NFT_REJECT_TCP_RST, 0)));
+	if (logs)
+		add_rule(0, RULE(chain, PROTOCOL(NFT_CMP_EQ, IPPROTO_UDP), LOG_PACKET));
+	add_rule(0, RULE(chain, PROTOCOL(NFT_CMP_EQ, IPPROTO_UDP), COUNT(AB_NFT_UDP),
+			 REFUSE(NFT_REJECT_ICMPX_UNREACH, NFT_REJECT_ICMPX_PORT_UNREACH)));
+	add_rule(NLM_F_ACK,
+		 RULE(chain, PROTOCOL(NFT_CMP_NEQ, IPPROTO_ICMP),
+		      PROTOCOL(NFT_CMP_NEQ, IPPROTO_ICMPV6), COUNT(AB_NFT_OTHER), DECIDE(NF_DROP)));
 }
 
 static void begin_table(void)
 {
 	mark_batch(NFNL_MSG_BATCH_BEGIN);
-	add_table();
+	add_nft(NFT_MSG_NEWTABLE, NLM_F_CREATE, ALL(TEXT(NFTA_TABLE_NAME, AB_NFT_TABLE)));
 	add_counter(AB_NFT_UDP);
 	add_counter(AB_NFT_OTHER);
 }
@@ -517,25 +404,11 @@ static void add_redirect(bool logs)
 	refuse_rest("in", logs);
 }
 
-static void add_batch_end(void)
-{
-	mark_batch(NFNL_MSG_BATCH_END);
-}
-
-static void add_counters_request(void)
-{
-	struct nl_msg *msg = nft(NFT_MSG_GETOBJ, NLM_F_DUMP);
-
-	put_text(msg, NFTA_OBJ_TABLE, AB_NFT_TABLE);
-	put_u32(msg, NFTA_OBJ_TYPE, NFT_OBJECT_COUNTER);
-	end_message(msg);
-}
-
 static void print_way(FILE *out, const char *name)
 {
 	uint32_t last = seq;
 
-	add_batch_end();
+	mark_batch(NFNL_MSG_BATCH_END);
 	fprintf(out, "\n#define %s_last %u\n", name, last);
 	print_batch(out, name);
 }
@@ -580,7 +453,8 @@ int main(int argc, char *argv[])
 	print_way(out, "redirect");
 	close_file(out);
 	out = create_file(argv[2]);
-	add_counters_request();
+	add_nft(NFT_MSG_GETOBJ, NLM_F_DUMP,
+		ALL(TEXT(NFTA_OBJ_TABLE, AB_NFT_TABLE), U32(NFTA_OBJ_TYPE, NFT_OBJECT_COUNTER)));
 	print_batch(out, "counters");
 	close_file(out);
 	return 0;

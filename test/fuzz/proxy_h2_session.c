@@ -154,7 +154,7 @@ static void open_requests(struct ab_h2_session *session)
 		struct reader *r = new_reader(true);
 
 		r->to_head = requests[i][0] == 'H';
-		ab_h2_stream_attach(ab_h2_stream_new(session), &r->side, nothing, NULL);
+		ab_h2_stream_attach(ab_h2_stream_new(session, 0), &r->side, nothing, NULL);
 		write_text(r, requests[i]);
 	}
 }
