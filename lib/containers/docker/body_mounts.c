@@ -1,6 +1,7 @@
 #include "containers/docker/body_mounts.h"
 
 #include "base/text/units.h"
+#include "base/text/words.h"
 #include "containers/docker/body_fields.h"
 #include "containers/docker/create_body.h"
 #include "containers/docker/refusal.h"
@@ -80,9 +81,7 @@ static bool read_options(const char *s, bool *ret_read_only)
 
 		if (n == 2 && memcmp(s, "ro", n) == 0)
 			*ret_read_only = true;
-		else if (!(n == 2 && memcmp(s, "rw", n) == 0) &&
-			 !(n == 7 && memcmp(s, "private", n) == 0) &&
-			 !(n == 8 && memcmp(s, "rprivate", n) == 0))
+		else if (!ab_word_listed("rw private rprivate", s, n))
 			return false;
 		s += n + (s[n] == ',');
 	}
@@ -194,15 +193,12 @@ int ab_body_volume(struct ab_body *body, const char *target, const json_t *value
 /* "size=64m,mode=1777,noexec" */
 static bool is_tmpfs_options(const char *s)
 {
-	static const char *const words[] = { "rw", "ro", "noexec", "nosuid", "nodev" };
 	static const char *const values[] = { "size=", "mode=" };
 
 	while (*s) {
 		size_t n = strcspn(s, ","), digits;
-		bool known = false;
+		bool known = ab_word_listed("rw ro noexec nosuid nodev", s, n);
 
-		for (size_t i = 0; i < AB_COUNT(words) && !known; i++)
-			known = strlen(words[i]) == n && memcmp(s, words[i], n) == 0;
 		for (size_t i = 0; i < AB_COUNT(values) && !known; i++) {
 			size_t head = strlen(values[i]);
 

@@ -163,25 +163,17 @@ static void add_found(struct found *f, const void *addr, size_t size, int ttl)
 		f->ttl = seconds;
 }
 
-static int parse_v4(const unsigned char *msg, int len, struct found *f)
-{
-	struct ares_addrttl v[AB_ANSWER_MAX];
-	int n = AB_ANSWER_MAX;
-	int r = ares_parse_a_reply(msg, len, NULL, v, &n);
-
-	for (int i = 0; r == ARES_SUCCESS && i < n; i++)
-		add_found(f, &v[i].ipaddr, 4, v[i].ttl);
-	return r;
-}
-
-static int parse_v6(const unsigned char *msg, int len, struct found *f)
+static int parse_addresses(const unsigned char *msg, int len, bool v6, struct found *f)
 {
 	struct ares_addr6ttl v[AB_ANSWER_MAX];
+	struct ares_addrttl v4[AB_ANSWER_MAX];
 	int n = AB_ANSWER_MAX;
-	int r = ares_parse_aaaa_reply(msg, len, NULL, v, &n);
+	int r = v6 ? ares_parse_aaaa_reply(msg, len, NULL, v, &n)
+		   : ares_parse_a_reply(msg, len, NULL, v4, &n);
 
 	for (int i = 0; r == ARES_SUCCESS && i < n; i++)
-		add_found(f, &v[i].ip6addr, 16, v[i].ttl);
+		add_found(f, v6 ? (void *)&v[i].ip6addr : &v4[i].ipaddr, v6 ? 16 : 4,
+			  v6 ? v[i].ttl : v4[i].ttl);
 	return r;
 }
 
@@ -198,7 +190,7 @@ static enum ab_lookup_status read_answer(const unsigned char *msg, int len, bool
 		return AB_LOOKUP_NONE;
 	if (code != ns_r_noerror)
 		return AB_LOOKUP_FAILED;
-	r = v6 ? parse_v6(msg, len, f) : parse_v4(msg, len, f);
+	r = parse_addresses(msg, len, v6, f);
 	if (r == ARES_ENODATA || (r == ARES_SUCCESS && f->n == 0))
 		return AB_LOOKUP_NONE;
 	return r == ARES_SUCCESS ? AB_LOOKUP_OK : AB_LOOKUP_FAILED;

@@ -67,3 +67,18 @@ bool ab_hosts_is_local(const char *name)
 {
 	return strcmp(name, "localhost") == 0 || ab_ends_with(name, ".localhost");
 }
+
+bool ab_host_is_local(const struct ab_host *host)
+{
+	static const uint8_t v6[16] = { [15] = 1 };
+
+	switch (host->kind) {
+	case AB_HOST_NAME:
+		return ab_hosts_is_local(host->text);
+	case AB_HOST_IPV4:
+		return host->addr[0] == 127;
+	case AB_HOST_IPV6:
+		return memcmp(host->addr, v6, sizeof(v6)) == 0;
+	}
+	return false;
+}

@@ -3,6 +3,7 @@
  * Looks a name up in the text of a hosts file. Pure. It searches the text
  * itself, so a file of some megabytes (a block list) needs no table.
  */
+#include "policy/values/host.h"
 #include "proxy/dial/answer.h"
 
 /* Call it once after reading, so that names match in any case. */
@@ -13,3 +14,6 @@ bool ab_hosts_find(const char *text, size_t len, const char *name, struct ab_ans
 
 /* Does the name always mean the machine itself (RFC 6761)? */
 bool ab_hosts_is_local(const char *name);
+
+/* The same of an address, too. */
+bool ab_host_is_local(const struct ab_host *host);

@@ -156,28 +156,13 @@ static bool item_matches(const char *s, size_t len, const struct ab_host *host, 
 	return ab_host_entry_denies(&e, host, port);
 }
 
-/* The upstream would take this for its own machine. */
-static bool is_local(const struct ab_host *host)
-{
-	static const uint8_t v6[16] = { [15] = 1 };
-
-	switch (host->kind) {
-	case AB_HOST_NAME:
-		return ab_hosts_is_local(host->text);
-	case AB_HOST_IPV4:
-		return host->addr[0] == 127;
-	case AB_HOST_IPV6:
-		return memcmp(host->addr, v6, sizeof(v6)) == 0;
-	}
-	return false;
-}
-
 bool ab_upstream_bypasses(const struct ab_upstream *u, const struct ab_host *host, uint16_t port)
 {
 	static const char gaps[] = ", \t";
 	const char *s = u->bypass ? u->bypass : "";
 
-	if (is_local(host))
+	/* The upstream would take it for its own machine. */
+	if (ab_host_is_local(host))
 		return true;
 	for (s += strspn(s, gaps); *s; s += strspn(s, gaps)) {
 		size_t n = strcspn(s, gaps);

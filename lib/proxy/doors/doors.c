@@ -1,5 +1,6 @@
 #include "proxy/doors/doors.h"
 
+#include "proxy/dial/hosts_file.h"
 #include "proxy/secrets/vault.h"
 #include "proxy/traffic/exchange.h"
 #include "proxy/traffic/tunnel.h"
@@ -121,13 +122,6 @@ static void ignore_events(struct ab_conn *conn)
 	(void)conn;
 }
 
-static bool is_loopback(const struct ab_host *host)
-{
-	static const uint8_t one[16] = { [15] = 1 };
-
-	return host->kind == AB_HOST_IPV4 ? host->addr[0] == 127 : memcmp(host->addr, one, 16) == 0;
-}
-
 void ab_door_open_captured(struct ab_engine *engine, int fd, const struct ab_destination *to)
 {
 	struct ab_host host;
@@ -139,7 +133,7 @@ void ab_door_open_captured(struct ab_engine *engine, int fd, const struct ab_des
 		ab_host_from_addr(to->v6, to->addr, &host);
 	/* Loopback traffic is not captured, so this client connected to the
 	 * listener directly and has no target. */
-	if (!to || is_loopback(&host))
+	if (!to || ab_host_is_local(&host))
 		ab_conn_close(conn, true);
 	else
 		ab_tunnel_start(conn, AB_DOOR_TRANSPARENT, &host, to->port);

@@ -413,26 +413,25 @@ static bool pass_body(struct ab_conn *conn, bool *ret_wait)
 	struct ab_exchange_request *rq = conn->http->request;
 	struct ab_pass *p = &rq->down;
 
-	switch (move_body(p, &conn->down, conn->engine->pipes, &conn->server, &conn->client)) {
+	enum ab_io io =
+		move_body(p, &conn->down, conn->engine->pipes, &conn->server, &conn->client);
+
+	if (io == AB_IO_EOF && p->body == AB_HTTP_CLOSE)
+		io = AB_IO_DONE;
+	switch (io) {
 	case AB_IO_DONE:
 		p->state = AB_PASS_OVER;
 		if (rq->raw)
 			ab_side_shut(&conn->client);
 		return true;
-	case AB_IO_WAIT:
-		*ret_wait = true;
-		return true;
 	case AB_IO_YIELD:
 		ab_conn_again(conn);
 		*ret_wait = true;
 		return true;
+	case AB_IO_WAIT:
+		*ret_wait = true;
+		return true;
 	case AB_IO_EOF:
-		if (p->body == AB_HTTP_CLOSE) {
-			p->state = AB_PASS_OVER;
-			if (rq->raw)
-				ab_side_shut(&conn->client);
-			return true;
-		}
 		ab_exchange_cut(conn,
 				"the server closed the connection in the middle of its response");
 		return false;

@@ -175,38 +175,28 @@ static const struct ab_side *box_side(const struct ab_conn *conn)
 }
 
 /* After the box has ended, its side reads no more. */
-static bool is_finished(const struct ab_conn *conn)
+static bool may_write(const struct ab_conn *conn, const struct ab_side *to)
 {
-	bool ending = conn->engine->ending;
-
-	return (conn->client.shut || (ending && &conn->client == box_side(conn))) &&
-	       (conn->server.shut || (ending && &conn->server == box_side(conn)));
+	return !to->shut && !(conn->engine->ending && to == box_side(conn));
 }
 
 static void relay_bytes(struct ab_conn *conn)
 {
-	struct ab_pipes *pipes = conn->engine->pipes;
-	struct {
-		struct ab_flow *flow;
-		struct ab_side *from, *to;
-	} ways[] = {
-		{ &conn->down, &conn->server, &conn->client },
-		{ &conn->up, &conn->client, &conn->server },
-	};
+	uint64_t all = AB_FLOW_ALL;
+	enum ab_io io;
 
-	for (size_t i = 0; i < AB_COUNT(ways); i++) {
-		uint64_t all = AB_FLOW_ALL;
-		enum ab_io io;
-
-		if (ways[i].to->shut || (conn->engine->ending && ways[i].to == box_side(conn)))
-			continue;
-		io = ways[i].flow == &conn->down
-			     ? ab_tunnel_move_down(conn)
-			     : ab_flow_move(ways[i].flow, pipes, ways[i].from, ways[i].to, &all);
-		if (!ab_conn_moved(conn, io, ways[i].to))
+	if (may_write(conn, &conn->client)) {
+		io = ab_tunnel_move_down(conn);
+		if (!ab_conn_moved(conn, io, &conn->client))
 			return;
 	}
-	if (is_finished(conn))
+	if (may_write(conn, &conn->server)) {
+		io = ab_flow_move(&conn->up, conn->engine->pipes, &conn->client, &conn->server,
+				  &all);
+		if (!ab_conn_moved(conn, io, &conn->server))
+			return;
+	}
+	if (!may_write(conn, &conn->client) && !may_write(conn, &conn->server))
 		ab_conn_close(conn, false);
 }
 

@@ -297,39 +297,10 @@ static bool read_message(const uint8_t *data, size_t len, struct ab_hello *hello
 	return ab_ssh_ended(&r) && read_extensions(extensions, hello);
 }
 
-/* Join a message from several records, then read it. */
-static bool read_split(const uint8_t *data, size_t len, struct ab_hello *hello)
-{
-	uint8_t message[AB_HELLO_MAX];
-	size_t have = 0;
-
-	while (have < len) {
-		size_t n = get16(data + 3);
-
-		memcpy(message + have, data + RECORD_HEADER, n);
-		have += n;
-		data += RECORD_HEADER + n;
-	}
-	return read_message(message, len, hello);
-}
-
-/* `used` bytes of records contain a message of `len` bytes. */
-static enum ab_first read_records(const uint8_t *data, size_t used, size_t len,
-				  struct ab_hello *ret)
-{
-	struct ab_hello hello = { .used = used };
-	bool good = used == RECORD_HEADER + len ? read_message(data + RECORD_HEADER, len, &hello)
-						: read_split(data, len, &hello);
-
-	if (!good)
-		return AB_FIRST_BAD;
-	*ret = hello;
-	return AB_FIRST_TLS;
-}
-
 static enum ab_first detect_records(const uint8_t *data, size_t len, struct ab_hello *ret)
 {
-	uint8_t header[MESSAGE_HEADER];
+	uint8_t message[AB_HELLO_MAX]; /* its records joined */
+	struct ab_hello hello = { 0 };
 	size_t want = AB_HELLO_MAX, have = 0, at = 0;
 
 	while (len - at >= RECORD_HEADER) {
@@ -339,12 +310,11 @@ static enum ab_first detect_records(const uint8_t *data, size_t len, struct ab_h
 		if (p[0] != RECORD_HANDSHAKE || p[1] != MAJOR || n == 0 || n > RECORD_MAX)
 			return AB_FIRST_BAD;
 		seen = seen < n ? seen : n;
-		for (size_t i = 0; i < seen && have + i < sizeof(header); i++)
-			header[have + i] = p[RECORD_HEADER + i];
-		if (have + seen > 0 && header[0] != CLIENT_HELLO)
+		memcpy(message + have, p + RECORD_HEADER, seen);
+		if (have + seen > 0 && message[0] != CLIENT_HELLO)
 			return AB_FIRST_BAD;
-		if (have + seen >= sizeof(header))
-			want = sizeof(header) + ((size_t)header[1] << 16 | get16(header + 2));
+		if (have + seen >= MESSAGE_HEADER)
+			want = MESSAGE_HEADER + ((size_t)message[1] << 16 | get16(message + 2));
 		/* No protocol has a second message after the hello. */
 		if (want > AB_HELLO_MAX || have + n > want)
 			return AB_FIRST_BAD;
@@ -352,8 +322,13 @@ static enum ab_first detect_records(const uint8_t *data, size_t len, struct ab_h
 			return AB_FIRST_MORE;
 		have += n;
 		at += RECORD_HEADER + n;
-		if (have == want)
-			return read_records(data, at, want, ret);
+		if (have < want)
+			continue;
+		hello.used = at;
+		if (!read_message(message, want, &hello))
+			return AB_FIRST_BAD;
+		*ret = hello;
+		return AB_FIRST_TLS;
 	}
 	if ((len > at && data[at] != RECORD_HANDSHAKE) || (len > at + 1 && data[at + 1] != MAJOR))
 		return AB_FIRST_BAD;
