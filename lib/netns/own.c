@@ -27,9 +27,8 @@ static int add_address(struct ab_own *own, const void *addr, size_t len)
 
 	if (own->len == MOST)
 		return ab_errno(E2BIG);
-	ab_make_room(own->v, own->len);
 	memcpy(a.addr, addr, len);
-	own->v[own->len++] = a;
+	*ab_append(own->v, own->len) = a;
 	return 0;
 }
 

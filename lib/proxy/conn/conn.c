@@ -410,14 +410,15 @@ void ab_conn_deny_datagram(struct ab_engine *engine, const char *host, uint16_t 
 		ab_ledger_who(engine->ledger, r.denial, nearest);
 }
 
-void ab_conn_record(struct ab_conn *conn, struct ab_request_record *r)
+bool ab_conn_record(struct ab_conn *conn, struct ab_request_record *r)
 {
 	struct ab_error err;
 
 	r->upstream = conn->upstream;
-	if (ab_ledger_request(conn->engine->ledger, r, &err) == 0)
-		return;
-	conn->unrecorded = true;
-	conn->engine->unrecorded(conn->engine, &err);
-	ab_conn_close(conn, true);
+	if (ab_ledger_request(conn->engine->ledger, r, &err) < 0) {
+		conn->unrecorded = true;
+		conn->engine->unrecorded(conn->engine, &err);
+		ab_conn_close(conn, true);
+	}
+	return !conn->closed;
 }

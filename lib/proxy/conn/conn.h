@@ -202,5 +202,6 @@ int ab_conn_deny(struct ab_conn *conn, struct ab_request_record *r);
 /* The record of a datagram. `who`: the processes as JSON, or NULL. */
 void ab_conn_deny_datagram(struct ab_engine *engine, const char *host, uint16_t port,
 			   const char *who);
-/* Write the record of a request that has ended. */
-void ab_conn_record(struct ab_conn *conn, struct ab_request_record *r);
+/* Write the record of a request that has ended. False: the connection is closed, perhaps because that
+ * failed. */
+bool ab_conn_record(struct ab_conn *conn, struct ab_request_record *r);

@@ -102,18 +102,14 @@ static void put_entry(struct ab_buf *b, const char *alias, const uint8_t *der, s
 static uint8_t *append_digest(struct ab_buf *b, size_t *ret_len)
 {
 	static const char salt[] = "Mighty Aphrodite";
-	EVP_MD_CTX *md = EVP_MD_CTX_new();
-	uint8_t digest[EVP_MAX_MD_SIZE], wide[2 * (sizeof(PASSWORD) - 1)] = { 0 };
-	bool good;
+	ab_autobuf struct ab_buf all = { 0 };
+	uint8_t digest[EVP_MAX_MD_SIZE];
 
-	for (size_t i = 0; i < sizeof(PASSWORD) - 1; i++)
-		wide[2 * i + 1] = (uint8_t)PASSWORD[i];
-	good = md && EVP_DigestInit_ex(md, EVP_sha1(), NULL) &&
-	       EVP_DigestUpdate(md, wide, sizeof(wide)) &&
-	       EVP_DigestUpdate(md, salt, sizeof(salt) - 1) &&
-	       EVP_DigestUpdate(md, b->data, b->len) && EVP_DigestFinal_ex(md, digest, NULL);
-	EVP_MD_CTX_free(md);
-	if (!good) {
+	for (const char *c = PASSWORD; *c; c++)
+		ab_ssh_put_number_of(&all, (uint8_t)*c, 2);
+	ab_buf_puts(&all, salt);
+	ab_buf_add(&all, b->data, b->len);
+	if (EVP_Digest(all.data, all.len, digest, NULL, EVP_sha1(), NULL) != 1) {
 		ab_buf_fini(b);
 		return NULL;
 	}

@@ -64,7 +64,7 @@ struct ab_ledger {
 	struct ab_log *log;
 	struct ab_buf line; /* reused for each record */
 	struct denial *v;
-	size_t len, room;
+	size_t len;
 	uint16_t slots[SLOTS]; /* numbers; 0: empty */
 	size_t nslots;	       /* used ones */
 	struct denial others;  /* all denials that are not remembered */
@@ -236,19 +236,6 @@ static void describe_denial(struct denial *d, uint64_t hash, const struct ab_req
 	d->from = d->entry && r->verdict.from ? ab_strdup(r->verdict.from) : NULL;
 }
 
-static struct denial *add_denial(struct ab_ledger *ledger)
-{
-	struct denial *d;
-
-	if (ledger->len == ledger->room) {
-		ledger->room = ledger->room ? 2 * ledger->room : 16;
-		ledger->v = ab_realloc(ledger->v, ledger->room * sizeof(ledger->v[0]));
-	}
-	d = &ledger->v[ledger->len++];
-	*d = (struct denial){ 0 };
-	return d;
-}
-
 /* The number of a question that a rule has decided: was it only asked about so far? */
 static bool is_open_question(const struct ab_ledger *ledger, const struct ab_request_record *r)
 {
@@ -283,7 +270,9 @@ static struct denial *find_or_add(struct ab_ledger *ledger, const struct ab_requ
 		return NULL;
 	}
 	*ret_number = keeps ? r->number : ++ledger->last;
-	d = keeps ? &ledger->v[r->number - 1] : add_denial(ledger);
+	if (!keeps)
+		*ab_append(ledger->v, ledger->len) = (struct denial){ 0 };
+	d = &ledger->v[*ret_number - 1];
 	ledger->slots[slot] = (uint16_t)*ret_number;
 	ledger->nslots++;
 	describe_denial(d, hash, r, cause);

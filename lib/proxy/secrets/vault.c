@@ -6,6 +6,7 @@
 #include "proxy/io/tls_rsa.h"
 #include "proxy/secrets/locked_pages.h"
 #include "proxy/secrets/search.h"
+#include "proxy/wire/http.h"
 
 enum {
 	CHANCE = 22,   /* characters out of 62: 130 bits */
@@ -308,31 +309,17 @@ static void store_value(struct slot *slot, const char *value, size_t len)
 	slot->entry.value_len = len;
 }
 
-struct word {
-	const char *s;
-	size_t len;
-};
-
-/* The words of a key that signs: two or three, or 0. */
-static size_t split_words(const char *s, size_t len, struct word ret[AB_PARTS])
+/* The words of a key that signs: two or three, or 0. No blank is at its end. */
+static size_t split_words(struct ab_http_text value, struct ab_http_text ret[AB_PARTS])
 {
 	size_t n = 0;
 
-	while (len) {
-		const char *blank = memchr(s, ' ', len);
-		size_t word = blank ? (size_t)(blank - s) : len;
-
-		if (n == AB_PARTS || !word)
+	while (value.len) {
+		if (n == AB_PARTS)
 			return 0;
-		ret[n++] = (struct word){ s, word };
-		s += word;
-		len -= word;
-		if (len == 1)
+		ret[n] = ab_http_until(&value, ' ');
+		if (!ret[n++].len)
 			return 0;
-		if (len) {
-			s++;
-			len--;
-		}
 	}
 	return n >= AB_PART_TOKEN ? n : 0;
 }
@@ -341,8 +328,8 @@ static size_t split_words(const char *s, size_t len, struct word ret[AB_PARTS])
 static int set_parts(struct ab_vault *vault, struct slot *first, const char *value, size_t len,
 		     struct ab_error *err)
 {
-	struct word words[AB_PARTS];
-	size_t n = split_words(value, len, words);
+	struct ab_http_text words[AB_PARTS];
+	size_t n = split_words((struct ab_http_text){ value, len }, words);
 
 	if (!n)
 		return ab_fail(err, AB_ECONFIG, 0,

@@ -132,8 +132,7 @@ static void record_refusal(struct ab_conn *conn, struct ab_request_record *r)
 	r->fault = AB_FAULT_AGENT;
 	if (ab_conn_deny(conn, r) < 0)
 		return;
-	ab_conn_record(conn, r);
-	if (conn->closed)
+	if (!ab_conn_record(conn, r))
 		return;
 	if (bad)
 		ab_conn_close(conn, false);
@@ -162,8 +161,7 @@ static void fail_request(struct ab_conn *conn, const char *error)
 	if (c->request.kind == AB_AGENT_SIGN) {
 		describe_request(conn, &r);
 		r.error = error;
-		ab_conn_record(conn, &r);
-		if (conn->closed)
+		if (!ab_conn_record(conn, &r))
 			return;
 	}
 	reply_refusal(conn);
@@ -199,8 +197,7 @@ static void reply_signature(struct ab_conn *conn, struct ab_ssh_text signature)
 
 	client_of(conn)->asking = false;
 	describe_request(conn, &r);
-	ab_conn_record(conn, &r);
-	if (conn->closed)
+	if (!ab_conn_record(conn, &r))
 		return;
 	ab_agent_put_signature(&conn->client.out, signature);
 	finish_request(conn);

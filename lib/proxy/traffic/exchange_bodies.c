@@ -133,10 +133,8 @@ static bool pass_client_end(struct ab_conn *conn)
 	if (conn->client.in.len > rq->head || conn->server.shut)
 		return true;
 	io = ab_side_read(&conn->client, rq->head + PEEK);
-	if (io == AB_IO_FAILED) {
-		ab_exchange_cut(conn, "the client's connection failed");
-		return false;
-	}
+	if (io == AB_IO_FAILED)
+		return ab_exchange_cut(conn, "the client's connection failed");
 	if (io == AB_IO_EOF)
 		ab_side_shut(&conn->server);
 	return true;
@@ -168,26 +166,17 @@ static bool pass_up(struct ab_conn *conn)
 			ab_side_shut(&conn->server);
 			break;
 		case AB_IO_FAILED:
-			if (p->fault.too_long) {
-				ab_exchange_deny_length(conn);
-				return false;
-			}
-			if (p->fault.tripped) {
-				ab_exchange_trip(conn);
-				return false;
-			}
-			if (p->fault.refused) {
-				ab_exchange_deny(conn, AB_FAULT_SIGNATURE, 403, p->fault.refused);
-				return false;
-			}
-			if (rq->raw || (p->fault.malformed && rq->down.state != AB_PASS_HEAD)) {
-				ab_exchange_cut(conn, "the connection failed");
-				return false;
-			}
-			if (p->fault.malformed) {
-				ab_exchange_fail(conn, 400, "malformed chunked body");
-				return false;
-			}
+			if (p->fault.too_long)
+				return ab_exchange_deny_length(conn);
+			if (p->fault.tripped)
+				return ab_exchange_trip(conn);
+			if (p->fault.refused)
+				return ab_exchange_deny(conn, AB_FAULT_SIGNATURE, 403,
+							p->fault.refused);
+			if (rq->raw || (p->fault.malformed && rq->down.state != AB_PASS_HEAD))
+				return ab_exchange_cut(conn, "the connection failed");
+			if (p->fault.malformed)
+				return ab_exchange_fail(conn, 400, "malformed chunked body");
 			break_upload(conn);
 			break;
 		}
@@ -199,8 +188,7 @@ static bool fail_response(struct ab_conn *conn, const char *why)
 {
 	ab_autofree char *text = ab_printf("malformed response: %s", why);
 
-	ab_exchange_fail(conn, 502, text);
-	return false;
+	return ab_exchange_fail(conn, 502, text);
 }
 
 /* The server closed or failed before its response. */
@@ -343,16 +331,12 @@ static bool begin_response(struct ab_conn *conn, const struct ab_http_response *
 	if (!rq->minor && !tunnel && rs->head.body == AB_HTTP_CHUNKED)
 		return fail_response(conn, "chunked, but the client uses HTTP/1.0");
 	why = check_searchable(rq, rs);
-	if (why) {
-		ab_exchange_fail(conn, 502, why);
-		return false;
-	}
+	if (why)
+		return ab_exchange_fail(conn, 502, why);
 	if (is_rejected(conn, rs->status) && rq->injected && rq->secret >= 0)
 		conn->engine->setup->stale(conn->engine->setup->arg, (size_t)rq->secret);
-	if (rs->status == 407 && conn->upstream && !fixed && !rq->gateway) {
-		ab_exchange_fail(conn, 502, "the upstream proxy requires other credentials");
-		return false;
-	}
+	if (rs->status == 407 && conn->upstream && !fixed && !rq->gateway)
+		return ab_exchange_fail(conn, 502, "the upstream proxy requires other credentials");
 	ab_conn_deadline(conn, 0);
 	rq->status = rs->status;
 	rq->server_keep = rs->head.keep;
@@ -381,10 +365,8 @@ static bool read_response(struct ab_conn *conn, bool *ret_wait)
 	enum ab_io io = ab_side_flush(&conn->client);
 	ssize_t len;
 
-	if (io == AB_IO_FAILED) {
-		ab_exchange_cut(conn, "the client's connection failed");
-		return false;
-	}
+	if (io == AB_IO_FAILED)
+		return ab_exchange_cut(conn, "the client's connection failed");
 	if (io == AB_IO_WAIT) {
 		*ret_wait = true;
 		return true;
@@ -432,13 +414,11 @@ static bool pass_body(struct ab_conn *conn, bool *ret_wait)
 		*ret_wait = true;
 		return true;
 	case AB_IO_EOF:
-		ab_exchange_cut(conn,
-				"the server closed the connection in the middle of its response");
-		return false;
+		return ab_exchange_cut(
+			conn, "the server closed the connection in the middle of its response");
 	case AB_IO_FAILED:
-		ab_exchange_cut(conn, p->fault.malformed ? "malformed response"
-							 : "the connection failed");
-		return false;
+		return ab_exchange_cut(conn, p->fault.malformed ? "malformed response"
+								: "the connection failed");
 	}
 	return false;
 }

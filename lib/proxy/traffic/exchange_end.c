@@ -86,14 +86,13 @@ void ab_exchange_end(struct ab_conn *conn)
 static void record_and_reply(struct ab_conn *conn, struct ab_request_record *r, int status)
 {
 	r->status = status;
-	ab_conn_record(conn, r);
-	if (conn->closed)
+	if (!ab_conn_record(conn, r))
 		return;
 	ab_exchange_reply(&conn->client.out, conn->engine->ledger, r, status);
 	ab_exchange_end(conn);
 }
 
-void ab_exchange_fail(struct ab_conn *conn, int status, const char *why)
+bool ab_exchange_fail(struct ab_conn *conn, int status, const char *why)
 {
 	auto_request struct ab_exchange_request *rq = NULL;
 	struct ab_request_record r;
@@ -103,6 +102,7 @@ void ab_exchange_fail(struct ab_conn *conn, int status, const char *why)
 	rq->error = ab_strdup(why);
 	describe_request(conn, rq, &r);
 	record_and_reply(conn, &r, status);
+	return false;
 }
 
 void ab_exchange_answer(struct ab_conn *conn, int status, const struct ab_buf *answer)
@@ -113,8 +113,7 @@ void ab_exchange_answer(struct ab_conn *conn, int status, const struct ab_buf *a
 	describe_request(conn, rq, &r);
 	r.status = status;
 	r.bytes_down = answer->len;
-	ab_conn_record(conn, &r);
-	if (conn->closed)
+	if (!ab_conn_record(conn, &r))
 		return;
 	ab_buf_add(&conn->client.out, answer->data, answer->len);
 	ab_exchange_end(conn);
@@ -217,14 +216,14 @@ static void break_exchange(struct ab_conn *conn, enum ab_fault fault,
 	deny_and_close(conn, &r);
 }
 
-void ab_exchange_deny(struct ab_conn *conn, enum ab_fault fault, int status, const char *why)
+bool ab_exchange_deny(struct ab_conn *conn, enum ab_fault fault, int status, const char *why)
 {
 	auto_request struct ab_exchange_request *rq = NULL;
 	struct ab_request_record r;
 
 	if (conn->http->request->down.state == AB_PASS_HEAD) {
 		deny_with_status(conn, fault, status, why);
-		return;
+		return false;
 	}
 	/* The response has begun, so there cannot be another one. */
 	fault = find_fault(conn, fault);
@@ -234,37 +233,39 @@ void ab_exchange_deny(struct ab_conn *conn, enum ab_fault fault, int status, con
 	r.error = why;
 	deny_and_close(conn, &r);
 	trip(conn, fault, rq->secret);
+	return false;
 }
 
-void ab_exchange_trip(struct ab_conn *conn)
+bool ab_exchange_trip(struct ab_conn *conn)
 {
 	int owner = ab_swap_body_foreign(conn->http->request->swap);
 
-	ab_exchange_deny(conn, ab_exchange_tripped(conn, owner), 403, NULL);
+	return ab_exchange_deny(conn, ab_exchange_tripped(conn, owner), 403, NULL);
 }
 
-void ab_exchange_deny_length(struct ab_conn *conn)
+bool ab_exchange_deny_length(struct ab_conn *conn)
 {
 	struct ab_exchange_request *rq = conn->http->request;
 
 	free(rq->error);
 	rq->error = ab_printf("more than %ju bytes (network.maxRequestBody)",
 			      conn->engine->setup->policy->net.max_request_body);
-	ab_exchange_deny(conn, AB_FAULT_BODY, 413, rq->error);
+	return ab_exchange_deny(conn, AB_FAULT_BODY, 413, rq->error);
 }
 
-void ab_exchange_refuse(struct ab_conn *conn, int status, const char *why)
+bool ab_exchange_refuse(struct ab_conn *conn, int status, const char *why)
 {
-	ab_exchange_deny(conn, AB_FAULT_MALFORMED, status, why);
+	return ab_exchange_deny(conn, AB_FAULT_MALFORMED, status, why);
 }
 
-void ab_exchange_cut(struct ab_conn *conn, const char *why)
+bool ab_exchange_cut(struct ab_conn *conn, const char *why)
 {
 	struct ab_exchange_request *rq = conn->http->request;
 
 	free(rq->error);
 	rq->error = ab_strdup(why);
 	ab_conn_close(conn, true);
+	return false;
 }
 
 void ab_exchange_done(struct ab_conn *conn)
@@ -277,8 +278,7 @@ void ab_exchange_done(struct ab_conn *conn)
 	rq = ab_take(x->request);
 	whole = rq->up.state == AB_PASS_OVER;
 	describe_request(conn, rq, &r);
-	ab_conn_record(conn, &r);
-	if (conn->closed)
+	if (!ab_conn_record(conn, &r))
 		return;
 	if (rq->raw) {
 		ab_conn_close(conn, false);

@@ -109,15 +109,13 @@ static bool settle_path(struct ab_conn *conn, const struct ab_http_request *head
 		free(rq->error);
 		rq->error = ab_printf("the header field %.*s could override its method or path", n,
 				      field->name.s);
-		ab_exchange_refuse(conn, 400, rq->error);
-		return false;
+		return ab_exchange_refuse(conn, 400, rq->error);
 	}
 	path = ab_http_until(&rest, '?');
 	why = normalise_path(conn, head, path, &normal);
 	if (why) {
 		free(normal);
-		ab_exchange_refuse(conn, 400, why);
-		return false;
+		return ab_exchange_refuse(conn, 400, why);
 	}
 	free(rq->path);
 	rq->path = normal;
@@ -284,16 +282,14 @@ static bool renew_signature(struct ab_conn *conn, const struct ab_sign *sign,
 	if (swapped->request.head.body != AB_HTTP_NONE &&
 	    ab_swap_wants_body(vault, &rq->host, rq->port)) {
 		ab_swapped_fini(swapped);
-		ab_exchange_deny(conn, AB_FAULT_SIGNATURE, 403,
-				 "another secret of this host may change its body");
-		return false;
+		return ab_exchange_deny(conn, AB_FAULT_SIGNATURE, 403,
+					"another secret of this host may change its body");
 	}
 	ab_http_write_authority(&host, hop);
 	if (!ab_sign_renew(vault, sign, (struct ab_http_text){ host.data, host.len }, swapped,
 			   signature)) {
 		ab_swapped_fini(swapped);
-		ab_exchange_refuse(conn, 431, "its head is too long with its new signature");
-		return false;
+		return ab_exchange_refuse(conn, 431, "its head is too long with its new signature");
 	}
 	ab_inspection_made(&conn->engine->inspection, (size_t)rq->secret, signature);
 	ab_sign_chunks_free(rq->chunks);
@@ -533,33 +529,19 @@ static bool judge_path(struct ab_conn *conn, const struct ab_http_request *head)
 	    ab_http_rules_judge(rules, &rq->host, rq->port, head->method.s, head->method.len,
 				rq->path, strlen(rq->path), &rule))
 		return true;
-	ab_exchange_deny(conn, AB_FAULT_RULE, 403, NULL);
-	return false;
-}
-
-static enum ab_fault fault_of(struct ab_conn *conn, const struct ab_swapped *swapped)
-{
-	switch (swapped->result) {
-	case AB_SWAP_TRIPWIRE:
-		return ab_exchange_tripped(conn, swapped->secret);
-	case AB_SWAP_MISPLACED:
-		return AB_FAULT_MISPLACED;
-	case AB_SWAP_MISSING:
-		return AB_FAULT_MISSING;
-	case AB_SWAP_ABSENT:
-		return AB_FAULT_ABSENT;
-	case AB_SWAP_NONE:
-	case AB_SWAP_DONE:
-	case AB_SWAP_TOO_LONG:
-		break;
-	}
-	return AB_FAULT_NONE;
+	return ab_exchange_deny(conn, AB_FAULT_RULE, 403, NULL);
 }
 
 /* false: it was denied. */
 static bool check_swapped(struct ab_conn *conn, const struct ab_swapped *swapped)
 {
+	static const enum ab_fault faults[] = {
+		[AB_SWAP_MISPLACED] = AB_FAULT_MISPLACED,
+		[AB_SWAP_MISSING] = AB_FAULT_MISSING,
+		[AB_SWAP_ABSENT] = AB_FAULT_ABSENT,
+	};
 	struct ab_exchange_request *rq = conn->http->request;
+	enum ab_fault fault;
 
 	rq->secret = swapped->secret;
 	switch (swapped->result) {
@@ -569,8 +551,8 @@ static bool check_swapped(struct ab_conn *conn, const struct ab_swapped *swapped
 		rq->searched = swapped->searched;
 		return true;
 	case AB_SWAP_TOO_LONG:
-		ab_exchange_refuse(conn, 431, "its head is too long with the injected secrets");
-		return false;
+		return ab_exchange_refuse(conn, 431,
+					  "its head is too long with the injected secrets");
 	case AB_SWAP_ABSENT:
 		if (!ab_vault_at(conn->engine->inspection.vault, (size_t)swapped->secret)
 			     ->secret->oauth)
@@ -582,8 +564,9 @@ static bool check_swapped(struct ab_conn *conn, const struct ab_swapped *swapped
 	case AB_SWAP_MISSING:
 		break;
 	}
-	ab_exchange_deny(conn, fault_of(conn, swapped), 403, NULL);
-	return false;
+	fault = swapped->result == AB_SWAP_TRIPWIRE ? ab_exchange_tripped(conn, swapped->secret)
+						    : faults[swapped->result];
+	return ab_exchange_deny(conn, fault, 403, NULL);
 }
 
 /* Replace the placeholders, and the signature last: it covers everything else. */
@@ -668,14 +651,11 @@ static bool filter_request_body(struct ab_conn *conn, struct ab_http_request *rq
 	ab_exchange_watch_body(conn, &rq->head);
 	if (!r->swap || !r->inspected || !ab_swap_wants_body(vault, &r->host, r->port))
 		return true;
-	if (ab_http_encoded(&rq->head)) {
-		ab_exchange_deny(conn, AB_FAULT_ENCODED, 403, NULL);
-		return false;
-	}
-	if (!ab_swap_body_keeps_length(r->swap) && !make_chunked(rq)) {
-		ab_exchange_refuse(conn, 400, "HTTP/1.0 cannot carry a body with injected secrets");
-		return false;
-	}
+	if (ab_http_encoded(&rq->head))
+		return ab_exchange_deny(conn, AB_FAULT_ENCODED, 403, NULL);
+	if (!ab_swap_body_keeps_length(r->swap) && !make_chunked(rq))
+		return ab_exchange_refuse(conn, 400,
+					  "HTTP/1.0 cannot carry a body with injected secrets");
 	/* The body may contain values, so search the response too. */
 	r->injected = true;
 	return true;

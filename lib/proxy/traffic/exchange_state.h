@@ -105,7 +105,7 @@ static inline bool ab_exchange_fixed(const struct ab_exchange *x)
 }
 
 /* Deny a body that is longer than network.maxRequestBody. */
-void ab_exchange_deny_length(struct ab_conn *conn);
+bool ab_exchange_deny_length(struct ab_conn *conn);
 
 /* exchange_inspect.c */
 /* Set host and path of a request to the gateway; false: it is not one. */
@@ -137,24 +137,25 @@ bool ab_exchange_token(struct ab_conn *conn, const struct ab_http_request *head,
 void ab_exchange_pass(struct ab_conn *conn, const struct ab_http_head *head, size_t raw);
 uint64_t ab_pass_bytes(const struct ab_pass *p, const struct ab_flow *flow);
 
-/* exchange_end.c. Each ends the request and may close the connection. */
+/* exchange_end.c. Each ends the request and may close the connection; those that say how it failed
+ * return false. */
 struct ab_exchange_request *ab_exchange_request_new(struct ab_conn *conn);
 void ab_exchange_done(struct ab_conn *conn);
-void ab_exchange_fail(struct ab_conn *conn, int status, const char *why);
+bool ab_exchange_fail(struct ab_conn *conn, int status, const char *why);
 /* `why`: the detail of the reason, or NULL. */
-void ab_exchange_deny(struct ab_conn *conn, enum ab_fault fault, int status, const char *why);
+bool ab_exchange_deny(struct ab_conn *conn, enum ab_fault fault, int status, const char *why);
 /* Deny it with this record. */
 void ab_exchange_deny_record(struct ab_conn *conn, struct ab_request_record *r);
 /* Deny it: its body contains another host's placeholder. */
-void ab_exchange_trip(struct ab_conn *conn);
+bool ab_exchange_trip(struct ab_conn *conn);
 /* The request has this placeholder, by its number in the finder (proxy/secrets/vault.h). */
 enum ab_fault ab_exchange_tripped(struct ab_conn *conn, int owner);
 /* Answer it with these bytes, head and body, and close. */
 void ab_exchange_answer(struct ab_conn *conn, int status, const struct ab_buf *answer);
 /* Deny it as malformed. */
-void ab_exchange_refuse(struct ab_conn *conn, int status, const char *why);
+bool ab_exchange_refuse(struct ab_conn *conn, int status, const char *why);
 /* Reset the connection: a response cannot be sent any more. */
-void ab_exchange_cut(struct ab_conn *conn, const char *why);
+bool ab_exchange_cut(struct ab_conn *conn, const char *why);
 /* No more requests on this connection. */
 void ab_exchange_end(struct ab_conn *conn);
 void ab_exchange_close_server(struct ab_conn *conn);

@@ -145,8 +145,7 @@ static void record_and_reply(struct ab_conn *conn, struct ab_request_record *r,
 {
 	conn->unrecorded = true;
 	r->ms = conn->engine->loop.now - conn->begun;
-	ab_conn_record(conn, r);
-	if (conn->closed)
+	if (!ab_conn_record(conn, r))
 		return;
 	if (conn->door == AB_DOOR_CONNECT) {
 		ab_exchange_reply(&conn->client.out, conn->engine->ledger, r, r->status);
