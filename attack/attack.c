@@ -39,29 +39,30 @@ static bool read_report(int fd, struct ab_report *ret)
 /* Reports arrive in order: if one is missing, that attempt ended the box. */
 static size_t collect_reports(int fd, struct ab_attack *attack)
 {
+	const struct ab_tries *table;
+	const struct ab_try *t;
 	struct ab_report report;
 	size_t next = 0;
 
-	while (ab_try_at(next) && read_report(fd, &report) && report.index == next) {
-		const struct ab_try *t = ab_try_at(next++);
-
-		ab_attack_add(attack, t->wall, t->name, (enum ab_hold)report.hold, report.seen);
-	}
+	for (; (t = ab_try_at(next, &table)) && read_report(fd, &report) && report.index == next;
+	     next++)
+		ab_attack_add(attack, table->wall, t->name, (enum ab_hold)report.hold, report.seen);
 	return next;
 }
 
 static void report_early_end(struct ab_attack *attack, size_t next,
 			     const struct ab_trial_outcome *out)
 {
-	const struct ab_try *t = ab_try_at(next);
+	const struct ab_tries *table;
+	const struct ab_try *t = ab_try_at(next, &table);
 	char why[160];
 
 	if (!t)
 		return;
 	snprintf(why, sizeof(why), "the box ended during this attempt (status %d)", out->status);
-	ab_attack_add(attack, t->wall, t->name, AB_HOLD_BROKEN, why);
-	while ((t = ab_try_at(++next)) != NULL)
-		ab_attack_add(attack, t->wall, t->name, AB_HOLD_UNTRIED,
+	ab_attack_add(attack, table->wall, t->name, AB_HOLD_BROKEN, why);
+	while ((t = ab_try_at(++next, &table)) != NULL)
+		ab_attack_add(attack, table->wall, t->name, AB_HOLD_UNTRIED,
 			      "the box had already ended");
 }
 
@@ -70,11 +71,13 @@ static void forgive_unclaimed(struct ab_attack *attack, const struct ab_trial_ou
 {
 	uint32_t holds = ab_properties_parse(out->holds);
 	enum ab_box_engine engine = ab_box_engine_find(out->engine);
+	const struct ab_tries *table;
+	const struct ab_try *t;
 
 	if (engine < AB_ENGINE_COUNT && ab_box_engines[engine].namespaces)
 		holds |= AB_CLAIM_MOUNTS;
-	for (size_t i = 0; i < attack->len && ab_try_at(i); i++)
-		if (attack->v[i].hold == AB_HOLD_BROKEN && (ab_try_at(i)->claim & ~holds))
+	for (size_t i = 0; i < attack->len && (t = ab_try_at(i, &table)); i++)
+		if (attack->v[i].hold == AB_HOLD_BROKEN && ((t->claim | table->claim) & ~holds))
 			attack->v[i].hold = AB_HOLD_UNCLAIMED;
 }
 

@@ -56,7 +56,7 @@ struct ab_attacker {
  * a wall that denies everything is broken too.
  */
 struct ab_try {
-	const char *wall, *name;
+	const char *name;
 	enum ab_hold (*run)(struct ab_attacker *a, const struct ab_try *t);
 	const char *arg;
 	long number;
@@ -68,16 +68,19 @@ struct ab_try {
 #define AB_CLAIM_MOUNTS (1u << 31)
 
 struct ab_tries {
+	const char *wall;
 	const struct ab_try *v;
 	size_t len;
+	uint32_t claim; /* of all of them */
 };
 
-extern const struct ab_tries ab_tries_files, ab_tries_home, ab_tries_mounts, ab_tries_processes,
-	ab_tries_users, ab_tries_net, ab_tries_ipc, ab_tries_calls, ab_tries_terminal,
-	ab_tries_limits, ab_tries_environment, ab_tries_secrets, ab_tries_containers;
+extern const struct ab_tries ab_tries_files, ab_tries_names, ab_tries_machine, ab_tries_home,
+	ab_tries_mounts, ab_tries_processes, ab_tries_users, ab_tries_net, ab_tries_ipc,
+	ab_tries_calls, ab_tries_terminal, ab_tries_limits, ab_tries_environment, ab_tries_secrets,
+	ab_tries_containers;
 
-/* All tables as one: the attempt with this index, or NULL. */
-const struct ab_try *ab_try_at(size_t index);
+/* All tables as one: the attempt with this index, or NULL; and its table. */
+const struct ab_try *ab_try_at(size_t index, const struct ab_tries **ret);
 
 /* What it has seen; returns `hold`. */
 enum ab_hold ab_result(struct ab_attacker *a, enum ab_hold hold, const char *fmt, ...)

@@ -99,27 +99,26 @@ static enum ab_hold ask_for_token(struct ab_attacker *a, const struct ab_try *t)
 	return judge_answer(a, "POST", t->arg, "grant_type=client_credentials&client_id=x", NULL);
 }
 
-#define SECRETS "secrets"
 static const struct ab_try secrets[] = {
-	{ SECRETS, "the value in an answer", find_token, "/value", AB_SPELL_PLAIN },
-	{ SECRETS, "the value in base64, in lines", find_token, "/lines", AB_SPELL_LINES },
-	{ SECRETS, "the value in sloppy HTML", find_token, "/html", AB_SPELL_HTML },
-	{ SECRETS, "a part of a document, by its status", find_token, "/part", AB_SPELL_PART },
-	{ SECRETS, "a part of a document, by its field", find_token, "/range", AB_SPELL_PART },
-	{ SECRETS, "parts of a document, by their type", find_token, "/ranges", AB_SPELL_PART },
-	{ SECRETS, "the value after a protocol switch", find_token, "/switch", AB_SPELL_PLAIN },
-	{ SECRETS, "ask the token URL for another token", ask_for_token, "/token" },
-	{ SECRETS, "the same as //token", ask_for_token, "//token" },
-	{ SECRETS, "the same as /./token", ask_for_token, "/./token" },
-	{ SECRETS, "the same as /a/../token", ask_for_token, "/a/../token" },
-	{ SECRETS, "the same as /%74oken", ask_for_token, "/%74oken" },
-	{ SECRETS, "the same as /token;a=b", ask_for_token, "/token;a=b" },
-	{ SECRETS, "the same as /Token", ask_for_token, "/Token" },
-	{ SECRETS, "a path with an escaped slash", ask_for_token, "/a%2f..%2ftoken" },
-	{ SECRETS, "a path that leads out", ask_for_token, "/../token" },
-	{ SECRETS, "a path with half an escape", ask_for_token, "/token%" },
+	{ "the value in an answer", find_token, "/value", AB_SPELL_PLAIN },
+	{ "the value in base64, in lines", find_token, "/lines", AB_SPELL_LINES },
+	{ "the value in sloppy HTML", find_token, "/html", AB_SPELL_HTML },
+	{ "a part of a document, by its status", find_token, "/part", AB_SPELL_PART },
+	{ "a part of a document, by its field", find_token, "/range", AB_SPELL_PART },
+	{ "parts of a document, by their type", find_token, "/ranges", AB_SPELL_PART },
+	{ "the value after a protocol switch", find_token, "/switch", AB_SPELL_PLAIN },
+	{ "ask the token URL for another token", ask_for_token, "/token" },
+	{ "the same as //token", ask_for_token, "//token" },
+	{ "the same as /./token", ask_for_token, "/./token" },
+	{ "the same as /a/../token", ask_for_token, "/a/../token" },
+	{ "the same as /%74oken", ask_for_token, "/%74oken" },
+	{ "the same as /token;a=b", ask_for_token, "/token;a=b" },
+	{ "the same as /Token", ask_for_token, "/Token" },
+	{ "a path with an escaped slash", ask_for_token, "/a%2f..%2ftoken" },
+	{ "a path that leads out", ask_for_token, "/../token" },
+	{ "a path with half an escape", ask_for_token, "/token%" },
 };
-const struct ab_tries ab_tries_secrets = { secrets, AB_COUNT(secrets) };
+const struct ab_tries ab_tries_secrets = { "secrets", secrets, AB_COUNT(secrets) };
 
 /* The container filter. */
 
@@ -175,11 +174,10 @@ static enum ab_hold deceive_filter(struct ab_attacker *a, const struct ab_try *t
 	return heard ? ab_broken(a, "the engine hears it") : ab_held(a, "the engine hears nothing");
 }
 
-#define CONTAINERS "containers"
 static const struct ab_try containers[] = {
-	{ CONTAINERS, "a detached command as a stream", deceive_filter, "{\"Detach\":true}", 1 },
-	{ CONTAINERS, "an answer with a length as a stream", deceive_filter, "{}", 2 },
-	{ CONTAINERS, "bytes after an answer as a stream", deceive_filter, "{}", 3 },
-	{ CONTAINERS, "a switch to another protocol", deceive_filter, "{}", 4 },
+	{ "a detached command as a stream", deceive_filter, "{\"Detach\":true}", 1 },
+	{ "an answer with a length as a stream", deceive_filter, "{}", 2 },
+	{ "bytes after an answer as a stream", deceive_filter, "{}", 3 },
+	{ "a switch to another protocol", deceive_filter, "{}", 4 },
 };
-const struct ab_tries ab_tries_containers = { containers, AB_COUNT(containers) };
+const struct ab_tries ab_tries_containers = { "containers", containers, AB_COUNT(containers) };

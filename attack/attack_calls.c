@@ -42,15 +42,13 @@ static enum ab_hold check_filter(struct ab_attacker *a, const struct ab_try *t)
 						      : ab_broken(a, "no filter is in force");
 }
 
-#define CALLS "system calls"
 static const struct ab_try calls[] = {
-	{ CALLS, "run without a filter", check_filter },
-#define ROW(title, function) \
-	{ CALLS, title, make_call, .call = function, .twin = read_personality },
-	AB_KERNEL_CALLS(ROW){ CALLS, "a 32-bit system call", make_foreign_call, NULL, 0 },
-	{ CALLS, "an x32 system call", make_foreign_call, NULL, 1 },
+	{ "run without a filter", check_filter },
+#define ROW(title, function) { title, make_call, .call = function, .twin = read_personality },
+	AB_KERNEL_CALLS(ROW){ "a 32-bit system call", make_foreign_call, NULL, 0 },
+	{ "an x32 system call", make_foreign_call, NULL, 1 },
 };
-const struct ab_tries ab_tries_calls = { calls, AB_COUNT(calls) };
+const struct ab_tries ab_tries_calls = { "system calls", calls, AB_COUNT(calls) };
 
 /* Open a terminal of the box; -1 on failure. */
 static int open_own_terminal(int *ret_master)
@@ -106,16 +104,15 @@ static enum ab_hold open_terminal(struct ab_attacker *a, const struct ab_try *t)
 }
 
 #define HIGH (1L << 32)
-#define TERMINAL "terminal"
 static const struct ab_try terminal[] = {
-	{ TERMINAL, "type keys (TIOCSTI)", type_keys, NULL, TIOCSTI, use_terminal },
-	{ TERMINAL, "type keys, high bits set", type_keys, NULL, TIOCSTI | HIGH },
-	{ TERMINAL, "paste on a console (TIOCLINUX)", type_keys, NULL, TIOCLINUX },
-	{ TERMINAL, "paste on a console, high bits set", type_keys, NULL, TIOCLINUX | HIGH },
-	{ TERMINAL, "load a line discipline (TIOCSETD)", type_keys, NULL, TIOCSETD },
-	{ TERMINAL, "open the caller's terminal", open_terminal, "/dev/tty" },
-	{ TERMINAL, "open the console", open_terminal, "/dev/console" },
-	{ TERMINAL, "open a virtual console", open_terminal, "/dev/tty1" },
-	{ TERMINAL, "open another user's terminal", open_terminal, "/dev/pts/0" },
+	{ "type keys (TIOCSTI)", type_keys, NULL, TIOCSTI, use_terminal },
+	{ "type keys, high bits set", type_keys, NULL, TIOCSTI | HIGH },
+	{ "paste on a console (TIOCLINUX)", type_keys, NULL, TIOCLINUX },
+	{ "paste on a console, high bits set", type_keys, NULL, TIOCLINUX | HIGH },
+	{ "load a line discipline (TIOCSETD)", type_keys, NULL, TIOCSETD },
+	{ "open the caller's terminal", open_terminal, "/dev/tty" },
+	{ "open the console", open_terminal, "/dev/console" },
+	{ "open a virtual console", open_terminal, "/dev/tty1" },
+	{ "open another user's terminal", open_terminal, "/dev/pts/0" },
 };
-const struct ab_tries ab_tries_terminal = { terminal, AB_COUNT(terminal) };
+const struct ab_tries ab_tries_terminal = { "terminal", terminal, AB_COUNT(terminal) };

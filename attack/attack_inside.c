@@ -17,9 +17,10 @@ static const struct ab_tries *const walls[] = {
 	&ab_tries_containers,
 };
 
-const struct ab_try *ab_try_at(size_t index)
+const struct ab_try *ab_try_at(size_t index, const struct ab_tries **ret)
 {
 	for (size_t i = 0; i < AB_COUNT(walls); i++) {
+		*ret = walls[i];
 		if (index < walls[i]->len)
 			return &walls[i]->v[index];
 		index -= walls[i]->len;
@@ -146,6 +147,7 @@ _Noreturn void ab_attack_inside(int argc, char **argv)
 {
 	static struct ab_attacker a;
 	char name[16];
+	const struct ab_tries *wall;
 	const struct ab_try *t;
 	ab_autoclose int word = -1;
 
@@ -160,7 +162,7 @@ _Noreturn void ab_attack_inside(int argc, char **argv)
 	(void)!read(word, a.word, sizeof(a.word) - 1);
 	snprintf(name, sizeof(name), AB_ATTACKER_NAME "%s", a.tag);
 	prctl(PR_SET_NAME, name);
-	for (size_t i = 0; (t = ab_try_at(i)) != NULL; i++) {
+	for (size_t i = 0; (t = ab_try_at(i, &wall)) != NULL; i++) {
 		struct ab_report r = { 0 };
 
 		fork_attempt(&a, t, &r);

@@ -125,19 +125,18 @@ static enum ab_hold raise_limit(struct ab_attacker *a, const struct ab_try *t)
 	return ab_refused(a, setrlimit((__rlimit_resource_t)t->number, &more));
 }
 
-#define LIMITS "limits"
 static const struct ab_try limits[] = {
-	{ LIMITS, "a fork bomb", run_fork_bomb, NULL, 0, make_process },
-	{ LIMITS, "open too many files", open_many_files, NULL, 1000 },
-	{ LIMITS, "a file larger than allowed", write_big_file, NULL, 2 << 20 },
-	{ LIMITS, "fill /tmp with empty files", fill_with_empty_files, NULL, 4096 },
-	{ LIMITS, "fill the private /tmp", fill_tmp, NULL, 64 },
-	{ LIMITS, "take every inotify instance of the user", take_watchers },
-	{ LIMITS, "raise the process limit", raise_limit, NULL, RLIMIT_NPROC },
-	{ LIMITS, "raise the file limit", raise_limit, NULL, RLIMIT_NOFILE },
-	{ LIMITS, "allow core files", raise_limit, NULL, RLIMIT_CORE },
+	{ "a fork bomb", run_fork_bomb, NULL, 0, make_process },
+	{ "open too many files", open_many_files, NULL, 1000 },
+	{ "a file larger than allowed", write_big_file, NULL, 2 << 20 },
+	{ "fill /tmp with empty files", fill_with_empty_files, NULL, 4096 },
+	{ "fill the private /tmp", fill_tmp, NULL, 64 },
+	{ "take every inotify instance of the user", take_watchers },
+	{ "raise the process limit", raise_limit, NULL, RLIMIT_NPROC },
+	{ "raise the file limit", raise_limit, NULL, RLIMIT_NOFILE },
+	{ "allow core files", raise_limit, NULL, RLIMIT_CORE },
 };
-const struct ab_tries ab_tries_limits = { limits, AB_COUNT(limits) };
+const struct ab_tries ab_tries_limits = { "limits", limits, AB_COUNT(limits) };
 
 static enum ab_hold find_variable(struct ab_attacker *a, const struct ab_try *t)
 {
@@ -164,16 +163,15 @@ static enum ab_hold read_stray_fd(struct ab_attacker *a, const struct ab_try *t)
 	return ab_refused(a, pread(a->stray, &byte, 1, 0));
 }
 
-#define ENVIRONMENT "environment"
 static const struct ab_try environment[] = {
-	{ ENVIRONMENT, "find a token", find_variable, "PLANTED_TOKEN", 0, keep_variable },
-	{ ENVIRONMENT, "find an API key", find_variable, "PLANTED_API_KEY" },
-	{ ENVIRONMENT, "find the secret under any name", find_secret },
-	{ ENVIRONMENT, "find the ssh agent", find_variable, "SSH_AUTH_SOCK" },
-	{ ENVIRONMENT, "find the session bus", find_variable, "DBUS_SESSION_BUS_ADDRESS" },
-	{ ENVIRONMENT, "inherit LD_PRELOAD", find_variable, "LD_PRELOAD" },
-	{ ENVIRONMENT, "inherit BASH_ENV", find_variable, "BASH_ENV" },
-	{ ENVIRONMENT, "find the state folder", find_variable, "AGENTBOX_STATE" },
-	{ ENVIRONMENT, "read a file descriptor left open", read_stray_fd },
+	{ "find a token", find_variable, "PLANTED_TOKEN", 0, keep_variable },
+	{ "find an API key", find_variable, "PLANTED_API_KEY" },
+	{ "find the secret under any name", find_secret },
+	{ "find the ssh agent", find_variable, "SSH_AUTH_SOCK" },
+	{ "find the session bus", find_variable, "DBUS_SESSION_BUS_ADDRESS" },
+	{ "inherit LD_PRELOAD", find_variable, "LD_PRELOAD" },
+	{ "inherit BASH_ENV", find_variable, "BASH_ENV" },
+	{ "find the state folder", find_variable, "AGENTBOX_STATE" },
+	{ "read a file descriptor left open", read_stray_fd },
 };
-const struct ab_tries ab_tries_environment = { environment, AB_COUNT(environment) };
+const struct ab_tries ab_tries_environment = { "environment", environment, AB_COUNT(environment) };

@@ -58,23 +58,22 @@ static enum ab_hold move_it(struct ab_attacker *a, const struct ab_try *t)
 			  move_mount(AT_FDCWD, ab_attacker_path(a, t->arg), AT_FDCWD, "/mnt", 0));
 }
 
-#define MOUNTS "mounts"
 static const struct ab_try mounts[] = {
-	{ MOUNTS, "make the root writable", mount_it, "/", MS_REMOUNT | MS_BIND },
-	{ MOUNTS, "make /proc/sys writable", mount_it, "/proc/sys", MS_REMOUNT | MS_BIND },
-	{ MOUNTS, "mount a file system", mount_it, "./", 0 },
-	{ MOUNTS, "bind a folder over the workspace", mount_it, "./", MS_BIND },
-	{ MOUNTS, "propagate mounts to the host", mount_it, "/", MS_SHARED },
-	{ MOUNTS, "unmount a key's mask", umount_it, "~/.ssh/id_ed25519" },
-	{ MOUNTS, "unmount the state folder's mask", umount_it, "@state" },
-	{ MOUNTS, "unmount the box's /proc", umount_it, "/proc" },
-	{ MOUNTS, "unmount the box's /tmp", umount_it, "/tmp" },
-	{ MOUNTS, "exchange the root (pivot_root)", pivot_it, "./" },
-	{ MOUNTS, "change the root (chroot)", change_root, "./" },
-	{ MOUNTS, "clone the tree without its masks", clone_tree, "/" },
-	{ MOUNTS, "clear a mount's attributes", set_attributes, "/" },
-	{ MOUNTS, "move a mount", move_it, "~/.ssh/id_ed25519" },
-	{ MOUNTS, "open a new file system", open_file_system, "tmpfs" },
-	{ MOUNTS, "reconfigure a mounted one", pick_file_system, "/" },
+	{ "make the root writable", mount_it, "/", MS_REMOUNT | MS_BIND },
+	{ "make /proc/sys writable", mount_it, "/proc/sys", MS_REMOUNT | MS_BIND },
+	{ "mount a file system", mount_it, "./", 0 },
+	{ "bind a folder over the workspace", mount_it, "./", MS_BIND },
+	{ "propagate mounts to the host", mount_it, "/", MS_SHARED },
+	{ "unmount a key's mask", umount_it, "~/.ssh/id_ed25519" },
+	{ "unmount the state folder's mask", umount_it, "@state" },
+	{ "unmount the box's /proc", umount_it, "/proc" },
+	{ "unmount the box's /tmp", umount_it, "/tmp" },
+	{ "exchange the root (pivot_root)", pivot_it, "./" },
+	{ "change the root (chroot)", change_root, "./" },
+	{ "clone the tree without its masks", clone_tree, "/" },
+	{ "clear a mount's attributes", set_attributes, "/" },
+	{ "move a mount", move_it, "~/.ssh/id_ed25519" },
+	{ "open a new file system", open_file_system, "tmpfs" },
+	{ "reconfigure a mounted one", pick_file_system, "/" },
 };
-const struct ab_tries ab_tries_mounts = { mounts, AB_COUNT(mounts) };
+const struct ab_tries ab_tries_mounts = { "mounts", mounts, AB_COUNT(mounts) };

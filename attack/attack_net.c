@@ -10,7 +10,6 @@
 
 #include "attack/attack.h"
 #include "base/data/addr.h"
-#include "netns/capture.h"
 
 #ifndef IPPROTO_MPTCP
 #define IPPROTO_MPTCP 262
@@ -258,35 +257,33 @@ static const char *serve_v6(struct ab_attacker *a)
 	return access("/proc/sys/net/ipv6", F_OK) == 0 ? serve_at("::1") : NULL;
 }
 
-#define NET "network"
 static const struct ab_try net[] = {
-	{ NET, "connect out with TCP", connect_tcp, AB_OUT4, 443, serve_v4,
+	{ "connect out with TCP", connect_tcp, AB_OUT4, 443, serve_v4, .claim = AB_CLAIM_MOUNTS },
+	{ "connect out with TCP over IPv6", connect_tcp, AB_OUT6, 443, serve_v6,
 	  .claim = AB_CLAIM_MOUNTS },
-	{ NET, "connect out with TCP over IPv6", connect_tcp, AB_OUT6, 443, serve_v6,
-	  .claim = AB_CLAIM_MOUNTS },
-	{ NET, "reach a cloud's metadata service", connect_tcp, AB_METADATA, 80 },
-	{ NET, "reach a private network", connect_tcp, AB_PRIVATE, 22 },
-	{ NET, "connect out with MPTCP", connect_mptcp, AB_OUT4, 443 },
-	{ NET, "send data without connecting (fast open)", send_fast_open, AB_OUT4, 443 },
-	{ NET, "send a datagram", send_datagram, AB_OUT4, 443 },
-	{ NET, "send a datagram over IPv6", send_datagram, AB_OUT6, 443 },
-	{ NET, "query a name server outside", send_datagram, "192.0.2.53", 53 },
-	{ NET, "go through the proxy", connect_through_proxy, AB_OUT4, 443 },
-	{ NET, "reach a private network through the proxy", connect_through_proxy, AB_PRIVATE, 22 },
-	{ NET, "ping", send_ping, AB_OUT4 },
-	{ NET, "reach the host's loopback", connect_host_loopback, "127.0.0.1" },
-	{ NET, "reach it at another loopback address", connect_host_loopback, "127.8.8.8" },
-	{ NET, "reach it over IPv6", connect_host_loopback, "::ffff:127.0.0.1" },
-	{ NET, "reach it with fast open", send_fast_open, "127.0.0.1", 0 },
-	{ NET, "create a raw socket", open_raw, NULL, IPPROTO_ICMP },
-	{ NET, "create a packet socket", open_family, NULL, AF_PACKET },
-	{ NET, "create a socket to the VM's host", open_family, NULL, AF_VSOCK },
-	{ NET, "create a kernel crypto socket", open_family, NULL, AF_ALG },
-	{ NET, "create a Bluetooth socket", open_family, NULL, AF_BLUETOOTH },
-	{ NET, "configure the packet filter", open_netlink, NULL, NETLINK_NETFILTER },
-	{ NET, "listen to kernel events", open_netlink, NULL, NETLINK_KOBJECT_UEVENT },
-	{ NET, "add a route", add_route, NULL, 0, read_routes },
-	{ NET, "change a network device", change_device },
-	{ NET, "find another network device", find_interfaces, .claim = AB_CLAIM_MOUNTS },
+	{ "reach a cloud's metadata service", connect_tcp, AB_METADATA, 80 },
+	{ "reach a private network", connect_tcp, AB_PRIVATE, 22 },
+	{ "connect out with MPTCP", connect_mptcp, AB_OUT4, 443 },
+	{ "send data without connecting (fast open)", send_fast_open, AB_OUT4, 443 },
+	{ "send a datagram", send_datagram, AB_OUT4, 443 },
+	{ "send a datagram over IPv6", send_datagram, AB_OUT6, 443 },
+	{ "query a name server outside", send_datagram, "192.0.2.53", 53 },
+	{ "go through the proxy", connect_through_proxy, AB_OUT4, 443 },
+	{ "reach a private network through the proxy", connect_through_proxy, AB_PRIVATE, 22 },
+	{ "ping", send_ping, AB_OUT4 },
+	{ "reach the host's loopback", connect_host_loopback, "127.0.0.1" },
+	{ "reach it at another loopback address", connect_host_loopback, "127.8.8.8" },
+	{ "reach it over IPv6", connect_host_loopback, "::ffff:127.0.0.1" },
+	{ "reach it with fast open", send_fast_open, "127.0.0.1", 0 },
+	{ "create a raw socket", open_raw, NULL, IPPROTO_ICMP },
+	{ "create a packet socket", open_family, NULL, AF_PACKET },
+	{ "create a socket to the VM's host", open_family, NULL, AF_VSOCK },
+	{ "create a kernel crypto socket", open_family, NULL, AF_ALG },
+	{ "create a Bluetooth socket", open_family, NULL, AF_BLUETOOTH },
+	{ "configure the packet filter", open_netlink, NULL, NETLINK_NETFILTER },
+	{ "listen to kernel events", open_netlink, NULL, NETLINK_KOBJECT_UEVENT },
+	{ "add a route", add_route, NULL, 0, read_routes },
+	{ "change a network device", change_device },
+	{ "find another network device", find_interfaces, .claim = AB_CLAIM_MOUNTS },
 };
-const struct ab_tries ab_tries_net = { net, AB_COUNT(net) };
+const struct ab_tries ab_tries_net = { "network", net, AB_COUNT(net) };

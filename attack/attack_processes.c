@@ -175,35 +175,31 @@ static const char *signal_child(struct ab_attacker *a)
 	return NULL;
 }
 
-#define PROCESSES "processes"
 static const struct ab_try processes[] = {
-	{ PROCESSES, "kill init", kill_init, NULL, SIGKILL, signal_child },
-	{ PROCESSES, "terminate init", kill_init, NULL, SIGTERM },
-	{ PROCESSES, "kill init through a pidfd", signal_by_pidfd, NULL, SIGKILL },
-	{ PROCESSES, "see a process of the host", see_host,
-	  .claim = AB_PROP_BIT(AB_PROP_PID_VIEW) },
-	{ PROCESSES, "signal a process of the host", signal_host, NULL, SIGUSR1 },
-	{ PROCESSES, "read the limits of a host process", limit_host },
-	{ PROCESSES, "read the environment of a host process", open_host, "environ", O_RDONLY },
-	{ PROCESSES, "read the memory of a host process", open_host, "mem", O_RDONLY },
-	{ PROCESSES, "enter the root of a host process", open_host, "root/.", O_RDONLY },
-	{ PROCESSES, "enter the folder of a host process", open_host, "cwd/.", O_RDONLY },
-	{ PROCESSES, "open a file of a host process", open_host, "fd/0", O_RDONLY },
-	{ PROCESSES, "open the network of a host process", open_host, "ns/net", O_RDONLY },
-	{ PROCESSES, "choose a host process for the OOM killer", open_host, "oom_score_adj",
-	  O_WRONLY },
-	{ PROCESSES, "change the priority group of a host process", open_host, "autogroup",
-	  O_WRONLY },
-	{ PROCESSES, "trace init", trace_init, NULL, 0, trace_child },
-	{ PROCESSES, "read init with process_vm_readv", read_init, NULL, 0 },
-	{ PROCESSES, "write init with process_vm_writev", read_init, NULL, 1 },
-	{ PROCESSES, "steal a file descriptor of init", steal_fd },
-	{ PROCESSES, "enter init's mount namespace", enter_namespace, "/proc/1/ns/mnt" },
-	{ PROCESSES, "enter init's network namespace", enter_namespace, "/proc/1/ns/net" },
-	{ PROCESSES, "enter its own user namespace again", enter_namespace, "/proc/self/ns/user" },
-	{ PROCESSES, "get real-time priority", set_realtime },
+	{ "kill init", kill_init, NULL, SIGKILL, signal_child },
+	{ "terminate init", kill_init, NULL, SIGTERM },
+	{ "kill init through a pidfd", signal_by_pidfd, NULL, SIGKILL },
+	{ "see a process of the host", see_host, .claim = AB_PROP_BIT(AB_PROP_PID_VIEW) },
+	{ "signal a process of the host", signal_host, NULL, SIGUSR1 },
+	{ "read the limits of a host process", limit_host },
+	{ "read the environment of a host process", open_host, "environ", O_RDONLY },
+	{ "read the memory of a host process", open_host, "mem", O_RDONLY },
+	{ "enter the root of a host process", open_host, "root/.", O_RDONLY },
+	{ "enter the folder of a host process", open_host, "cwd/.", O_RDONLY },
+	{ "open a file of a host process", open_host, "fd/0", O_RDONLY },
+	{ "open the network of a host process", open_host, "ns/net", O_RDONLY },
+	{ "choose a host process for the OOM killer", open_host, "oom_score_adj", O_WRONLY },
+	{ "change the priority group of a host process", open_host, "autogroup", O_WRONLY },
+	{ "trace init", trace_init, NULL, 0, trace_child },
+	{ "read init with process_vm_readv", read_init, NULL, 0 },
+	{ "write init with process_vm_writev", read_init, NULL, 1 },
+	{ "steal a file descriptor of init", steal_fd },
+	{ "enter init's mount namespace", enter_namespace, "/proc/1/ns/mnt" },
+	{ "enter init's network namespace", enter_namespace, "/proc/1/ns/net" },
+	{ "enter its own user namespace again", enter_namespace, "/proc/self/ns/user" },
+	{ "get real-time priority", set_realtime },
 };
-const struct ab_tries ab_tries_processes = { processes, AB_COUNT(processes) };
+const struct ab_tries ab_tries_processes = { "processes", processes, AB_COUNT(processes) };
 
 static enum ab_hold become_user(struct ab_attacker *a, const struct ab_try *t)
 {
@@ -286,22 +282,19 @@ static enum ab_hold write_maps(struct ab_attacker *a, const struct ab_try *t)
 	return ab_refused(a, fd < 0 ? -1 : write(fd, "0 0 1", 5));
 }
 
-#define USERS "users"
 static const struct ab_try users[] = {
-	{ USERS, "become another user", become_user },
-	{ USERS, "become another group", become_group },
-	{ USERS, "drop groups", drop_groups },
-	{ USERS, "create a user namespace with unshare", unshare_it, NULL, CLONE_NEWUSER },
-	{ USERS, "create a user namespace with clone", clone_it, NULL, CLONE_NEWUSER,
-	  signal_child },
-	{ USERS, "create a user namespace with clone3", clone3_it, NULL, CLONE_NEWUSER },
-	{ USERS, "create a mount namespace", unshare_it, NULL, CLONE_NEWNS },
-	{ USERS, "create a network namespace", unshare_it, NULL, CLONE_NEWNET },
-	{ USERS, "create a process namespace", unshare_it, NULL, CLONE_NEWPID },
-	{ USERS, "raise a capability", raise_capability },
-	{ USERS, "find a capability to inherit", find_capability,
-	  .claim = AB_PROP_BIT(AB_PROP_USER_NS) },
-	{ USERS, "gain privileges by executing a program", clear_no_new_privs },
-	{ USERS, "map more users", write_maps, "/proc/self/uid_map" },
+	{ "become another user", become_user },
+	{ "become another group", become_group },
+	{ "drop groups", drop_groups },
+	{ "create a user namespace with unshare", unshare_it, NULL, CLONE_NEWUSER },
+	{ "create a user namespace with clone", clone_it, NULL, CLONE_NEWUSER, signal_child },
+	{ "create a user namespace with clone3", clone3_it, NULL, CLONE_NEWUSER },
+	{ "create a mount namespace", unshare_it, NULL, CLONE_NEWNS },
+	{ "create a network namespace", unshare_it, NULL, CLONE_NEWNET },
+	{ "create a process namespace", unshare_it, NULL, CLONE_NEWPID },
+	{ "raise a capability", raise_capability },
+	{ "find a capability to inherit", find_capability, .claim = AB_PROP_BIT(AB_PROP_USER_NS) },
+	{ "gain privileges by executing a program", clear_no_new_privs },
+	{ "map more users", write_maps, "/proc/self/uid_map" },
 };
-const struct ab_tries ab_tries_users = { users, AB_COUNT(users) };
+const struct ab_tries ab_tries_users = { "users", users, AB_COUNT(users) };

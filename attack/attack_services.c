@@ -101,29 +101,28 @@ static const char *leave_in_shm(struct ab_attacker *a)
 	return leave_file("/dev/shm", a->tag);
 }
 
-#define IPC "services of the host"
 static const struct ab_try ipc[] = {
-	{ IPC, "shared memory by its key", open_host_shm, NULL, 0, use_own_shm,
+	{ "shared memory by its key", open_host_shm, NULL, 0, use_own_shm,
 	  .claim = AB_CLAIM_MOUNTS },
-	{ IPC, "a message queue by its name", open_host_queue },
-	{ IPC, "a file in the host's /tmp", find_host_file, "/tmp", 0, leave_in_tmp },
-	{ IPC, "a file in the host's /dev/shm", find_host_file, "/dev/shm", 0, leave_in_shm,
+	{ "a message queue by its name", open_host_queue },
+	{ "a file in the host's /tmp", find_host_file, "/tmp", 0, leave_in_tmp },
+	{ "a file in the host's /dev/shm", find_host_file, "/dev/shm", 0, leave_in_shm,
 	  .claim = AB_CLAIM_MOUNTS },
-	{ IPC, "an abstract socket", connect_abstract_socket, NULL, 0, use_own_sockets,
+	{ "an abstract socket", connect_abstract_socket, NULL, 0, use_own_sockets,
 	  .claim = AB_CLAIM_MOUNTS },
-	{ IPC, "an agent's socket in the home folder", connect_path_socket, "~/agent.sock" },
-	{ IPC, "a socket that no list has", connect_path_socket, "~/renamed.sock" },
-	{ IPC, "the system bus", connect_path_socket, "/run/dbus/system_bus_socket" },
-	{ IPC, "the system bus by its old path", connect_path_socket,
+	{ "an agent's socket in the home folder", connect_path_socket, "~/agent.sock" },
+	{ "a socket that no list has", connect_path_socket, "~/renamed.sock" },
+	{ "the system bus", connect_path_socket, "/run/dbus/system_bus_socket" },
+	{ "the system bus by its old path", connect_path_socket,
 	  "/var/run/dbus/system_bus_socket" },
-	{ IPC, "the engine behind the container filter", connect_path_socket, "@engine.sock" },
-	{ IPC, "Docker", connect_path_socket, "/var/run/docker.sock" },
-	{ IPC, "containerd", connect_path_socket, "/run/containerd/containerd.sock" },
-	{ IPC, "the service manager", connect_path_socket, "/run/systemd/private" },
-	{ IPC, "the journal", connect_path_socket, "/run/systemd/journal/socket" },
-	{ IPC, "the log", connect_path_socket, "/dev/log" },
-	{ IPC, "the resolver", connect_path_socket, "/run/systemd/resolve/io.systemd.Resolve" },
-	{ IPC, "the name service cache", connect_path_socket, "/var/run/nscd/socket" },
-	{ IPC, "the display", connect_path_socket, "/tmp/.X11-unix/X0" },
+	{ "the engine behind the container filter", connect_path_socket, "@engine.sock" },
+	{ "Docker", connect_path_socket, "/var/run/docker.sock" },
+	{ "containerd", connect_path_socket, "/run/containerd/containerd.sock" },
+	{ "the service manager", connect_path_socket, "/run/systemd/private" },
+	{ "the journal", connect_path_socket, "/run/systemd/journal/socket" },
+	{ "the log", connect_path_socket, "/dev/log" },
+	{ "the resolver", connect_path_socket, "/run/systemd/resolve/io.systemd.Resolve" },
+	{ "the name service cache", connect_path_socket, "/var/run/nscd/socket" },
+	{ "the display", connect_path_socket, "/tmp/.X11-unix/X0" },
 };
-const struct ab_tries ab_tries_ipc = { ipc, AB_COUNT(ipc) };
+const struct ab_tries ab_tries_ipc = { "services of the host", ipc, AB_COUNT(ipc) };

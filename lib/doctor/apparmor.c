@@ -6,8 +6,7 @@
  * restricted as if it had no profile. Two profiles of one name do not conflict: the one
  * that is loaded later replaces the other, with its path.
  */
-#include <dirent.h>
-
+#include "base/system/folder.h"
 #include "doctor/doctor.h"
 
 #define MOST_BYTES (1024 * 1024)
@@ -27,17 +26,12 @@ static void forget_words(struct reader *r)
 	r->len = 0;
 }
 
-static bool is_space(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 /* Skip spaces and comments. True if a line ended. */
 static bool skip_spaces(struct reader *r)
 {
 	bool ended = false;
 
-	while (r->at < r->end && (is_space(*r->at) || *r->at == '#')) {
+	while (r->at < r->end && (ab_is_space(*r->at) || *r->at == '#')) {
 		if (*r->at == '#') {
 			const char *line = memchr(r->at, '\n', (size_t)(r->end - r->at));
 
@@ -60,7 +54,7 @@ static char *next_word(struct reader *r, int *ret_open)
 	*ret_open = 0;
 	if (r->at >= r->end)
 		return NULL;
-	for (; r->at < r->end && (quoted || !is_space(*r->at)); r->at++) {
+	for (; r->at < r->end && (quoted || !ab_is_space(*r->at)); r->at++) {
 		if (*r->at == '"') {
 			quoted = !quoted;
 			continue;
@@ -159,20 +153,18 @@ static void read_profiles(int dir, const char *name, const char *path,
 void ab_apparmor_find(const char *dir, const char *path, struct ab_strv *ret_files, bool *ret_taken)
 {
 	ab_autoclose int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *entries = fd < 0 ? NULL : fdopendir(fcntl(fd, F_DUPFD_CLOEXEC, 3));
-	struct dirent *entry;
+	ab_autodir DIR *list = fd < 0 ? NULL : ab_folder_list(fd, ".");
+	const char *name;
 
 	*ret_taken = false;
-	while (entries && (entry = readdir(entries)) != NULL) {
+	while ((name = ab_folder_next(list)) != NULL) {
 		struct ab_apparmor_seen seen = { 0 };
 
-		read_profiles(fd, entry->d_name, path, &seen);
+		read_profiles(fd, name, path, &seen);
 		if (seen.path)
-			ab_strv_addf(ret_files, "%s/%s", dir, entry->d_name);
+			ab_strv_addf(ret_files, "%s/%s", dir, name);
 		*ret_taken |= seen.name;
 	}
-	if (entries)
-		closedir(entries);
 	ab_strv_sort(ret_files);
 }
 

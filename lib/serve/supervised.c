@@ -9,7 +9,6 @@
 #include "consent/request.h"
 #include "serve/child.h"
 #include "serve/request.h"
-#include "session/run/caller.h"
 #include "session/run/run.h"
 #include "session/warm/warm.h"
 

@@ -144,22 +144,23 @@ static void test_run(void)
 static void test_tables(void)
 {
 	size_t n = 0, twins = 0, unnamed = 0, wide = 0, twice = 0;
+	const struct ab_tries *table, *other;
 	const struct ab_try *t;
 
-	for (; (t = ab_try_at(n)) != NULL; n++) {
-		unnamed += !t->wall || !t->name || !t->run;
+	for (; (t = ab_try_at(n, &table)) != NULL; n++) {
+		unnamed += !table->wall || !t->name || !t->run;
 		wide += strlen(t->name) > 46;
 		twins += t->twin != NULL;
 		for (size_t i = 0; i < n; i++)
-			twice += strcmp(ab_try_at(i)->name, t->name) == 0 &&
-				 strcmp(ab_try_at(i)->wall, t->wall) == 0;
+			twice += strcmp(ab_try_at(i, &other)->name, t->name) == 0 &&
+				 strcmp(other->wall, table->wall) == 0;
 	}
 	ok(n >= 100, "there are %zu attempts", n);
 	ok(twins >= 15, "%zu of them have an allowed twin", twins);
 	ok(unnamed == 0, "each has a wall, a name and something to do");
 	ok(wide == 0, "every name fits its column");
 	ok(twice == 0, "no name is there twice");
-	ok(ab_try_at(n + 1) == NULL, "nothing lies behind the last one");
+	ok(ab_try_at(n + 1, &other) == NULL, "nothing lies behind the last one");
 	wide = 0;
 	for (size_t i = 0; i < ab_check_count; i++)
 		wide += strlen(ab_checks[i].name) > 19;

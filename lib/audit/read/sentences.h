@@ -22,9 +22,8 @@ const char *ab_sentence(struct ab_buf *b, unsigned int parts, const char *line, 
  * its record. */
 struct ab_remedy {
 	const char *rule;
-	const char *flag;  /* an option of `run` that lifts it, or NULL; */
-	const char *value; /* its value is this and the record's path */
 	const char *words; /* a clause */
+	const char *flag;  /* an option of `run` that lifts it for the record's path, or NULL */
 };
 /* Never NULL. */
 const struct ab_remedy *ab_remedy_find(const char *rule);

@@ -1,13 +1,5 @@
 #include "audit/write/audit.h"
 
-/* Write v as `n` digits with leading zeros at p. Returns the end. */
-static char *put_digits(char *p, unsigned int v, unsigned int n)
-{
-	for (unsigned int i = n; i-- > 0; v /= 10)
-		p[i] = (char)('0' + v % 10);
-	return p + n;
-}
-
 /*
  * gmtime() first reads the machine's time zone, from files that a locked
  * supervisor may not open. So compute the date here: days are counted from
@@ -26,25 +18,11 @@ void ab_stamp(const struct timespec *at, char ret[AB_STAMP_ROOM])
 	unsigned int day = doy - (153 * mp + 2) / 5 + 1;
 	unsigned int month = mp < 10 ? mp + 3 : mp - 9;
 	unsigned int year = (unsigned int)(yoe + era * 400) + (month <= 2);
-	const struct {
-		unsigned int value, digits;
-		char end;
-	} part[] = {
-		{ year, 4, '-' },
-		{ month, 2, '-' },
-		{ day, 2, 'T' },
-		{ second / 3600, 2, ':' },
-		{ second / 60 % 60, 2, ':' },
-		{ second % 60, 2, '.' },
-		{ (unsigned int)(at->tv_nsec / 1000000), 3, 'Z' },
-	};
-	char *p = ret;
 
-	for (size_t i = 0; i < AB_COUNT(part); i++) {
-		p = put_digits(p, part[i].value, part[i].digits);
-		*p++ = part[i].end;
-	}
-	*p = '\0';
+	/* The remainders tell the compiler that it fits. */
+	snprintf(ret, AB_STAMP_ROOM, "%04u-%02u-%02uT%02u:%02u:%02u.%03uZ", year % 10000,
+		 month % 100, day % 100, second / 3600 % 24, second / 60 % 60, second % 60,
+		 (unsigned int)(at->tv_nsec / 1000000) % 1000);
 }
 
 void ab_record_open(struct ab_buf *line, const char *run_id, const char *kind)
@@ -82,17 +60,9 @@ void ab_record_maybe(struct ab_buf *line, const char *key, const char *value)
 void ab_record_number(struct ab_buf *line, const char *key, int64_t value)
 {
 	char digits[24];
-	char *p = digits + sizeof(digits) - 1;
-	uint64_t left = value < 0 ? -(uint64_t)value : (uint64_t)value;
 
-	*p = '\0';
-	do {
-		*--p = (char)('0' + left % 10);
-		left /= 10;
-	} while (left);
-	if (value < 0)
-		*--p = '-';
-	ab_record_json(line, key, p);
+	snprintf(digits, sizeof(digits), "%lld", (long long)value);
+	ab_record_json(line, key, digits);
 }
 
 void ab_record_list(struct ab_buf *line, const char *key, const struct ab_strv *values)

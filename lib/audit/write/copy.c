@@ -51,6 +51,15 @@ static int open_file(struct ab_copy *c, int dir, const char *file, struct ab_err
 	return check_file(c, err);
 }
 
+static int check_stream(struct ab_copy *c, struct ab_error *err)
+{
+	if (c->fd < 0 || fstat(c->fd, &c->st) < 0)
+		return ab_fail(err, AB_EUSAGE, errno, "%s %s", c->option, c->name);
+	if (S_ISDIR(c->st.st_mode) || S_ISBLK(c->st.st_mode))
+		return fail_copy(err, c, "it cannot take lines");
+	return check_names(c, err);
+}
+
 static int open_fd(struct ab_copy *c, struct ab_error *err)
 {
 	unsigned long fd = strtoul(c->name, NULL, 10);
@@ -71,11 +80,7 @@ static int open_fd(struct ab_copy *c, struct ab_error *err)
 		return fail_copy(err, c, "it is a terminal");
 	/* Our own descriptor, which is closed on exec. */
 	c->fd = fcntl((int)fd, F_DUPFD_CLOEXEC, 3);
-	if (c->fd < 0 || fstat(c->fd, &c->st) < 0)
-		return ab_fail(err, AB_EUSAGE, errno, "%s %s", c->option, c->name);
-	if (S_ISDIR(c->st.st_mode) || S_ISBLK(c->st.st_mode))
-		return fail_copy(err, c, "it cannot take lines");
-	return check_names(c, err);
+	return check_stream(c, err);
 }
 
 bool ab_copy_is_fd(const char *where)
@@ -111,15 +116,8 @@ int ab_copy_open_own(const char *option, const char *name, int fd, bool lossy, s
 	struct ab_copy copy = {
 		.fd = fd, .option = option, .name = ab_strdup(name), .lossy = lossy
 	};
-	int rc = 0;
 
-	if (fstat(fd, &copy.st) < 0)
-		rc = ab_fail(err, AB_EUSAGE, errno, "%s %s", option, name);
-	else if (S_ISDIR(copy.st.st_mode) || S_ISBLK(copy.st.st_mode))
-		rc = fail_copy(err, &copy, "it cannot take lines");
-	else
-		rc = check_names(&copy, err);
-	return finish_open(&copy, rc, ret, err);
+	return finish_open(&copy, check_stream(&copy, err), ret, err);
 }
 
 int ab_copy_open_file(const char *option, const char *where, int dir, const char *file,
@@ -150,17 +148,10 @@ void ab_copy_fini(struct ab_copy *copy)
 /* Wait until it takes bytes; -1 with EAGAIN on timeout. */
 static int await_writable(const struct ab_copy *c, int64_t until)
 {
-	for (;;) {
-		int64_t now = ab_now_ms();
-		int n = ab_poll(c->fd, POLLOUT, now < until ? (int)(until - now) : 0);
+	int64_t left = until - ab_now_ms();
+	int n = ab_poll(c->fd, POLLOUT, left > 0 ? (int)left : 0);
 
-		if (n > 0)
-			return 0;
-		if (n < 0 && errno != EINTR)
-			return -1;
-		if (n == 0 && ab_now_ms() >= until)
-			return ab_errno(EAGAIN);
-	}
+	return n > 0 ? 0 : n < 0 ? -1 : ab_errno(EAGAIN);
 }
 
 /* One write that does not block, even if the descriptor is blocking: a writable

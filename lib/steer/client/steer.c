@@ -42,35 +42,25 @@ int ab_steer_dial(int dir, int flags)
 	return ab_take_fd(&fd);
 }
 
-static int connect_run(int dir, const char *id, struct ab_error *err)
-{
-	int fd = ab_steer_dial(dir, 0);
-
-	if (fd >= 0)
-		return fd;
-	if (errno == ENOENT || errno == ECONNREFUSED)
-		return ab_fail(err, AB_ESYSTEM, 0, "run %s is starting or ending", id);
-	return ab_fail(err, AB_ESYSTEM, errno, "connect to run %s", id);
-}
-
 int ab_steer_open_run(const struct ab_run *run, struct ab_steer *ret, struct ab_error *err)
 {
 	memcpy(ret->id, run->id, sizeof(ret->id));
-	ret->fd = connect_run(run->dir, run->id, err);
-	return ret->fd < 0 ? -1 : 0;
+	ret->fd = ab_steer_dial(run->dir, 0);
+	if (ret->fd >= 0)
+		return 0;
+	if (errno == ENOENT || errno == ECONNREFUSED)
+		return ab_fail(err, AB_ESYSTEM, 0, "run %s is starting or ending", run->id);
+	return ab_fail(err, AB_ESYSTEM, errno, "connect to run %s", run->id);
 }
 
 int ab_steer_open(const struct ab_state *state, const char *run, struct ab_steer *ret,
 		  struct ab_error *err)
 {
-	struct ab_run found;
-	int result;
+	ab_auto(ab_run_fini) struct ab_run found = { .dir = -1 };
 
-	if (ab_state_find_live(state, run, &found, err) < 0)
-		return -1;
-	result = ab_steer_open_run(&found, ret, err);
-	ab_run_fini(&found);
-	return result;
+	return ab_state_find_live(state, run, &found, err) < 0
+		       ? -1
+		       : ab_steer_open_run(&found, ret, err);
 }
 
 void ab_steer_fini(struct ab_steer *steer)
@@ -97,30 +87,6 @@ static int fail_ended(const struct ab_steer *steer, struct ab_error *err)
 	return ab_fail(err, AB_ESYSTEM, 0, "run %s has ended", steer->id);
 }
 
-/* Wait for the answer and skip events. */
-static int await_answer(struct ab_steer *steer, json_t **ret, struct ab_error *err)
-{
-	int64_t end = ab_now_ms() + ANSWER_MS;
-
-	for (;;) {
-		int64_t left = end - ab_now_ms();
-		json_auto_t *json = NULL;
-		int r = left > 0 ? ab_poll(steer->fd, POLLIN, (int)left) : 0;
-
-		if (r == 0)
-			return ab_fail(err, AB_ESYSTEM, 0, "run %s does not answer", steer->id);
-		if (r < 0)
-			continue;
-		r = ab_steer_hear(steer, &json);
-		if (r < 0)
-			return fail_ended(steer, err);
-		if (r > 0 && json_object_get(json, "ok")) {
-			*ret = ab_take(json);
-			return 0;
-		}
-	}
-}
-
 static int fail_as_answered(const json_t *answer, struct ab_error *err)
 {
 	const char *text = ab_json_text(answer, "error");
@@ -130,7 +96,7 @@ static int fail_as_answered(const json_t *answer, struct ab_error *err)
 	return *hint ? ab_hint(err, "%s", hint) : -1;
 }
 
-char *ab_steer_request(const char *pattern, va_list ap)
+static char *make_request(const char *pattern, va_list ap)
 {
 	struct ab_buf b = { 0 };
 
@@ -142,7 +108,7 @@ char *ab_steer_request(const char *pattern, va_list ap)
 
 int ab_steer_vsend(struct ab_steer *steer, struct ab_error *err, const char *pattern, va_list ap)
 {
-	ab_autofree char *text = ab_steer_request(pattern, ap);
+	ab_autofree char *text = make_request(pattern, ap);
 
 	if (send(steer->fd, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
 		return fail_ended(steer, err);
@@ -160,16 +126,27 @@ int ab_steer_send(struct ab_steer *steer, struct ab_error *err, const char *patt
 	return result;
 }
 
-int ab_steer_await(struct ab_steer *steer, json_t **ret_answer, struct ab_error *err)
+/* Skips events. */
+static int await_answer(struct ab_steer *steer, json_t **ret, struct ab_error *err)
 {
-	json_auto_t *answer = NULL;
+	int64_t end = ab_now_ms() + ANSWER_MS;
 
-	if (await_answer(steer, &answer, err) < 0)
-		return -1;
-	if (!json_is_true(json_object_get(answer, "ok")))
-		return fail_as_answered(answer, err);
-	*ret_answer = ab_take(answer);
-	return 0;
+	for (;;) {
+		int64_t left = end - ab_now_ms();
+		json_auto_t *json = NULL;
+		int r = left > 0 ? ab_poll(steer->fd, POLLIN, (int)left) : 0;
+
+		if (r == 0)
+			return ab_fail(err, AB_ESYSTEM, 0, "run %s does not answer", steer->id);
+		if (r > 0 && ab_steer_hear(steer, &json) < 0)
+			return fail_ended(steer, err);
+		if (!json_object_get(json, "ok"))
+			continue;
+		if (!json_is_true(json_object_get(json, "ok")))
+			return fail_as_answered(json, err);
+		*ret = ab_take(json);
+		return 0;
+	}
 }
 
 int ab_steer_ask(struct ab_steer *steer, json_t **ret_answer, struct ab_error *err,
@@ -181,7 +158,21 @@ int ab_steer_ask(struct ab_steer *steer, json_t **ret_answer, struct ab_error *e
 	va_start(ap, pattern);
 	result = ab_steer_vsend(steer, err, pattern, ap);
 	va_end(ap);
-	return result < 0 ? -1 : ab_steer_await(steer, ret_answer, err);
+	return result < 0 ? -1 : await_answer(steer, ret_answer, err);
+}
+
+int ab_steer_pass(struct ab_steer *steer, const int *fds, size_t nfds, json_t **ret_answer,
+		  struct ab_error *err, const char *pattern, ...)
+{
+	ab_autofree char *text = NULL;
+	va_list ap;
+
+	va_start(ap, pattern);
+	text = make_request(pattern, ap);
+	va_end(ap);
+	if (ab_send_fds(steer->fd, text, strlen(text), fds, nfds) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "send a request to the box");
+	return await_answer(steer, ret_answer, err);
 }
 
 int ab_steer_question(struct ab_steer *steer, const char *id, uint32_t from, json_t **ret,

@@ -33,10 +33,10 @@ void ab_steer_fini(struct ab_steer *steer);
  * text. */
 int ab_steer_ask(struct ab_steer *steer, json_t **ret_answer, struct ab_error *err,
 		 const char *pattern, ...) __attribute__((format(printf, 4, 5)));
-/* The request itself, to be sent in another way. */
-char *ab_steer_request(const char *pattern, va_list ap) __attribute__((format(printf, 1, 0)));
-/* The answer to a request that was sent in another way. */
-int ab_steer_await(struct ab_steer *steer, json_t **ret_answer, struct ab_error *err);
+/* The same with descriptors. */
+int ab_steer_pass(struct ab_steer *steer, const int *fds, size_t nfds, json_t **ret_answer,
+		  struct ab_error *err, const char *pattern, ...)
+	__attribute__((format(printf, 6, 7)));
 /* The same without waiting. Answers have the member "ok" and come in the order
  * of the requests; ab_steer_hear() returns them. */
 int ab_steer_send(struct ab_steer *steer, struct ab_error *err, const char *pattern, ...)

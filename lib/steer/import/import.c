@@ -56,20 +56,18 @@ static const char *get_scalar(const struct ab_json_scan_node *node, char buf[32]
 				   : NULL;
 }
 
-static void add_value(struct ab_imported *im, const struct ab_import_row *row, const char *path,
+static void add_value(struct ab_imported *im, const struct ab_import_row *row,
 		      const struct ab_json_scan_node *node)
 {
-	const char *key = strrchr(path, '.');
+	const char *key = strrchr(im->path, '.');
 	char buf[32];
 	const char *value = get_scalar(node, buf);
 
-	if (row->as == AB_IMPORT_NOTHING)
-		return;
+	im->line = node->line;
 	if (value)
-		ab_imported_add(im, row, node->line, path, key ? key + 1 : path, value);
+		ab_imported_add(im, row, key ? key + 1 : im->path, value);
 	else
-		ab_imported_leave(im, node->line, path, NULL,
-				  "an entry of this form has no counterpart");
+		ab_imported_leave(im, NULL, "an entry of this form has no counterpart");
 }
 
 static void read_json_value(struct ab_imported *im, const char *path,
@@ -94,17 +92,18 @@ static void read_json_value(struct ab_imported *im, const char *path,
 	enum fit fit;
 	const struct ab_import_row *row = find_row(im, path, &fit);
 
+	im->line = node->line;
+	im->path = path;
 	if (row && (row->as == AB_IMPORT_NOTHING || row->as == AB_IMPORT_LEFT)) {
-		if (row->as == AB_IMPORT_LEFT)
-			ab_imported_leave(im, node->line, path, NULL, row->why);
+		ab_imported_add(im, row, path, "");
 	} else if (row && node->kind == '[') {
-		ab_json_scan_each(e, node) add_value(im, row, path, e);
+		ab_json_scan_each(e, node) add_value(im, row, e);
 	} else if (row) {
-		add_value(im, row, path, node);
+		add_value(im, row, node);
 	} else if (fit == FIT_ABOVE && node->kind == '{') {
 		read_members(im, path, node);
 	} else {
-		ab_imported_leave(im, node->line, path, NULL, "has no counterpart");
+		ab_imported_leave(im, NULL, "has no counterpart");
 	}
 }
 
@@ -139,15 +138,16 @@ static void read_toml_value(void *arg, const struct ab_toml_value *v)
 	for (size_t i = 0; i < v->nkeys; i++)
 		ab_buf_printf(&path, "%s%s", i ? "." : "", v->keys[i]);
 	row = find_row(t->im, path.data, &fit);
+	t->im->line = v->line;
+	t->im->path = row || fit != FIT_NONE ? path.data : v->keys[0];
 	if (row) {
-		ab_imported_add(t->im, row, v->line, path.data, v->keys[v->nkeys - 1], v->text);
+		ab_imported_add(t->im, row, v->keys[v->nkeys - 1], v->text);
 		return;
 	}
 	if (t->told.len > AB_IMPORTED_LEFT || ab_strv_has(&t->told, v->keys[0]))
 		return;
 	ab_strv_add(&t->told, v->keys[0]);
-	ab_imported_leave(t->im, v->line, fit == FIT_NONE ? v->keys[0] : path.data, NULL,
-			  "has no counterpart");
+	ab_imported_leave(t->im, NULL, "has no counterpart");
 }
 
 static int read_toml(struct ab_imported *im, const char *name, const char *text, size_t len,

@@ -36,8 +36,7 @@ void ab_imported_command(struct ab_imported *im, enum ab_import_as as, const cha
 }
 
 /* "npm run test:*", "npm run *", "npm test", or nothing for every command. */
-static void add_bash(struct ab_imported *im, enum ab_import_as as, unsigned line, const char *path,
-		     const char *spec)
+static void add_bash(struct ab_imported *im, enum ab_import_as as, const char *spec)
 {
 	ab_autofree char *text = ab_strdup(spec);
 	size_t n = strlen(text);
@@ -46,34 +45,33 @@ static void add_bash(struct ab_imported *im, enum ab_import_as as, unsigned line
 	if (prefix)
 		text[n - 2] = '\0';
 	if (strlen(text) > PATTERN_MAX || im->rules[get_verdict(as)].len >= RULES_MAX) {
-		ab_imported_leave(im, line, path, spec, "too long, or too many rules");
+		ab_imported_leave(im, spec, "too long, or too many rules");
 		return;
 	}
 	if (prefix && strpbrk(text, "*?\"'\\")) {
-		ab_imported_leave(im, line, path, spec,
+		ab_imported_leave(im, spec,
 				  "a prefix with quotes or a pattern cannot be written as words");
 		return;
 	}
 	if (as == AB_IMPORT_RULE_ALLOW && (!text[0] || strcmp(text, "*") == 0)) {
 		ab_imported_leave(
-			im, line, path, spec,
+			im, spec,
 			"commands that no rule mentions run in the box without a question");
 		return;
 	}
 	ab_imported_command(im, as, text[0] ? text : "*", prefix);
 }
 
-static void add_fetch(struct ab_imported *im, enum ab_import_as as, unsigned line, const char *path,
-		      const char *spec)
+static void add_fetch(struct ab_imported *im, enum ab_import_as as, const char *spec)
 {
 	static const char start[] = "domain:";
 
 	if (strncmp(spec, start, strlen(start)) != 0)
-		ab_imported_leave(im, line, path, spec, "only domains can be allowed or denied");
+		ab_imported_leave(im, spec, "only domains can be allowed or denied");
 	else if (as == AB_IMPORT_RULE_ASK)
-		ab_imported_leave(im, line, path, spec, "hosts on neither list are asked about");
+		ab_imported_leave(im, spec, "hosts on neither list are asked about");
 	else
-		ab_imported_host(im, as == AB_IMPORT_RULE_DENY, line, path, spec + strlen(start));
+		ab_imported_host(im, as == AB_IMPORT_RULE_DENY, spec + strlen(start));
 }
 
 /* Paths of Claude Code: "//x" is absolute, "/x" and "x" start at the project. */
@@ -88,43 +86,40 @@ static char *convert_path(const char *spec)
 	return ab_printf("./%s", spec);
 }
 
-static void add_file(struct ab_imported *im, enum ab_import_as as, bool write, unsigned line,
-		     const char *path, const char *spec)
+static void add_file(struct ab_imported *im, enum ab_import_as as, bool write, const char *spec)
 {
 	ab_autofree char *file = convert_path(spec);
 	bool inside = file[0] == '.';
 
 	if (!spec[0] || as == AB_IMPORT_RULE_ASK)
-		ab_imported_leave(im, line, path, spec,
+		ab_imported_leave(im, spec,
 				  "files are allowed or denied by path, without questions");
 	else if (as == AB_IMPORT_RULE_DENY)
-		ab_imported_path(im, write ? AB_IMPORT_DENY_WRITE : AB_IMPORT_DENY_READ, line, path,
-				 file);
+		ab_imported_path(im, write ? AB_IMPORT_DENY_WRITE : AB_IMPORT_DENY_READ, file);
 	else if (write && !inside)
-		ab_imported_path(im, AB_IMPORT_WRITE, line, path, file);
+		ab_imported_path(im, AB_IMPORT_WRITE, file);
 	/* What it allows is allowed anyway: reading, and writing in the workspace. */
 }
 
-void ab_imported_rule(struct ab_imported *im, enum ab_import_as as, unsigned line, const char *path,
-		      const char *rule)
+void ab_imported_rule(struct ab_imported *im, enum ab_import_as as, const char *rule)
 {
 	size_t tool = strcspn(rule, "("), len = strlen(rule);
 	ab_autofree char *name = ab_strndup(rule, tool);
 	ab_autofree char *spec = NULL;
 
 	if (rule[tool] && rule[len - 1] != ')') {
-		ab_imported_leave(im, line, path, rule, "not a rule");
+		ab_imported_leave(im, rule, "not a rule");
 		return;
 	}
 	spec = rule[tool] ? ab_strndup(rule + tool + 1, len - tool - 2) : ab_strdup("");
 	if (strcmp(name, "Bash") == 0)
-		add_bash(im, as, line, path, spec);
+		add_bash(im, as, spec);
 	else if (strcmp(name, "WebFetch") == 0)
-		add_fetch(im, as, line, path, spec);
+		add_fetch(im, as, spec);
 	else if (strcmp(name, "Read") == 0)
-		add_file(im, as, false, line, path, spec);
+		add_file(im, as, false, spec);
 	else if (strcmp(name, "Edit") == 0 || strcmp(name, "Write") == 0)
-		add_file(im, as, true, line, path, spec);
+		add_file(im, as, true, spec);
 	else
-		ab_imported_leave(im, line, path, rule, "agentbox does not judge this tool");
+		ab_imported_leave(im, rule, "agentbox does not judge this tool");
 }

@@ -9,33 +9,17 @@ enum { PATH_MAX_LEN = 1024, LIST_MAX = 512 };
 
 void ab_imported_fini(struct ab_imported *im)
 {
-	struct ab_strv *const lists[] = { &im->write,	 &im->deny_read, &im->deny_write,
-					  &im->allow,	 &im->deny,	 &im->sockets,
-					  &im->ports,	 &im->pass,	 &im->strip,
-					  &im->set,	 &im->read_back, &im->rules[0],
-					  &im->rules[1], &im->rules[2] };
-
-	for (size_t i = 0; i < AB_COUNT(lists); i++)
-		ab_strv_fini(lists[i]);
+	ab_strv_fini_all(&im->write, &im->deny_read, &im->deny_write, &im->allow, &im->deny,
+			 &im->sockets, &im->ports, &im->pass, &im->strip, &im->set, &im->read_back,
+			 &im->rules[0], &im->rules[1], &im->rules[2]);
 }
 
-void ab_imported_leave(struct ab_imported *im, unsigned line, const char *path, const char *value,
-		       const char *why)
+void ab_imported_leave(struct ab_imported *im, const char *value, const char *why)
 {
-	ab_autobuf struct ab_buf b = { 0 };
-	ab_autofree char *start = value ? ab_strndup(value, 80) : NULL;
-
 	if (im->left->len >= AB_IMPORTED_LEFT)
 		return;
-	ab_buf_printf(&b, "line %u: ", line);
-	ab_buf_escape(&b, path);
-	if (start) {
-		ab_buf_puts(&b, ": \"");
-		ab_buf_escape(&b, start);
-		ab_buf_puts(&b, "\"");
-	}
-	ab_buf_printf(&b, ": %s", why);
-	ab_strv_add(im->left, b.data);
+	ab_strv_add_safe(im->left, "line %u: %s%s%.80s%s: %s", im->line, im->path,
+			 value ? ": \"" : "", value ? value : "", value ? "\"" : "", why);
 	if (im->left->len == AB_IMPORTED_LEFT)
 		ab_strv_add(im->left, "more is left out");
 }
@@ -104,8 +88,7 @@ static const char *find_fault(enum ab_import_as as, const char *file)
 	return NULL;
 }
 
-void ab_imported_path(struct ab_imported *im, enum ab_import_as as, unsigned line, const char *path,
-		      const char *value)
+void ab_imported_path(struct ab_imported *im, enum ab_import_as as, const char *value)
 {
 	ab_autofree char *file = resolve_variable(value), *entry = NULL;
 	struct ab_strv *list = as == AB_IMPORT_WRITE	    ? &im->write
@@ -124,7 +107,7 @@ void ab_imported_path(struct ab_imported *im, enum ab_import_as as, unsigned lin
 	if (!fault && list->len >= LIST_MAX)
 		fault = "too many entries";
 	if (fault) {
-		ab_imported_leave(im, line, path, value, fault);
+		ab_imported_leave(im, value, fault);
 		return;
 	}
 	/* A bare name is a protected name here, and a path there. */
@@ -136,8 +119,7 @@ void ab_imported_path(struct ab_imported *im, enum ab_import_as as, unsigned lin
 		ab_strv_add_once(list, entry);
 }
 
-void ab_imported_host(struct ab_imported *im, bool deny, unsigned line, const char *path,
-		      const char *value)
+void ab_imported_host(struct ab_imported *im, bool deny, const char *value)
 {
 	struct ab_strv *list = deny ? &im->deny : &im->allow;
 	struct ab_complaint why = { .right = "" };
@@ -146,19 +128,18 @@ void ab_imported_host(struct ab_imported *im, bool deny, unsigned line, const ch
 
 	if (ab_host_entry_parse(value, strlen(value), &e, &why) < 0 ||
 	    (!deny && ab_host_entry_may_allow(&e, &why) < 0)) {
-		ab_imported_leave(im, line, path, NULL, why.wrong);
+		ab_imported_leave(im, NULL, why.wrong);
 		return;
 	}
 	if (list->len >= LIST_MAX) {
-		ab_imported_leave(im, line, path, value, "too many entries");
+		ab_imported_leave(im, value, "too many entries");
 		return;
 	}
 	ab_host_entry_format(&e, buf);
 	ab_strv_add_once(list, buf);
 }
 
-static void add_variable(struct ab_imported *im, unsigned line, const char *path, const char *name,
-			 const char *value)
+static void add_variable(struct ab_imported *im, const char *name, const char *value)
 {
 	static const char *const hints[] = {
 		"TOKEN", "SECRET", "PASSW", "KEY", "CREDENTIAL", "AUTH"
@@ -169,26 +150,25 @@ static void add_variable(struct ab_imported *im, unsigned line, const char *path
 		named |= strcasestr(name, hints[i]) != NULL;
 	if (named || ab_secret_text(value) || strstr(value, "://"))
 		ab_imported_leave(
-			im, line, path, NULL,
+			im, NULL,
 			"may be a credential, and is not copied; use a secret, or env.set");
 	else if (!is_variable(name) || strlen(value) > PATH_MAX_LEN || im->set.len >= LIST_MAX)
-		ab_imported_leave(im, line, path, NULL, "cannot be set");
+		ab_imported_leave(im, NULL, "cannot be set");
 	else
 		ab_env_set(&im->set, name, value);
 }
 
-static void add_port(struct ab_imported *im, unsigned line, const char *path, const char *value)
+static void add_port(struct ab_imported *im, const char *value)
 {
 	uint16_t port;
 
 	if (!ab_port_parse(value, strlen(value), &port) || im->ports.len >= LIST_MAX)
-		ab_imported_leave(im, line, path, value, "not a port");
+		ab_imported_leave(im, value, "not a port");
 	else
 		ab_strv_add_once(&im->ports, value);
 }
 
-static void add_word(struct ab_imported *im, const struct ab_import_word *words, unsigned line,
-		     const char *path, const char *value)
+static void add_word(struct ab_imported *im, const struct ab_import_word *words, const char *value)
 {
 	for (; words->word[0]; words++) {
 		if (strcmp(words->word, value) != 0)
@@ -198,14 +178,14 @@ static void add_word(struct ab_imported *im, const struct ab_import_word *words,
 		if (words->mode[0])
 			im->mode = words->mode;
 		if (words->why)
-			ab_imported_leave(im, line, path, value, words->why);
+			ab_imported_leave(im, value, words->why);
 		return;
 	}
-	ab_imported_leave(im, line, path, value, "has no counterpart");
+	ab_imported_leave(im, value, "has no counterpart");
 }
 
 /* A profile of nono for an agent is ours for it. */
-static void add_agent(struct ab_imported *im, unsigned line, const char *path, const char *value)
+static void add_agent(struct ab_imported *im, const char *value)
 {
 	for (size_t i = 0; ab_agents[i]; i++)
 		if (ab_agents[i]->nono && strcmp(ab_agents[i]->nono, value) == 0) {
@@ -213,12 +193,11 @@ static void add_agent(struct ab_imported *im, unsigned line, const char *path, c
 			return;
 		}
 	if (strcmp(value, "default") != 0)
-		ab_imported_leave(im, line, path, value, "has no counterpart");
+		ab_imported_leave(im, value, "has no counterpart");
 }
 
 /* Names of variables and their patterns, as env.pass and env.strip have them. */
-static void add_name(struct ab_imported *im, struct ab_strv *list, unsigned line, const char *path,
-		     const char *value)
+static void add_name(struct ab_imported *im, struct ab_strv *list, const char *value)
 {
 	ab_autofree char *plain = ab_strdup(value);
 
@@ -226,62 +205,62 @@ static void add_name(struct ab_imported *im, struct ab_strv *list, unsigned line
 		if (*p == '*' || *p == '?')
 			*p = '_';
 	if (!is_variable(plain) || list->len >= LIST_MAX)
-		ab_imported_leave(im, line, path, value, "not the name of a variable");
+		ab_imported_leave(im, value, "not the name of a variable");
 	else
 		ab_strv_add_once(list, value);
 }
 
-void ab_imported_add(struct ab_imported *im, const struct ab_import_row *row, unsigned line,
-		     const char *path, const char *key, const char *value)
+void ab_imported_add(struct ab_imported *im, const struct ab_import_row *row, const char *key,
+		     const char *value)
 {
 	if (row->as != AB_IMPORT_NOTHING && row->as != AB_IMPORT_LEFT && !ab_all_printable(value)) {
-		ab_imported_leave(im, line, path, value, "has hidden characters");
+		ab_imported_leave(im, value, "has hidden characters");
 		return;
 	}
 	switch (row->as) {
 	case AB_IMPORT_NOTHING:
 		break;
 	case AB_IMPORT_LEFT:
-		ab_imported_leave(im, line, path, NULL, row->why);
+		ab_imported_leave(im, NULL, row->why);
 		break;
 	case AB_IMPORT_WRITE:
 	case AB_IMPORT_DENY_READ:
 	case AB_IMPORT_READ_BACK:
 	case AB_IMPORT_DENY_WRITE:
 	case AB_IMPORT_UNIX:
-		ab_imported_path(im, row->as, line, path, value);
+		ab_imported_path(im, row->as, value);
 		break;
 	case AB_IMPORT_HOST:
 	case AB_IMPORT_DENY_HOST:
-		ab_imported_host(im, row->as == AB_IMPORT_DENY_HOST, line, path, value);
+		ab_imported_host(im, row->as == AB_IMPORT_DENY_HOST, value);
 		break;
 	case AB_IMPORT_PORT:
-		add_port(im, line, path, value);
+		add_port(im, value);
 		break;
 	case AB_IMPORT_RULE_ALLOW:
 	case AB_IMPORT_RULE_ASK:
 	case AB_IMPORT_RULE_DENY:
-		ab_imported_rule(im, row->as, line, path, value);
+		ab_imported_rule(im, row->as, value);
 		break;
 	case AB_IMPORT_PROGRAM_ALLOW:
 	case AB_IMPORT_PROGRAM_DENY:
 		if (value[0] && strlen(value) < PATH_MAX_LEN && !strpbrk(value, " \t\"'\\*?"))
 			ab_imported_command(im, row->as, value, true);
 		else
-			ab_imported_leave(im, line, path, value, "not the name of a program");
+			ab_imported_leave(im, value, "not the name of a program");
 		break;
 	case AB_IMPORT_VARIABLE:
-		add_variable(im, line, path, key, value);
+		add_variable(im, key, value);
 		break;
 	case AB_IMPORT_PASS:
 	case AB_IMPORT_STRIP:
-		add_name(im, row->as == AB_IMPORT_PASS ? &im->pass : &im->strip, line, path, value);
+		add_name(im, row->as == AB_IMPORT_PASS ? &im->pass : &im->strip, value);
 		break;
 	case AB_IMPORT_AGENT:
-		add_agent(im, line, path, value);
+		add_agent(im, value);
 		break;
 	case AB_IMPORT_WORD:
-		add_word(im, row->words, line, path, value);
+		add_word(im, row->words, value);
 		break;
 	}
 }

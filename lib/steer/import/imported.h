@@ -14,29 +14,28 @@ struct ab_imported {
 	struct ab_strv rules[3];	 /* forbidden, escalated, sandboxed: JSON objects */
 	const char *extends, *mode;
 	struct ab_strv *left;
+	/* The entry that is read. */
+	unsigned line;
+	const char *path;
 };
 
 void ab_imported_fini(struct ab_imported *im);
 
 /* Say that an entry is left out. */
-void ab_imported_leave(struct ab_imported *im, unsigned line, const char *path, const char *value,
-		       const char *why);
+void ab_imported_leave(struct ab_imported *im, const char *value, const char *why);
 /* Add one value. `key` is the last one of its path. */
-void ab_imported_add(struct ab_imported *im, const struct ab_import_row *row, unsigned line,
-		     const char *path, const char *key, const char *value);
+void ab_imported_add(struct ab_imported *im, const struct ab_import_row *row, const char *key,
+		     const char *value);
 
 /* import_rules.c: one rule of Claude Code. */
-void ab_imported_rule(struct ab_imported *im, enum ab_import_as as, unsigned line, const char *path,
-		      const char *rule);
+void ab_imported_rule(struct ab_imported *im, enum ab_import_as as, const char *rule);
 /* A rule for the judge. `prefix`: the words begin a command; else it is a pattern. */
 void ab_imported_command(struct ab_imported *im, enum ab_import_as as, const char *text,
 			 bool prefix);
 
 /* Add a path or a host as it is written there. */
-void ab_imported_path(struct ab_imported *im, enum ab_import_as as, unsigned line, const char *path,
-		      const char *value);
-void ab_imported_host(struct ab_imported *im, bool deny, unsigned line, const char *path,
-		      const char *value);
+void ab_imported_path(struct ab_imported *im, enum ab_import_as as, const char *value);
+void ab_imported_host(struct ab_imported *im, bool deny, const char *value);
 
 /* The settings file. Takes exceptions into account, after everything was added. */
 char *ab_imported_text(struct ab_imported *im);

@@ -320,14 +320,11 @@ static char *parse_hint(const json_t *record)
 
 static char *find_flags(const struct ab_remedy *remedy, const json_t *record)
 {
-	ab_autofree char *value = NULL;
+	const char *path = ab_json_text(record, "path");
 
 	if (!remedy->flag)
 		return parse_hint(record);
-	if (!*ab_json_text(record, "path"))
-		return NULL;
-	value = ab_printf("%s%s", remedy->value, ab_json_text(record, "path"));
-	return ab_permit_flag(remedy->flag, value);
+	return *path ? ab_permit_flag(remedy->flag, path) : NULL;
 }
 
 static int refuse_denial(const char *id, const json_t *record, const struct ab_again *again,

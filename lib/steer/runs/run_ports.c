@@ -7,7 +7,7 @@
 #include "policy/model/policy.h"
 #include "policy/model/ports.h"
 #include "sandbox/start/listening_ports.h"
-#include "session/control/control_socket.h"
+
 #include "state/run_process.h"
 #include "state/state.h"
 #include "steer/client/json.h"
@@ -86,27 +86,31 @@ static void name_server(pid_t init, struct ab_server *server)
 	server->pid = (int)ab_json_count(process, "pid");
 }
 
-static void note_published(const json_t *list, struct ab_servers *servers)
-{
-	const json_t *one;
-	size_t i;
-
-	json_array_foreach(list, i, one) for (size_t k = 0; k < servers->len;
-					      k++) if (ab_json_count(one, "port") ==
-						       servers->v[k].port) servers->v[k]
-		.published = (uint16_t)ab_json_count(one, "host");
-}
-
-/* The run knows what it has published since its start. */
-static void ask_for_published(const struct ab_run *run, struct ab_servers *servers)
+/* What it has published, from its start on, as the run knows; or NULL. */
+static json_t *ask_for_published(const struct ab_run *run)
 {
 	ab_auto(ab_steer_fini) struct ab_steer steer = { .fd = -1 };
 	struct ab_error ignored = { 0 };
 	json_auto_t *answer = NULL;
 
-	if (ab_steer_open_run(run, &steer, &ignored) == 0 &&
-	    ab_steer_ask(&steer, &answer, &ignored, "'do':'status'") == 0)
-		note_published(json_object_get(answer, "published"), servers);
+	if (ab_steer_open_run(run, &steer, &ignored) < 0 ||
+	    ab_steer_ask(&steer, &answer, &ignored, "'do':'status'") < 0)
+		return NULL;
+	return json_incref(json_object_get(answer, "published"));
+}
+
+static void note_published(const struct ab_run *run, struct ab_servers *servers)
+{
+	json_auto_t *list = ask_for_published(run);
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach(list, i, one)
+	{
+		for (size_t k = 0; k < servers->len; k++)
+			if (ab_json_count(one, "port") == servers->v[k].port)
+				servers->v[k].published = (uint16_t)ab_json_count(one, "host");
+	}
 }
 
 static int describe_servers(const struct ab_run *run, const json_t *start, struct ab_servers *ret,
@@ -136,7 +140,7 @@ static int describe_servers(const struct ab_run *run, const json_t *start, struc
 		name_server(init, &ret->v[ret->len++]);
 	}
 	if (ret->len)
-		ask_for_published(run, ret);
+		note_published(run, ret);
 	return 0;
 }
 
@@ -167,31 +171,21 @@ static int send_listener(struct ab_steer *steer, const struct ab_publish *p, str
 {
 	/* The supervisor of the run is locked, so we make the listener. */
 	ab_autoclose int fd = ab_listening_ports_publish("", p->host, p->port, err);
-	ab_autofree char *packet = NULL;
 	json_auto_t *answer = NULL;
 
-	if (fd < 0)
-		return -1;
-	packet = ab_printf("{\"v\":%d,\"do\":\"publish\",\"port\":%u,\"host\":%u}",
-			   AB_CONTROL_VERSION, p->port, p->host);
-	if (ab_send_fds(steer->fd, packet, strlen(packet), &fd, 1) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "ask run %s", steer->id);
-	return ab_steer_await(steer, &answer, err);
+	return fd < 0 ? -1
+		      : ab_steer_pass(steer, &fd, 1, &answer, err,
+				      "'do':'publish','port':%u,'host':%u", p->port, p->host);
 }
 
 /* By an earlier publish, or from the start of the run. */
-static bool is_published(const struct ab_state *state, const char *run, const struct ab_publish *p)
+static bool is_published(const struct ab_run *run, const struct ab_publish *p)
 {
-	ab_auto(ab_steer_fini) struct ab_steer steer = { .fd = -1 };
-	struct ab_error ignored = { 0 };
-	json_auto_t *answer = NULL;
+	json_auto_t *list = ask_for_published(run);
 	const json_t *one;
 	size_t i;
 
-	if (ab_steer_open(state, run, &steer, &ignored) < 0 ||
-	    ab_steer_ask(&steer, &answer, &ignored, "'do':'status'") < 0)
-		return false;
-	json_array_foreach(json_object_get(answer, "published"), i, one)
+	json_array_foreach(list, i, one)
 	{
 		if (ab_json_count(one, "port") == p->port && ab_json_count(one, "host") == p->host)
 			return true;
@@ -202,24 +196,21 @@ static bool is_published(const struct ab_state *state, const char *run, const st
 int ab_run_publish(const struct ab_policy_input *input, const char *run, const char *what,
 		   uint16_t *ret_host, uint16_t *ret_port, char ret_run[8], struct ab_error *err)
 {
+	ab_auto(ab_state_fini) struct ab_state state = AB_STATE_NONE;
+	ab_auto(ab_run_fini) struct ab_run found = { .dir = -1 };
+	ab_auto(ab_steer_fini) struct ab_steer steer = { .fd = -1 };
 	struct ab_publish p;
-	struct ab_state state;
-	struct ab_steer steer;
-	int result = -1;
 
 	if (!ab_publish_parse(what, &p)) {
 		ab_fail(err, AB_EUSAGE, 0, "invalid port \"%s\"", what);
 		return ab_hint(err, "use PORT or HOSTPORT:PORT, as in 8080:3000");
 	}
-	if (ab_steer_state(input, &state, err) < 0)
+	if (ab_steer_state(input, &state, err) < 0 ||
+	    ab_state_find_live(&state, run, &found, err) < 0 ||
+	    ab_steer_open_run(&found, &steer, err) < 0)
 		return -1;
-	if (ab_steer_open(&state, run, &steer, err) == 0) {
-		result = is_published(&state, steer.id, &p) ? 0 : send_listener(&steer, &p, err);
-		memcpy(ret_run, steer.id, sizeof(steer.id));
-		ab_steer_fini(&steer);
-	}
-	ab_state_fini(&state);
+	memcpy(ret_run, steer.id, sizeof(steer.id));
 	*ret_host = p.host;
 	*ret_port = p.port;
-	return result;
+	return is_published(&found, &p) ? 0 : send_listener(&steer, &p, err);
 }

@@ -1,6 +1,6 @@
-#include <dirent.h>
 #include <sys/wait.h>
 
+#include "base/process/helper.h"
 #include "base/system/folder.h"
 #include "host/host_command.h"
 #include "policy/layers/layers.h"
@@ -91,15 +91,13 @@ int ab_settings_edit_begin(const struct ab_policy_input *in, bool project,
 
 	e.file = ab_settings_file(in, project, err);
 	e.seen = e.file ? ab_settings_read(e.file, project, err) : NULL;
-	if (!e.seen)
-		goto fail;
-	if (prepare_editor(&e, err) < 0 || make_copy(&e, *e.seen ? e.seen : start_text, err) < 0)
-		goto fail;
+	if (!e.seen || prepare_editor(&e, err) < 0 ||
+	    make_copy(&e, *e.seen ? e.seen : start_text, err) < 0) {
+		ab_settings_edit_end(&e);
+		return -1;
+	}
 	*ret = e;
 	return 0;
-fail:
-	ab_settings_edit_end(&e);
-	return -1;
 }
 
 /* In the child. */
@@ -124,8 +122,8 @@ int ab_settings_edit(struct ab_settings_editing *e, struct ab_error *err)
 
 	if (pid == 0)
 		run_editor(e);
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	if (pid > 0)
+		status = ab_await(pid);
 	signal(SIGINT, interrupt);
 	signal(SIGQUIT, quit);
 	if (pid < 0)
@@ -185,16 +183,11 @@ int ab_settings_edit_save(struct ab_settings_editing *e, struct ab_settings_chan
 
 	*ret = (struct ab_settings_changed){ .file = ab_strdup(e->file) };
 	text = ab_settings_read(e->copy, true, err);
-	if (!text)
-		goto fail;
 	/* Untouched: also if the file did not exist. */
-	if (strcmp(text, *e->seen ? e->seen : start_text) == 0)
+	if (text && (strcmp(text, *e->seen ? e->seen : start_text) == 0 ||
+		     (check_copy(e, err) == 0 && ab_settings_save(e->input, e->file, e->project,
+								  e->seen, text, ret, err) == 0)))
 		return 0;
-	if (check_copy(e, err) < 0 ||
-	    ab_settings_save(e->input, e->file, e->project, e->seen, text, ret, err) < 0)
-		goto fail;
-	return 0;
-fail:
 	ab_settings_changed_fini(ret);
 	return -1;
 }
@@ -202,13 +195,11 @@ fail:
 /* With the backups that editors make. */
 static void remove_folder(const char *path)
 {
-	DIR *dir = opendir(path);
-	struct dirent *entry;
+	ab_autodir DIR *dir = ab_folder_list(AT_FDCWD, path);
+	const char *name;
 
-	while (dir && (entry = readdir(dir)))
-		(void)unlinkat(dirfd(dir), entry->d_name, 0);
-	if (dir)
-		closedir(dir);
+	while ((name = ab_folder_next(dir)) != NULL)
+		(void)unlinkat(dirfd(dir), name, 0);
 	(void)rmdir(path);
 }
 

@@ -7,7 +7,6 @@
 #include "consent/request.h"
 #include "host/lock/lockdown.h"
 #include "session/stay/output.h"
-#include "session/supervise/supervisor.h"
 #include "state/state.h"
 #include "steer/stay/enter.h"
 #include "steer/stay/follow.h"
@@ -177,21 +176,26 @@ static int show_end(struct ended *e, const struct ab_state *state, int *ret_stat
  * else all of it, as the box wrote it. The calling process is confined before it reads a byte of it,
  * as a supervisor is. *ret_status: the command's, as of ab_run().
  *
- * 1: `box`, a name or an id, had no such command, or the command still runs; nothing was printed.
+ * -1, and *err stays as it is: `box`, a name or an id, had no such command, or the command still runs;
+ * nothing was printed.
  */
-static int show_kept(const struct ab_request *request, const struct ab_state *state,
-		     const char *box, int *ret_status, struct ab_error *err)
+static int show_kept(const struct ab_request *request, const char *box, int *ret_status,
+		     struct ab_error *err)
 {
+	ab_auto(ab_state_fini) struct ab_state state = AB_STATE_NONE;
 	struct ended e = { .request = request, .box = box };
-	struct ab_error unknown = { 0 };
+	struct ab_error late = { 0 };
 	int result;
 
-	if (ab_find_run(state->live, state->runs, box, &e.run, &unknown) < 0)
-		return 1;
-	result = show_end(&e, state, ret_status, err);
+	if (ab_steer_state(&request->policy, &state, &late) < 0 ||
+	    ab_find_run(state.live, state.runs, box, &e.run, &late) < 0)
+		return -1;
+	result = show_end(&e, &state, ret_status, &late);
 	free(e.why);
 	ab_found_run_fini(&e.run);
-	return result;
+	if (result < 0)
+		*err = late;
+	return result == 0 ? 0 : -1;
 }
 
 /* Attach to a command that runs. */
@@ -226,7 +230,7 @@ static int ask_box(struct attached *a, struct ab_error *err)
 
 	if (open_sockets(a, err) < 0 || ab_terminal_open(&a->terminal, &fds, &rows, &cols, err) < 0)
 		return -1;
-	if (ab_kept_box_ask(&a->box, a->boxs, 2, &answer, err, "'do':'attach'") < 0)
+	if (ab_steer_pass(&a->box.steer, a->boxs, 2, &answer, err, "'do':'attach'") < 0)
 		return -1;
 	a->asks = json_is_true(json_object_get(answer, "asks"));
 	return 0;
@@ -265,22 +269,6 @@ static void close_attached(struct attached *a)
 	ab_kept_box_fini(&a->box);
 }
 
-/* Its command may have ended; if there never was one, *err stays as it is. */
-static int show_ended(const struct ab_request *request, const char *box, int *ret_status,
-		      struct ab_error *err)
-{
-	struct ab_error late = { 0 };
-	ab_auto(ab_state_fini) struct ab_state state = AB_STATE_NONE;
-	int result;
-
-	if (ab_steer_state(&request->policy, &state, &late) < 0)
-		return -1;
-	result = show_kept(request, &state, box, ret_status, &late);
-	if (result < 0)
-		*err = late;
-	return result == 0 ? 0 : -1;
-}
-
 int ab_attach(const struct ab_request *request, const char *box, int *ret_status,
 	      struct ab_error *err)
 {
@@ -288,10 +276,10 @@ int ab_attach(const struct ab_request *request, const char *box, int *ret_status
 	int result;
 
 	if (ab_kept_box_open(&request->policy, box, &a.box, err) < 0)
-		return show_ended(request, box, ret_status, err);
+		return show_kept(request, box, ret_status, err);
 	if (ask_box(&a, err) < 0) {
 		close_attached(&a);
-		return show_ended(request, box, ret_status, err);
+		return show_kept(request, box, ret_status, err);
 	}
 	result = attach_terminal(&a, request, box, ret_status, err);
 	close_attached(&a);

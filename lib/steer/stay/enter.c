@@ -5,7 +5,6 @@
 #include "consent/consent.h"
 #include "consent/request.h"
 #include "host/lock/lockdown.h"
-#include "session/supervise/supervisor.h"
 #include "session/stay/start_strings.h"
 #include "terminal/terminal.h"
 #include "steer/client/json.h"
@@ -71,8 +70,8 @@ static int send_start(struct entry *e, json_t **ret, struct ab_error *err)
 	int fds[5] = { e->boxs, e->strings };
 
 	memcpy(fds + 2, s->passed, s->npassed * sizeof(fds[0]));
-	return ab_kept_box_ask(
-		&e->box, fds, 2 + s->npassed, ret, err,
+	return ab_steer_pass(
+		&e->box.steer, fds, 2 + s->npassed, ret, err,
 		"'do':'start','argc':%zu,'env':%zu,'script':%hhd,'shell':%hhd,'behind':%hhd,"
 		"'streams':[%s,%s,%s]?,'approved':%s",
 		e->request->argc, (size_t)e->nenv, (bool)(e->request->script != NULL),

@@ -3,7 +3,6 @@
 #include <sys/socket.h>
 
 #include "policy/layers/layers.h"
-#include "session/control/control_socket.h"
 #include "steer/stay/enter.h"
 
 static void add_kept(struct ab_run *run, void *arg)
@@ -57,43 +56,23 @@ static int check_owner(const struct ab_steer *steer, const char *box, struct ab_
 int ab_kept_box_open(const struct ab_policy_input *input, const char *box, struct ab_kept_box *ret,
 		     struct ab_error *err)
 {
-	struct ab_run run;
-	int result;
+	ab_auto(ab_run_fini) struct ab_run run = { .dir = -1 };
 
 	ret->steer.fd = -1;
 	if (ab_steer_state(input, &ret->state, err) < 0)
 		return -1;
-	result = ab_state_find_live(&ret->state, box, &run, err);
-	if (result < 0) {
+	/* A run that does not stay refuses the request itself. */
+	if (ab_state_find_live(&ret->state, box, &run, err) < 0)
 		hint_kept(&ret->state, box, err);
-	} else {
-		/* A run that does not stay refuses the request itself. */
-		result = ab_steer_open_run(&run, &ret->steer, err);
-		ab_run_fini(&run);
-	}
-	if (result == 0)
-		result = check_owner(&ret->steer, box, err);
-	if (result < 0)
-		ab_kept_box_fini(ret);
-	return result;
+	else if (ab_steer_open_run(&run, &ret->steer, err) == 0 &&
+		 check_owner(&ret->steer, box, err) == 0)
+		return 0;
+	ab_kept_box_fini(ret);
+	return -1;
 }
 
 void ab_kept_box_fini(struct ab_kept_box *box)
 {
 	ab_steer_fini(&box->steer);
 	ab_state_fini(&box->state);
-}
-
-int ab_kept_box_ask(struct ab_kept_box *box, const int *fds, size_t nfds, json_t **ret_answer,
-		    struct ab_error *err, const char *pattern, ...)
-{
-	ab_autofree char *text = NULL;
-	va_list ap;
-
-	va_start(ap, pattern);
-	text = ab_steer_request(pattern, ap);
-	va_end(ap);
-	if (ab_send_fds(box->steer.fd, text, strlen(text), fds, nfds) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "send a request to the box");
-	return ab_steer_await(&box->steer, ret_answer, err);
 }

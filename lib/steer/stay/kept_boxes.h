@@ -14,8 +14,3 @@ struct ab_kept_box {
 int ab_kept_box_open(const struct ab_policy_input *input, const char *box, struct ab_kept_box *ret,
 		     struct ab_error *err);
 void ab_kept_box_fini(struct ab_kept_box *box);
-
-/* Send a request with descriptors, and wait for the answer, as ab_steer_ask(). */
-int ab_kept_box_ask(struct ab_kept_box *box, const int *fds, size_t nfds, json_t **ret_answer,
-		    struct ab_error *err, const char *pattern, ...)
-	__attribute__((format(printf, 6, 7)));

@@ -1,7 +1,6 @@
 /* May a run read or write this path? The mount plan of a run decides, and the words are those of the
  * record of a denial (guard/notify/trace.h). */
 #include "guard/notify/trace.h"
-#include "policy/model/config.h"
 #include "policy/model/policy.h"
 #include "policy/show/summary.h"
 #include "shell/syntax/quote.h"
