@@ -285,11 +285,8 @@ static void test_invariants(void)
 	}
 	/* The first profile sets everything but empty lists: nothing is left undefined. */
 	for (int id = AB_KEY_EXTENDS + 1; id < AB_KEY_COUNT; id++) {
-		bool set = ab_key_is_list(&ab_keys[id]);
-
-		for (size_t k = 0; ab_profile_at(0, &p) && k < p.npresets; k++)
-			set |= p.presets[k].key == (enum ab_key_id)id;
-		ok(set, "the first profile sets %s", ab_keys[id].path);
+		ok(ab_key_is_list(&ab_keys[id]) || ab_keys[id].usual, "the first profile sets %s",
+		   ab_keys[id].path);
 	}
 }
 

@@ -84,7 +84,7 @@ static void put_agent(const struct ab_context *ctx, const struct ab_agent *a, st
 	}
 }
 
-/* The lists of the first profile. */
+/* The first profile sets every key. */
 static void put_defaults(const struct ab_context *ctx, struct ab_config *c,
 			 const struct ab_origin *from)
 {
@@ -99,10 +99,12 @@ static void put_defaults(const struct ab_context *ctx, struct ab_config *c,
 	for (size_t i = 0; (row = ab_obeyed_row(i)); i++)
 		put_words(ctx, c, AB_KEY_DENY_WRITE, "", row->closed, from);
 	put_all(ctx, c, AB_KEY_ENV_STRIP, ab_default_strip, from);
-	/* What nothing set is an empty list. */
-	for (int id = AB_KEY_EXTENDS + 1; id < AB_KEY_COUNT; id++)
-		if (!c->v[id].from)
-			c->v[id].from = c->v[id].only = from;
+	for (int id = AB_KEY_EXTENDS + 1; id < AB_KEY_COUNT; id++) {
+		if (c->v[id].from)
+			continue;
+		put_words(ctx, c, id, "", ab_keys[id].usual, from);
+		c->v[id].from = c->v[id].only = from;
+	}
 }
 
 static void put_builtin(struct ab_load *l, const struct ab_profile *p, struct ab_config *c)

@@ -148,66 +148,6 @@ const char *const ab_default_strip[] = {
 };
 /* clang-format on */
 
-/* clang-format off */
-/* Variables that most programs need. They matter only in the mode "listed". */
-#define PASS_BASICS "PATH HOME USER LOGNAME SHELL TERM COLORTERM NO_COLOR LANG LANGUAGE LC_* TZ"
-
-/* Lists that are not here are empty. */
-static const struct ab_preset default_presets[] = {
-	{ AB_KEY_WRITE, "." },
-	{ AB_KEY_READ, "all" },
-	{ AB_KEY_HOME, "layered" },
-	{ AB_KEY_REVIEW, "false" },
-	{ AB_KEY_DATAGRAMS, "deny" },
-	{ AB_KEY_TMP_SIZE, "1G" },
-	{ AB_KEY_NET_MODE, "filtered" },
-	{ AB_KEY_NET_UNKNOWN, "ask" },
-	{ AB_KEY_NET_WAIT, "1m" },
-	{ AB_KEY_NOTIFY, "bell desktop tmux" },
-	{ AB_KEY_NET_SNI, "optional" },
-	{ AB_KEY_NET_ECH, "allow" },
-	{ AB_KEY_REQUEST_BODY, "none" },
-	{ AB_KEY_UPSTREAM, "none" },
-	{ AB_KEY_ENV_MODE, "strip" },
-	{ AB_KEY_ENFORCE, "start" },
-	{ AB_KEY_TIMEOUT, "none" },
-	{ AB_KEY_MEMORY, "none" },
-	{ AB_KEY_PROCESSES, "4096" },
-	{ AB_KEY_FILES, "none" },
-	{ AB_KEY_CPU, "none" },
-	{ AB_KEY_FILE_SIZE, "none" },
-	{ AB_KEY_OUTPUT, "10M" },
-	{ AB_KEY_DENIALS, "100" },
-	{ AB_KEY_UPLOAD_HOST, "none" },
-	{ AB_KEY_UPLOAD_RUN, "none" },
-	{ AB_KEY_NEW_HOSTS, "none" },
-	{ AB_KEY_ACTION, "warn" },
-	{ AB_KEY_KEEP_FOR, "30d" },
-	{ AB_KEY_KEEP_RUNS, "1000" },
-	{ AB_KEY_LAYERS_AGE, "90d" },
-	{ AB_KEY_LAYERS_SIZE, "20G" },
-	{ AB_KEY_REQUIRE, "user-ns pid-fence net-fence dns-fence write-fence read-deny "
-			  "protected-names ipc-fence syscalls no-new-privs" },
-	{ AB_KEY_FALLBACK, "strict" },
-	{ AB_KEY_ENGINE, "auto" },
-	{ AB_KEY_SSH_KEYS, "all" },
-	{ AB_KEY_SSH_USERS, "all" },
-	{ AB_KEY_SSH_ASK, "first" },
-	{ AB_KEY_SSH_ROUTE, "proxy" },
-	{ AB_KEY_SSH_COUNT, "none" },
-	{ AB_KEY_SSH_TIME, "none" },
-	{ AB_KEY_DOCKER_NETWORK, "none" },
-	{ AB_KEY_DOCKER_PORTS, "none" },
-	{ AB_KEY_DOCKER_PULL, "false" },
-	{ AB_KEY_DOCKER_CAPABILITIES, "none" },
-	{ AB_KEY_DOCKER_SOCKET, "auto" },
-	{ AB_KEY_HOST_TOOLS_MODE, "allow" },
-	{ AB_KEY_USERNS, "deny" },
-	{ AB_KEY_TERMINAL, "filtered" },
-	{ AB_KEY_ENV_PASS, PASS_BASICS },
-};
-/* clang-format on */
-
 static const struct ab_preset read_only_presets[] = {
 	{ AB_KEY_WRITE, NULL },
 	{ AB_KEY_HOME, "readonly" },
@@ -269,7 +209,7 @@ static const struct ab_preset agent_presets[] = {
 	{ AB_KEY_ENFORCE, "children" },
 	{ AB_KEY_OVERRIDE, "agent-config=sandboxed global-install=sandboxed" },
 	{ AB_KEY_ENV_SET, "CHROMIUM_FLAGS=--no-sandbox" },
-	{ AB_KEY_ENV_PASS, PASS_BASICS },
+	{ AB_KEY_ENV_PASS, AB_PASS_BASICS },
 };
 /* clang-format on */
 
@@ -278,8 +218,7 @@ static const struct ab_preset agent_presets[] = {
 /* A parent comes before its children. */
 static const struct ab_profile profiles[] = {
 	{ "default", NULL,
-	  "The workspace is writable; for unlisted hosts you are asked on the terminal.",
-	  PRESETS(default_presets) },
+	  "The workspace is writable; for unlisted hosts you are asked on the terminal." },
 	{ "read-only", "default", "Nothing is writable except a private /tmp; no network.",
 	  PRESETS(read_only_presets) },
 	{ "workspace-write", "default", "The workspace is writable; no network.",

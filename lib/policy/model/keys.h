@@ -169,8 +169,14 @@ struct ab_key {
 	bool none;	   /* "none" means no limit; so does 0 if min is 0 */
 	bool all;	   /* a list for which "all" can stand */
 	bool exact;	   /* a path of the list does not include what is below it */
+	/* In the profile `default`; of a list, words (base/text/words.h). NULL: it is empty, or in
+	 * policy/layers/profiles.h. */
+	const char *usual;
 	uint16_t at, size; /* the member of struct ab_policy; 0: policy.c fills it */
 };
+
+/* Variables that most programs need. They matter only in the mode "listed". */
+#define AB_PASS_BASICS "PATH HOME USER LOGNAME SHELL TERM COLORTERM NO_COLOR LANG LANGUAGE LC_* TZ"
 
 /* Indexed by enum ab_key_id. */
 extern const struct ab_key ab_keys[AB_KEY_COUNT];
