@@ -28,8 +28,9 @@ void ab_attack_add(struct ab_attack *attack, const char *wall, const char *name,
 }
 
 /* Read one report, or return false at the end. Data from the box is untrusted. */
-static bool read_report(int fd, struct ab_report *ret)
+static bool read_report(struct ab_trial_run *run, int fd, struct ab_report *ret)
 {
+	ab_trial_await(run, fd);
 	if (ab_read_full(fd, ret, sizeof(*ret)) != (ssize_t)sizeof(*ret))
 		return false;
 	ret->seen[sizeof(ret->seen) - 1] = '\0';
@@ -37,14 +38,15 @@ static bool read_report(int fd, struct ab_report *ret)
 }
 
 /* Reports arrive in order: if one is missing, that attempt ended the box. */
-static size_t collect_reports(int fd, struct ab_attack *attack)
+static size_t collect_reports(struct ab_trial_run *run, int fd, struct ab_attack *attack)
 {
 	const struct ab_tries *table;
 	const struct ab_try *t;
 	struct ab_report report;
 	size_t next = 0;
 
-	for (; (t = ab_try_at(next, &table)) && read_report(fd, &report) && report.index == next;
+	for (;
+	     (t = ab_try_at(next, &table)) && read_report(run, fd, &report) && report.index == next;
 	     next++)
 		ab_attack_add(attack, table->wall, t->name, (enum ab_hold)report.hold, report.seen);
 	return next;
@@ -135,7 +137,7 @@ static int run_attack(struct ab_stage *stage, const struct ab_policy_input *inpu
 		close(ends[0]);
 		return -1;
 	}
-	next = collect_reports(ends[0], ret);
+	next = collect_reports(&run, ends[0], ret);
 	close(ends[0]);
 	ab_trial_wait(&run, &out);
 	if (out.result < 0) {

@@ -88,14 +88,18 @@ static int make_folders(struct ab_trial *t, const char *state, struct ab_error *
 	return 0;
 }
 
+static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+
+/* Those that the caller ignores, as nohup does, stay ignored. */
 static void block_signals(sigset_t *ret_mask)
 {
-	static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	struct sigaction old;
 	sigset_t block;
 
 	sigemptyset(&block);
-	for (size_t i = 0; i < AB_COUNT(ends); i++)
-		sigaddset(&block, ends[i]);
+	for (size_t i = 0; i < AB_COUNT(ending); i++)
+		if (sigaction(ending[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			sigaddset(&block, ending[i]);
 	sigprocmask(SIG_BLOCK, &block, ret_mask);
 }
 
@@ -223,6 +227,7 @@ int ab_trial_start(const struct ab_trial *t, const struct ab_setting *settings, 
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "create a pipe");
+	ret->trial = t;
 	ret->pid = fork();
 	if (ret->pid == 0)
 		supervise(t, &request, out, stray, ends[1]);
@@ -233,6 +238,19 @@ int ab_trial_start(const struct ab_trial *t, const struct ab_setting *settings, 
 		return ab_fail(err, AB_ESYSTEM, errno, "create a process");
 	}
 	return 0;
+}
+
+void ab_trial_await(struct ab_trial_run *run, int fd)
+{
+	sigset_t pending;
+
+	do {
+		sigpending(&pending);
+		for (size_t i = 0; i < AB_COUNT(ending); i++)
+			if (sigismember(&pending, ending[i]) &&
+			    !sigismember(&run->trial->mask, ending[i]))
+				kill(run->pid, SIGTERM);
+	} while (ab_poll(fd, POLLIN, 50) == 0);
 }
 
 void ab_trial_wait(struct ab_trial_run *run, struct ab_trial_outcome *ret)

@@ -40,6 +40,7 @@ struct ab_trial_outcome {
 };
 
 struct ab_trial_run {
+	const struct ab_trial *trial;
 	pid_t pid;
 	int pipe;
 };
@@ -52,6 +53,8 @@ struct ab_trial_run {
 int ab_trial_start(const struct ab_trial *trial, const struct ab_setting *settings,
 		   size_t nsettings, const struct ab_strv *words, int out, int stray,
 		   struct ab_trial_run *ret, struct ab_error *err);
+/* Until there is something to read. A signal that ends a program ends the box; it ends us with the trial. */
+void ab_trial_await(struct ab_trial_run *run, int fd);
 void ab_trial_wait(struct ab_trial_run *run, struct ab_trial_outcome *ret);
 /* The AB_PROP_BIT()s of `holds`. */
 uint32_t ab_properties_parse(const char *holds);

@@ -428,6 +428,49 @@ afterwards, outside: servers that the box may ask" ]
 	[ -z "$(processes_left)" ]
 }
 
+attacker()
+{
+	our_processes | awk '$3 ~ /^aba-/ { print $1; found = 1; exit } END { exit !found }'
+}
+
+# told_to_end PID: SIGTERM waits for it.
+told_to_end()
+{
+	grep -qx 'ShdPnd:.*[4-7c-f]...' "/proc/$1/status"
+}
+
+@test "doctor --attack: a signal to it alone ends its box" {
+	need userns
+	local pid attacker ended=0
+	# A shell starts background jobs with the signal ignored.
+	env --default-signal=INT "$AGENTBOX" doctor --attack >"$TEST_DIR/said" 2>&1 3>&- &
+	pid=$!
+	wait_for 60 attacker >/dev/null
+	attacker=$(attacker)
+	kill -STOP "$attacker"
+	kill -INT "$pid"
+	wait_for 60 told_to_end "$attacker"
+	kill -CONT "$attacker"
+	wait "$pid" || ended=$?
+	[ "$ended" -eq 130 ]
+	[ ! -s "$TEST_DIR/said" ]
+	[ -z "$(find "$AGENTBOX_STATE" -name 'trial-*')" ]
+	nothing_planted
+	[ -z "$(processes_left)" ]
+}
+
+@test "doctor --attack: a signal that it ignores does not end it" {
+	need userns
+	local pid ended=0
+	env --ignore-signal=INT "$AGENTBOX" doctor --attack >"$TEST_DIR/said" 2>&1 3>&- &
+	pid=$!
+	wait_for 60 attacker >/dev/null
+	kill -INT "$pid"
+	wait "$pid" || ended=$?
+	[ "$ended" -eq 0 ]
+	[[ "$(cat "$TEST_DIR/said")" == *"attempts, all stopped"* ]]
+}
+
 @test "doctor --attack: killed, it leaves nothing but a folder that the next one sweeps" {
 	need userns
 	for delay in 0.005 0.02 0.05; do
