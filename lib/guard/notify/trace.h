@@ -62,8 +62,8 @@ enum ab_touch_kind {
 struct ab_touch { /* numbers of arguments; -1: it has none */
 	int nr;
 	enum ab_touch_kind kind;
-	int dir, path, flags; /* dir -1: the current folder */
-	int to_dir, to_path;  /* of a rename */
+	signed char dir, path, flags; /* dir -1: the current folder */
+	signed char to_dir, to_path;  /* of a rename */
 	bool nofollow;
 };
 

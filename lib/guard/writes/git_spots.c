@@ -17,33 +17,28 @@ static const char *const parts[] = {
 	"gitdir", "hooks", "modules", "worktrees",
 };
 
-static bool is_part(const char *text)
+static bool is_part(const char *name, size_t len)
 {
-	size_t len;
-	const char *name = ab_place_last(text, &len);
-
+	/* Most names differ in the first byte. */
 	for (size_t i = 0; i < AB_COUNT(parts); i++)
-		if (strncmp(parts[i], name, len) == 0 && !parts[i][len])
+		if (parts[i][0] == name[0] && strncmp(parts[i], name, len) == 0 && !parts[i][len])
 			return true;
 	return false;
 }
 
-/* A file in "hooks"; without slashes at the end of the path. */
-static bool is_hook(const char *path)
+/* A file in "hooks"; `name` is the last one of `path`. */
+static bool is_hook(const char *path, const char *name)
 {
-	size_t len;
-	const char *name = ab_place_last(path, &len);
-
 	return name - path > 7 && strncmp(name - 7, "/hooks/", 7) == 0;
 }
 
-/* The real path of a folder, as the caller sees it; NULL: there is none. */
-static const char *find_folder(const struct ab_held *call, int dir, const char *text)
+/* The real path of the folder that contains it, as the caller sees it; NULL: there is none. */
+static const char *find_above(const struct ab_held *call, const struct ab_rename_name *name)
 {
-	const char *path = NULL;
+	const char *text = ab_place_above(call->arena, name->text), *path = NULL;
 	struct ab_found found;
 
-	if (ab_exec_walk(call->arena, call->pid, dir, text, false, &found) < 0)
+	if (ab_exec_walk(call->arena, call->pid, name->dir, text, false, &found) < 0)
 		return NULL;
 	if (!found.errnum && S_ISDIR(found.st.st_mode))
 		path = ab_found_path(call->arena, &found);
@@ -51,7 +46,9 @@ static const char *find_folder(const struct ab_held *call, int dir, const char *
 	return path;
 }
 
-static bool is_folder(const struct ab_held *call, const struct ab_rename_name *name)
+/* *ret_above: the real path of the folder that contains it, if that is known. */
+static bool is_folder(const struct ab_held *call, const struct ab_rename_name *name,
+		      const char **ret_above)
 {
 	struct ab_found found;
 	bool folder;
@@ -59,6 +56,8 @@ static bool is_folder(const struct ab_held *call, const struct ab_rename_name *n
 	if (ab_exec_walk(call->arena, call->pid, name->dir, name->text, true, &found) < 0)
 		return false;
 	folder = !found.errnum && S_ISDIR(found.st.st_mode);
+	if (ret_above && !found.errnum && found.parent >= 0)
+		*ret_above = ab_exec_link(call->arena, "/proc/self/fd/%d", found.parent);
 	ab_found_close(&found);
 	return folder;
 }
@@ -69,12 +68,10 @@ static void add_spot(const struct ab_git_spots *s, enum ab_spot kind, const char
 		ab_spots_add(s->spots, kind, path);
 }
 
-/* The folder that contains the name, or that one's, for a hook. */
-static void note_folder(const struct ab_git_spots *s, const struct ab_held *call,
-			const struct ab_rename_name *name, bool hook)
+/* The folder `path` that contains the name, or that one's, for a hook. */
+static void note_folder(const struct ab_git_spots *s, const struct ab_held *call, const char *path,
+			bool hook)
 {
-	const char *path = find_folder(call, name->dir, ab_place_above(call->arena, name->text));
-
 	if (path && hook)
 		path = ab_arena_ndup(call->arena, path, (size_t)(ab_path_name(path) - path - 1));
 	if (path)
@@ -87,7 +84,7 @@ static void note_tree(const struct ab_git_spots *s, const struct ab_held *call,
 {
 	size_t len;
 	const char *last = ab_place_last(name->text, &len);
-	const char *path = find_folder(call, name->dir, ab_place_above(call->arena, name->text));
+	const char *path = find_above(call, name);
 
 	if (!path)
 		return;
@@ -96,21 +93,32 @@ static void note_tree(const struct ab_git_spots *s, const struct ab_held *call,
 	add_spot(s, AB_SPOT_TREE, path);
 }
 
+static bool are_together(const struct ab_held *call, const struct ab_rename_name *names)
+{
+	return names[0].dir == names[1].dir &&
+	       strcmp(ab_place_above(call->arena, names[0].text),
+		      ab_place_above(call->arena, names[1].text)) == 0;
+}
+
 void ab_git_spots_note(const struct ab_git_spots *s, const struct ab_held *call,
 		       const struct ab_touch *touch, const struct ab_rename_name *names,
 		       const char *place)
 {
-	const char *path = place ? place : names[0].text;
-	bool part = is_part(path), hook = !part && is_hook(path);
+	const char *path = place ? place : names[0].text, *above = NULL;
+	size_t len;
+	const char *name = ab_place_last(path, &len);
+	bool part = is_part(name, len), hook = !part && is_hook(path, name);
+	bool moves = touch->kind == AB_TOUCH_RENAME, folder;
 
+	/* git replaces a file by one beside it: one look does for both. */
+	folder = moves && is_folder(call, &names[1],
+				    (part || hook) && are_together(call, names) ? &above : NULL);
 	if (part || hook)
-		note_folder(s, call, &names[0], hook);
-	if (touch->kind != AB_TOUCH_RENAME)
-		return;
-	if (is_folder(call, &names[1]))
+		note_folder(s, call, above ? above : find_above(call, &names[0]), hook);
+	if (folder)
 		note_tree(s, call, &names[0]);
 	/* An exchange puts what was there in the other place. */
-	if (call->data->nr == __NR_renameat2 && (call->data->args[4] & RENAME_EXCHANGE) &&
-	    is_folder(call, &names[0]))
+	if (moves && call->data->nr == __NR_renameat2 && (call->data->args[4] & RENAME_EXCHANGE) &&
+	    is_folder(call, &names[0], NULL))
 		note_tree(s, call, &names[1]);
 }
