@@ -66,13 +66,13 @@ static int restore_one(const struct args *args, const char *id, struct ab_buf *j
 	struct ab_error err = { 0 };
 	int status;
 
-	if (ab_restore_check(&args->input, &ask, &r, &err) < 0)
+	if (ab_restore(&args->input, &ask, false, &r, &err) < 0)
 		return complain(args, &err);
 	status = ask_to_restore(args, &r);
 	ab_restored_fini(&r);
 	if (status >= 0)
 		return status;
-	if (ab_restore_do(&args->input, &ask, &r, &err) < 0)
+	if (ab_restore(&args->input, &ask, true, &r, &err) < 0)
 		return complain(args, &err);
 	if (given(args, ID_JSON))
 		ab_buf_jsonf(json,

@@ -3,6 +3,7 @@
 #include "audit/read/details.h"
 #include "audit/read/query.h"
 #include "audit/read/sentences.h"
+#include "audit/read/words.h"
 
 /* clang-format off */
 #define WANTED(X) \
@@ -34,9 +35,7 @@ void ab_line_show(struct ab_buf *b, const struct ab_line_style *style, const cha
 	ab_detail_copy(&m[M_TIMESTAMP], stamp, sizeof(stamp));
 	ab_detail_copy(&m[M_RUN_ID], run, sizeof(run));
 	ab_buf_printf(b, "%s%s  ", red ? "\033[31m" : "", ab_time_local(stamp, local));
-	if (style->run) {
-		ab_buf_escape(b, run);
-		ab_buf_puts(b, "  ");
-	}
+	if (style->run)
+		ab_words_safe(b, "%s  ", run);
 	ab_buf_printf(b, "%-8s %s%s\n", mark, text.len ? text.data : "", red ? "\033[0m" : "");
 }

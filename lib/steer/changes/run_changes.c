@@ -13,6 +13,7 @@
 #include "audit/read/find.h"
 #include "audit/read/query.h"
 #include "audit/read/reader.h"
+#include "audit/read/words.h"
 #include "audit/write/audit.h"
 #include "layer/diff/labels.h"
 #include "layer/walk/changes.h"
@@ -365,11 +366,8 @@ static void show_text(struct show *s)
 		ab_show_name(b, "", c->gone.v[i]);
 		ab_buf_puts(b, "\n");
 	}
-	for (size_t i = 0; i < c->findings.len; i++) {
-		ab_buf_puts(b, "# ");
-		ab_buf_escape(b, c->findings.v[i]);
-		ab_buf_puts(b, "\n");
-	}
+	for (size_t i = 0; i < c->findings.len; i++)
+		ab_words_safe(b, "# %s\n", c->findings.v[i]);
 	if (c->cut)
 		ab_buf_puts(
 			b,

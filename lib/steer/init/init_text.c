@@ -1,3 +1,4 @@
+#include "audit/read/words.h"
 #include "steer/init/init.h"
 
 static void put_row(struct ab_buf *b, const char *title, const struct ab_strv *list,
@@ -7,13 +8,9 @@ static void put_row(struct ab_buf *b, const char *title, const struct ab_strv *l
 		return;
 	ab_buf_printf(b, "%-12s", title);
 	for (size_t i = 0; i < list->len; i++) {
-		ab_buf_puts(b, i ? ", " : "");
-		ab_buf_escape(b, list->v[i]);
-		if (details) {
-			ab_buf_puts(b, " (");
-			ab_buf_escape(b, details->v[i]);
-			ab_buf_puts(b, ")");
-		}
+		ab_words_safe(b, "%s%s", i ? ", " : "", list->v[i]);
+		if (details)
+			ab_words_safe(b, " (%s)", details->v[i]);
 	}
 	ab_buf_puts(b, "\n");
 }

@@ -1,3 +1,4 @@
+#include "audit/read/words.h"
 #include "audit/show/lines.h"
 #include "consent/check.h"
 #include "consent/request.h"
@@ -17,13 +18,9 @@ static const char *get_text(json_t *arguments, const char *name)
 
 static void add_lines(struct ab_buf *b, const char *text)
 {
-	while (*text) {
-		size_t len = strcspn(text, "\n");
-		ab_autofree char *line = ab_strndup(text, len);
-
-		ab_buf_escape(b, line);
-		ab_buf_puts(b, "\n");
-		text += len + (text[len] == '\n');
+	for (size_t len; *text; text += len + (text[len] == '\n')) {
+		len = strcspn(text, "\n");
+		ab_words_safe(b, "%.*s\n", (int)len, text);
 	}
 }
 
@@ -66,11 +63,8 @@ static void collect_message(void *arg, enum ab_level level, const char *text)
 {
 	struct ab_buf *b = arg;
 
-	if (level == AB_SAY_DETAIL)
-		return;
-	ab_buf_printf(b, "%s", text[0] == ' ' ? "" : "agentbox: ");
-	ab_buf_escape(b, text);
-	ab_buf_puts(b, "\n");
+	if (level != AB_SAY_DETAIL)
+		ab_words_safe(b, "%s%s\n", text[0] == ' ' ? "" : "agentbox: ", text);
 }
 
 /* At most AB_MCP_TEXT_MAX bytes of a captured stream. */
@@ -170,10 +164,8 @@ static void check_command(const struct ab_policy_input *input, json_t *arguments
 		return;
 	}
 	j = ab_check_text(check, command, strlen(command));
-	ab_buf_printf(&text, "%s: ", ab_decision_names[j->decision]);
-	ab_buf_escape(&text, j->reason);
-	ab_buf_printf(&text, "%s%s%s\n", j->rule[0] ? " (rule " : "", j->rule,
-		      j->rule[0] ? ")" : "");
+	ab_words_safe(&text, "%s: %s%s%s%s\n", ab_decision_names[j->decision], j->reason,
+		      j->rule[0] ? " (rule " : "", j->rule, j->rule[0] ? ")" : "");
 	if (j->decision >= AB_ESCALATED)
 		ab_judgement_point(j, "  ", &text);
 	if (j->instead && j->decision >= AB_ESCALATED)

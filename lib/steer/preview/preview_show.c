@@ -63,13 +63,10 @@ void ab_preview_say_verdict(const struct ab_preview *p, struct ab_buf *b)
 	const struct ab_judgement *j = &p->judgement;
 
 	ab_buf_puts(b, ab_decision_names[j->decision]);
-	if (j->user_rule) {
-		ab_buf_puts(b, " (your rule \"");
-		ab_buf_escape(b, j->user_rule);
-		ab_buf_puts(b, "\")");
-	} else if (j->rule[0]) {
+	if (j->user_rule)
+		ab_words_safe(b, " (your rule \"%s\")", j->user_rule);
+	else if (j->rule[0])
 		ab_buf_printf(b, " (rule %s)", j->rule);
-	}
 	if (j->rule[0]) {
 		ab_buf_puts(b, ": ");
 		ab_words_clause(b, j->reason);
@@ -140,9 +137,8 @@ static void add_closed(const struct ab_preview *p, struct ab_strv *rows, bool ve
 				 verbose ? "" : " (-v lists them)");
 		add_row(rows, kinds[i].label, text);
 		for (size_t k = 0; verbose && k < paths.len; k++) {
-			ab_autofree char *safe = ab_escape(paths.v[k]);
-
-			add_row(rows, "", safe);
+			ab_strv_add(rows, "");
+			ab_strv_add_safe(rows, "%s", paths.v[k]);
 		}
 	}
 }
@@ -206,6 +202,17 @@ static void put_member(struct ab_buf *b, const char *key, const struct ab_strv *
 	ab_buf_jsonf(b, ",%s:%p", key, ab_list(list));
 }
 
+/* As the settings write it. */
+static const char *find_word(enum ab_key_id id, unsigned value)
+{
+	const struct ab_key *key = &ab_keys[id];
+
+	for (size_t i = 0; i < key->nwords; i++)
+		if (key->words[i].number == value)
+			return key->words[i].name;
+	return NULL;
+}
+
 static void put_mounts(struct ab_buf *b, const char *key, const struct ab_preview *p,
 		       enum ab_mount_op op)
 {
@@ -238,15 +245,11 @@ static void put_command(struct ab_buf *b, const struct ab_request *rq, const str
 
 static void put_files(struct ab_buf *b, const struct ab_preview *p)
 {
-	static const char *const homes[] = { [AB_HOME_READONLY] = "readonly",
-					     [AB_HOME_PRIVATE] = "private",
-					     [AB_HOME_LAYERED] = "layered",
-					     [AB_HOME_KEPT] = "kept" };
 	ab_autostrv struct ab_strv writable = { 0 };
 
 	list_writable(p, &writable);
 	put_member(b, "write", &writable);
-	ab_buf_jsonf(b, ",'home':%s", homes[p->policy->fs.home]);
+	ab_buf_jsonf(b, ",'home':%s", find_word(AB_KEY_HOME, p->policy->fs.home));
 	put_mounts(b, "layered", p, AB_MOUNT_LAYER);
 	put_mounts(b, "private", p, AB_MOUNT_PRIVATE);
 	put_mounts(b, "hidden", p, AB_MOUNT_MASK);
@@ -268,11 +271,7 @@ static void put_hosts(struct ab_buf *b, const struct ab_policy *policy, const ch
 
 static void put_network(struct ab_buf *b, const struct ab_policy *policy)
 {
-	static const char *const modes[] = {
-		[AB_NET_BLOCKED] = "blocked", [AB_NET_FILTERED] = "filtered", [AB_NET_ALLOWED] = "allowed"
-	};
-
-	ab_buf_jsonf(b, ",'network':{'mode':%s", modes[policy->net.mode]);
+	ab_buf_jsonf(b, ",'network':{'mode':%s", find_word(AB_KEY_NET_MODE, policy->net.mode));
 	put_hosts(b, policy, "allow", AB_KEY_NET_ALLOW, &policy->net.allow);
 	put_hosts(b, policy, "deny", AB_KEY_NET_DENY, &policy->net.deny);
 	ab_buf_jsonf(b, ",'unknown':%s}", policy->net.unknown == AB_UNKNOWN_ASK ? "ask" : "deny");
@@ -291,19 +290,14 @@ static void put_secrets(struct ab_buf *b, const struct ab_policy *policy)
 /* null: the box has none. */
 static void put_ssh(struct ab_buf *b, const struct ab_policy *policy)
 {
-	static const char *const asks[] = {
-		[AB_SSH_ASK_ALWAYS] = "always",
-		[AB_SSH_ASK_FIRST] = "first",
-		[AB_SSH_ASK_NEVER] = "never",
-	};
-
 	if (!ab_policy_lends_keys(policy)) {
 		ab_buf_jsonf(b, ",'ssh':null");
 		return;
 	}
 	ab_buf_jsonf(b, ",'ssh':{'ask':%s,'git':%hhd,'hosts':%p,'keys':%p,'users':%p}",
-		     asks[policy->ssh.ask], policy->ssh.git, ab_list(&policy->ssh.hosts),
-		     ab_list(&policy->ssh.keys), ab_list(&policy->ssh.users));
+		     find_word(AB_KEY_SSH_ASK, policy->ssh.ask), policy->ssh.git,
+		     ab_list(&policy->ssh.hosts), ab_list(&policy->ssh.keys),
+		     ab_list(&policy->ssh.users));
 }
 
 static void put_containers(struct ab_buf *b, const struct ab_policy *policy)
@@ -319,12 +313,9 @@ static void put_containers(struct ab_buf *b, const struct ab_policy *policy)
 			     ab_list(&policy->docker.images), ab_list(&policy->docker.mounts));
 }
 
-static void put_number(struct ab_buf *b, const char *key, uint64_t n)
+static void put_limit(struct ab_buf *b, const char *key, uint64_t n)
 {
-	if (n)
-		ab_buf_jsonf(b, ",%s:%ju", key, n);
-	else
-		ab_buf_jsonf(b, ",%s:null", key);
+	ab_buf_json_number(b, key, n, (int64_t)n);
 }
 
 static void put_limits(struct ab_buf *b, const struct ab_policy *policy)
@@ -332,12 +323,12 @@ static void put_limits(struct ab_buf *b, const struct ab_policy *policy)
 	ab_autostrv struct ab_strv required = { 0 }, given_up = { 0 };
 
 	ab_buf_puts(b, ",\"limits\":{");
-	put_number(b, "timeout_ms", policy->limits.timeout_ms);
-	put_number(b, "memory", policy->limits.memory);
-	put_number(b, "processes", policy->limits.processes);
-	put_number(b, "files", policy->limits.files);
-	put_number(b, "cpu_ms", policy->limits.cpu_ms);
-	put_number(b, "file_size", policy->limits.file_size);
+	put_limit(b, "timeout_ms", policy->limits.timeout_ms);
+	put_limit(b, "memory", policy->limits.memory);
+	put_limit(b, "processes", policy->limits.processes);
+	put_limit(b, "files", policy->limits.files);
+	put_limit(b, "cpu_ms", policy->limits.cpu_ms);
+	put_limit(b, "file_size", policy->limits.file_size);
 	ab_buf_puts(b, "}");
 	for (int i = 0; i < AB_PROP_COUNT; i++)
 		if (policy->assurance.require & AB_PROP_BIT(i))

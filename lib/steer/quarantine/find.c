@@ -287,13 +287,12 @@ char *ab_quarantined_text(const struct ab_quarantined_list *list)
 
 	for (size_t i = 0; i < list->len; i++) {
 		const struct ab_quarantined *q = &list->v[i];
-		ab_autofree char *path = ab_escape(q->path ? q->path : q->file);
-		ab_autofree char *why = ab_escape(q->why), *what = ab_quarantined_describe(q);
+		ab_autofree char *what = ab_quarantined_describe(q);
 		char local[AB_LOCAL_ROOM];
 
-		ab_buf_printf(&b, "%-9s  %s  %s%s\n%-9s  %s; %s\n", q->id,
-			      ab_time_local(q->stamp, local), path,
-			      q->live ? " (the run is active)" : "", "", what, why);
+		ab_words_safe(&b, "%-9s  %s  %s%s\n", q->id, ab_time_local(q->stamp, local),
+			      q->path ? q->path : q->file, q->live ? " (the run is active)" : "");
+		ab_words_safe(&b, "%-9s  %s; %s\n", "", what, q->why);
 	}
 	if (list->more)
 		ab_buf_printf(&b, "and %zu more\n", list->more);

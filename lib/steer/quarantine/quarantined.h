@@ -64,12 +64,9 @@ struct ab_restored {
 	struct ab_strv notes; /* sentences, not escaped */
 };
 
-/* Check everything and change nothing: for the question. */
-int ab_restore_check(const struct ab_policy_input *input, const struct ab_restore *ask,
-		     struct ab_restored *ret, struct ab_error *err);
-/* The same, and do it. */
-int ab_restore_do(const struct ab_policy_input *input, const struct ab_restore *ask,
-		  struct ab_restored *ret, struct ab_error *err);
+/* Check everything; do it only if `really`, else it is for the question. */
+int ab_restore(const struct ab_policy_input *input, const struct ab_restore *ask, bool really,
+	       struct ab_restored *ret, struct ab_error *err);
 void ab_restored_fini(struct ab_restored *restored);
 
 struct ab_scanned {

@@ -429,8 +429,8 @@ static int restore_alone(struct job *j, struct ab_error *err)
 	return result;
 }
 
-static int restore(const struct ab_policy_input *input, const struct ab_restore *ask, bool really,
-		   struct ab_restored *ret, struct ab_error *err)
+int ab_restore(const struct ab_policy_input *input, const struct ab_restore *ask, bool really,
+	       struct ab_restored *ret, struct ab_error *err)
 {
 	struct job j;
 	int result = open_job(input, ask, &j, ret, err);
@@ -441,16 +441,4 @@ static int restore(const struct ab_policy_input *input, const struct ab_restore 
 	if (result < 0)
 		ab_restored_fini(ret);
 	return result;
-}
-
-int ab_restore_check(const struct ab_policy_input *input, const struct ab_restore *ask,
-		     struct ab_restored *ret, struct ab_error *err)
-{
-	return restore(input, ask, false, ret, err);
-}
-
-int ab_restore_do(const struct ab_policy_input *input, const struct ab_restore *ask,
-		  struct ab_restored *ret, struct ab_error *err)
-{
-	return restore(input, ask, true, ret, err);
 }

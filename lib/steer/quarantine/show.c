@@ -127,16 +127,11 @@ static void add_content(const struct view *v, struct ab_buf *b)
 	const struct content *c = &v->then;
 
 	if (v->is->kind == AB_NODE_LINK) {
-		ab_buf_puts(b, "It leads to ");
-		ab_buf_escape(b, v->target);
-		ab_buf_puts(b, "\n");
+		ab_words_safe(b, "It leads to %s\n", v->target);
 	} else if (v->is->kind == AB_NODE_DIR) {
 		ab_buf_puts(b, v->tree.lines.len ? "It contains:\n" : "It is empty.\n");
-		for (size_t i = 0; i < v->tree.lines.len; i++) {
-			ab_buf_puts(b, "  ");
-			ab_buf_escape(b, v->tree.lines.v[i]);
-			ab_buf_puts(b, "\n");
-		}
+		for (size_t i = 0; i < v->tree.lines.len; i++)
+			ab_words_safe(b, "  %s\n", v->tree.lines.v[i]);
 		ab_buf_puts(b, v->tree.cut ? "  and more\n" : "");
 	} else if (!c->data) {
 		ab_buf_puts(b, "It cannot be read.\n");
@@ -170,19 +165,16 @@ static void add_present(const struct view *v, struct ab_buf *b)
 static char *make_text(const struct view *v)
 {
 	const struct ab_quarantined *q = v->is;
-	ab_autofree char *path = ab_escape(q->path ? q->path : q->file), *why = ab_escape(q->why);
-	ab_autofree char *entry = q->entry ? ab_escape(q->entry) : NULL;
 	ab_autofree char *what = ab_quarantined_describe(q);
 	char local[AB_LOCAL_ROOM];
 	struct ab_buf b = { 0 };
 
-	ab_buf_printf(&b, "%s  %s\n", q->id, path);
-	ab_buf_printf(&b, "%s, moved to quarantine by run %s at %s\n", what, q->run,
+	ab_words_safe(&b, "%s  %s\n", q->id, q->path ? q->path : q->file);
+	ab_words_safe(&b, "%s, moved to quarantine by run %s at %s\n", what, q->run,
 		      ab_time_local(q->stamp, local));
-	if (entry)
-		ab_buf_printf(&b, "protected name %s: %s\n\n", entry, why);
-	else
-		ab_buf_printf(&b, "%s\n\n", why);
+	ab_words_safe(&b, "%s%s%s%s\n", q->entry ? "protected name " : "", q->entry ? q->entry : "",
+		      q->entry ? ": " : "", q->why);
+	ab_buf_puts(&b, "\n");
 	add_content(v, &b);
 	add_present(v, &b);
 	ab_buf_printf(&b, "\nto put it back: agentbox quarantine restore %s%s\n", q->id,

@@ -143,45 +143,22 @@ static void remove_question(struct ab_watch_model *m, const char *id, uint64_t n
 	m->readable = now + READ_MS;
 }
 
-static void take_settled(struct ab_watch_model *m, const json_t *packet, uint64_t now)
-{
-	remove_question(m, ab_json_text(packet, "id"), now);
-}
-
-static void take_said(struct ab_watch_model *m, const json_t *packet, uint64_t now)
-{
-	ab_watch_say(m, ab_strdup(ab_json_text(packet, "text")), now);
-}
-
-static void take_missed(struct ab_watch_model *m, const json_t *packet, uint64_t now)
-{
-	(void)packet;
-	(void)now;
-	for (size_t i = 0; i < m->nquestions; i++)
-		m->questions[i]->doubtful = true;
-	m->missed = true;
-}
-
-static void take_end(struct ab_watch_model *m, const json_t *packet, uint64_t now)
-{
-	m->status = (int)ab_json_count(packet, "status");
-	ab_watch_gone(m, now);
-}
-
 void ab_watch_event(struct ab_watch_model *m, const json_t *packet, uint64_t now)
 {
-	static const struct {
-		const char *name;
-		void (*take)(struct ab_watch_model *m, const json_t *packet, uint64_t now);
-	} events[] = {
-		{ "asked", add_question }, { "settled", take_settled }, { "said", take_said },
-		{ "missed", take_missed }, { "end", take_end },
-	};
-	const char *name = ab_json_text(packet, "event");
-
-	for (size_t i = 0; i < AB_COUNT(events); i++)
-		if (strcmp(events[i].name, name) == 0)
-			events[i].take(m, packet, now);
+	if (ab_json_is(packet, "event", "asked")) {
+		add_question(m, packet, now);
+	} else if (ab_json_is(packet, "event", "settled")) {
+		remove_question(m, ab_json_text(packet, "id"), now);
+	} else if (ab_json_is(packet, "event", "said")) {
+		ab_watch_say(m, ab_strdup(ab_json_text(packet, "text")), now);
+	} else if (ab_json_is(packet, "event", "missed")) {
+		for (size_t i = 0; i < m->nquestions; i++)
+			m->questions[i]->doubtful = true;
+		m->missed = true;
+	} else if (ab_json_is(packet, "event", "end")) {
+		m->status = (int)ab_json_count(packet, "status");
+		ab_watch_gone(m, now);
+	}
 }
 
 void ab_watch_pending(struct ab_watch_model *m, const json_t *answer, uint64_t now)
@@ -276,24 +253,16 @@ static void move_selection(struct ab_watch_model *m, int by, uint64_t now)
 static enum ab_watch_do choose_answer(const struct ab_watch_model *m, int key, uint64_t now,
 				      const char **ret)
 {
-	static const struct {
-		int key;
-		const char *answer;
-	} answers[] = {
-		{ 'o', "once" },
-		{ 'r', "run" },
-		{ 'a', "always" },
-		{ 'n', "no" },
-	};
+	/* Each by its first letter. */
+	static const char *const answers[] = { "once", "run", "always", "no" };
 
-	for (size_t i = 0; i < AB_COUNT(answers); i++) {
-		if (answers[i].key != key)
-			continue;
-		if (ab_watch_selected(m) < 0 || now < m->readable)
-			return AB_WATCH_NOTHING;
-		*ret = answers[i].answer;
-		return AB_WATCH_ANSWER;
-	}
+	if (ab_watch_selected(m) < 0 || now < m->readable)
+		return AB_WATCH_NOTHING;
+	for (size_t i = 0; i < AB_COUNT(answers); i++)
+		if (answers[i][0] == key) {
+			*ret = answers[i];
+			return AB_WATCH_ANSWER;
+		}
 	return AB_WATCH_NOTHING;
 }
 

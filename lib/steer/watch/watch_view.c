@@ -32,7 +32,7 @@ struct page {
 	size_t rows; /* left */
 };
 
-static void style_line(const struct page *p, struct ab_buf *b, enum style style, const char *text)
+static void style_text(const struct page *p, struct ab_buf *b, enum style style, const char *text)
 {
 	bool styled = styles[style] && p->look->colour;
 
@@ -43,11 +43,19 @@ static void style_line(const struct page *p, struct ab_buf *b, enum style style,
 		ab_buf_puts(b, "\033[0m");
 }
 
+static void add_line(struct page *p, enum style style, const char *text)
+{
+	struct ab_buf b = { 0 };
+
+	style_text(p, &b, style, text);
+	ab_strv_give(p->lines, ab_buf_take(&b));
+	p->rows--;
+}
+
 /* Add a line; the text is cut and escaped. */
 static void put_line(struct page *p, enum style style, const char *text)
 {
 	ab_autobuf struct ab_buf cut = { 0 };
-	struct ab_buf b = { 0 };
 	size_t used;
 
 	if (p->rows == 0)
@@ -56,9 +64,7 @@ static void put_line(struct page *p, enum style style, const char *text)
 	/* A title fills the line. */
 	for (; style == TITLE && used < p->look->cols; used++)
 		ab_buf_puts(&cut, " ");
-	style_line(p, &b, style, cut.data);
-	ab_strv_give(p->lines, ab_buf_take(&b));
-	p->rows--;
+	add_line(p, style, cut.data);
 }
 
 static void put_buffer(struct page *p, enum style style, struct ab_buf *b)
@@ -127,7 +133,6 @@ static void put_question(struct page *p, const struct ab_watch_question *q, bool
 	ab_autofree char *who = ab_printf("  %s", q->asker);
 	size_t cols = p->look->cols, used;
 	ab_autobuf struct ab_buf line = { 0 };
-	struct ab_buf b = { 0 };
 
 	if (p->rows == 0)
 		return;
@@ -135,9 +140,7 @@ static void put_question(struct page *p, const struct ab_watch_question *q, bool
 	used += ab_columns_tail(&line, q->target, cols - used);
 	used += ab_columns_head(&line, mark, cols - used);
 	ab_columns_head(&line, who, cols - used);
-	style_line(p, &b, chosen ? STRONG : PLAIN, line.data);
-	ab_strv_give(p->lines, ab_buf_take(&b));
-	p->rows--;
+	add_line(p, chosen ? STRONG : PLAIN, line.data);
 }
 
 static void put_questions(struct page *p, const struct ab_watch_model *m)
@@ -263,7 +266,7 @@ static void add_row(const struct page *p, struct ab_buf *b, const struct ab_watc
 		ab_buf_puts(&line, "  ");
 		ab_columns_head(&line, row->more, cols - used - 2);
 	}
-	style_line(p, b, choose_style(row), line.data);
+	style_text(p, b, choose_style(row), line.data);
 }
 
 /* The newest rows that fit, oldest first. Returns their number. */
