@@ -62,11 +62,6 @@ static inline int out_fd(const struct ab_terminal *t)
 	return t->relay.out.source.fd;
 }
 
-static void copy_size(const struct ab_terminal *t, struct winsize *ret);
-static void make_raw(const struct ab_terminal *t, struct termios *termios);
-/* Makes it cooked as before, unless we are in the background now. */
-static void return_terminal(struct ab_terminal *t);
-static void redo_modes(struct ab_terminal *t);
 /* Callbacks of the relay. */
 static void pass_guest_keys(void *arg, const char *data, size_t len);
 static void note_sent(void *arg);
@@ -237,6 +232,7 @@ static bool take_terminal(struct ab_terminal *t)
 	return true;
 }
 
+/* Makes it cooked as before, unless we are in the background now. */
 static void return_terminal(struct ab_terminal *t)
 {
 	t->relay.reading = false;

@@ -272,12 +272,18 @@ ssize_t ab_recv_fds(int sock, void *data, size_t max, int *fds, size_t *nfds, in
 	return n;
 }
 
-const char *ab_first_line(const char *path, char *buf, size_t size)
+const char *ab_read_start(int dir, const char *path, char *buf, size_t size)
 {
-	ab_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? 0 : read(fd, buf, size - 1);
+	ab_autoclose int fd = openat(dir, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : ab_read_full(fd, buf, size - 1);
 
 	buf[n > 0 ? n : 0] = '\0';
+	return buf;
+}
+
+const char *ab_first_line(const char *path, char *buf, size_t size)
+{
+	ab_read_start(AT_FDCWD, path, buf, size);
 	buf[strcspn(buf, "\n")] = '\0';
 	return buf;
 }

@@ -117,5 +117,7 @@ static inline void ab_fds_close(struct ab_fds *fds)
 }
 #define ab_autofds __attribute__((cleanup(ab_fds_close)))
 
+/* What a file begins with, as a text; "" if there is none. */
+const char *ab_read_start(int dir, const char *path, char *buf, size_t size);
 /* The first line of a small file, without its end; "" if there is none. */
 const char *ab_first_line(const char *path, char *buf, size_t size);

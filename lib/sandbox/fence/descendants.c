@@ -12,11 +12,6 @@
 enum { UNKNOWN, OURS, OTHERS, ASKING };
 enum { WAIT_MS = 10 };
 
-struct list {
-	struct ab_process *v;
-	size_t len, room;
-};
-
 int ab_descendants_parse(const char *stat, struct ab_process *ret)
 {
 	const char *name = strrchr(stat, ')'); /* a name can contain anything */
@@ -88,31 +83,22 @@ size_t ab_descendants_mark(struct ab_process *v, size_t len, pid_t root)
 	return n;
 }
 
-static void add_process(int proc, const char *name, struct list *list)
+bool ab_process_read(int proc, const char *name, struct ab_process *ret)
 {
 	ab_autoclose int fd = -1;
 	char path[32], text[1024];
 	ssize_t n;
 
-	if (!isdigit((unsigned char)name[0]))
-		return;
 	snprintf(path, sizeof(path), "%.16s/stat", name);
 	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
 	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (n <= 0)
-		return;
-	text[n] = '\0';
-	if (list->len == list->room) {
-		list->room += 512;
-		list->v = ab_realloc(list->v, list->room * sizeof(list->v[0]));
-	}
-	if (ab_descendants_parse(text, &list->v[list->len]))
-		list->len++;
+	text[n > 0 ? n : 0] = '\0';
+	return ab_descendants_parse(text, ret);
 }
 
 /* The kernel lists them in order, so this rarely moves anything. (qsort() needs calls that init may
  * not make.) */
-static void sort_list(struct list *list)
+static void sort_list(struct ab_processes *list)
 {
 	for (size_t i = 1; i < list->len; i++) {
 		struct ab_process p = list->v[i];
@@ -124,16 +110,31 @@ static void sort_list(struct list *list)
 	}
 }
 
-static size_t list_descendants(struct list *list)
+uint64_t ab_processes_list(int proc, uint64_t enough, struct ab_processes *ret)
 {
-	ab_autoclose int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct ab_entries entries = { .fd = proc };
 	const struct dirent64 *d;
+	uint64_t threads = 0;
 
-	list->len = 0;
-	while ((d = ab_entries_next(&entries)))
-		add_process(proc, d->d_name, list);
-	sort_list(list);
+	ret->len = 0;
+	while ((threads < enough || entries.at < entries.len) && (d = ab_entries_next(&entries))) {
+		if (ret->len == ret->room) {
+			ret->room += 512;
+			ret->v = ab_realloc(ret->v, ret->room * sizeof(ret->v[0]));
+		}
+		if (isdigit((unsigned char)d->d_name[0]) &&
+		    ab_process_read(proc, d->d_name, &ret->v[ret->len]))
+			threads += ret->v[ret->len++].threads;
+	}
+	sort_list(ret);
+	return threads;
+}
+
+static size_t list_descendants(struct ab_processes *list)
+{
+	ab_autoclose int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	ab_processes_list(proc, UINT64_MAX, list);
 	return ab_descendants_mark(list->v, list->len, getpid());
 }
 
@@ -144,7 +145,7 @@ int ab_descendants_adopt(void)
 
 uint64_t ab_descendants_count(uint64_t enough)
 {
-	struct list list = { 0 };
+	struct ab_processes list = { 0 };
 	uint64_t sum = 0;
 
 	list_descendants(&list);
@@ -154,8 +155,7 @@ uint64_t ab_descendants_count(uint64_t enough)
 	return sum;
 }
 
-/* False: there are no children, and so no descendants. */
-static bool reap_all(void)
+bool ab_descendants_reap(void)
 {
 	pid_t pid;
 
@@ -171,7 +171,7 @@ bool ab_descendants_fence(pid_t outside)
 }
 
 /* Returns how many there were. */
-static size_t kill_round(struct list *list)
+static size_t kill_round(struct ab_processes *list)
 {
 	size_t n = list_descendants(list);
 
@@ -183,9 +183,9 @@ static size_t kill_round(struct list *list)
 
 void ab_descendants_end(bool fenced)
 {
-	struct list list = { 0 };
+	struct ab_processes list = { 0 };
 
-	while (reap_all()) {
+	while (ab_descendants_reap()) {
 		size_t n = 0;
 
 		if (fenced)

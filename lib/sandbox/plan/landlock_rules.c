@@ -5,8 +5,7 @@
 
 static void add_rule(struct ab_spec *spec, const char *path, uint32_t rights)
 {
-	spec->rules = ab_realloc(spec->rules, (spec->nrules + 1) * sizeof(spec->rules[0]));
-	spec->rules[spec->nrules++] =
+	*ab_append(spec->rules, spec->nrules) =
 		(struct ab_path_rule){ .path = ab_strdup(path), .rights = rights };
 }
 

@@ -2,8 +2,7 @@
 
 void ab_objects_add(struct ab_objects *list, const char *path, enum ab_as as)
 {
-	list->v = ab_realloc(list->v, (list->len + 1) * sizeof(list->v[0]));
-	list->v[list->len++] = (struct ab_object){ .path = ab_strdup(path), .as = as };
+	*ab_append(list->v, list->len) = (struct ab_object){ .path = ab_strdup(path), .as = as };
 }
 
 const struct ab_object *ab_objects_around(const struct ab_objects *list, const char *path)
@@ -24,9 +23,10 @@ void ab_objects_fini(struct ab_objects *list)
 
 struct ab_layer_mount *ab_layer_mounts_add(struct ab_layer_mounts *list, const char *path)
 {
-	list->v = ab_realloc(list->v, (list->len + 1) * sizeof(list->v[0]));
-	list->v[list->len] = (struct ab_layer_mount){ .path = ab_strdup(path) };
-	return &list->v[list->len++];
+	struct ab_layer_mount *l = ab_append(list->v, list->len);
+
+	*l = (struct ab_layer_mount){ .path = ab_strdup(path) };
+	return l;
 }
 
 struct ab_layer_mount *ab_layer_mounts_find(const struct ab_layer_mounts *list, const char *path)
@@ -36,10 +36,8 @@ struct ab_layer_mount *ab_layer_mounts_find(const struct ab_layer_mounts *list, 
 
 static void free_layer(struct ab_layer_mount *l)
 {
-	struct ab_layer_mounts one = { .v = ab_alloc(sizeof(*l)), .len = 1 };
-
-	one.v[0] = *l;
-	ab_layer_mounts_fini(&one);
+	ab_free_all(l->path, l->upper, l->below, l->work);
+	ab_strv_fini_all(&l->hidden, &l->parents, &l->instead);
 }
 
 void ab_layer_mounts_drop(struct ab_layer_mounts *list, const char *path)
@@ -56,10 +54,8 @@ void ab_layer_mounts_drop(struct ab_layer_mounts *list, const char *path)
 
 void ab_layer_mounts_fini(struct ab_layer_mounts *list)
 {
-	for (size_t i = 0; i < list->len; i++) {
-		ab_free_all(list->v[i].path, list->v[i].upper, list->v[i].below, list->v[i].work);
-		ab_strv_fini_all(&list->v[i].hidden, &list->v[i].parents, &list->v[i].instead);
-	}
+	for (size_t i = 0; i < list->len; i++)
+		free_layer(&list->v[i]);
 	free(list->v);
 	*list = (struct ab_layer_mounts){ 0 };
 }
@@ -67,9 +63,10 @@ void ab_layer_mounts_fini(struct ab_layer_mounts *list)
 static struct ab_mount *add_mount(struct ab_plan *plan, enum ab_mount_op op, const char *path,
 				  enum ab_as as)
 {
-	plan->v = ab_realloc(plan->v, (plan->len + 1) * sizeof(plan->v[0]));
-	plan->v[plan->len] = (struct ab_mount){ .op = op, .as = as, .path = ab_strdup(path) };
-	return &plan->v[plan->len++];
+	struct ab_mount *m = ab_append(plan->v, plan->len);
+
+	*m = (struct ab_mount){ .op = op, .as = as, .path = ab_strdup(path) };
+	return m;
 }
 
 /* "/a" < "/a/b" < "/a-b": a slash sorts first, so that a folder's own tree follows
@@ -259,16 +256,6 @@ static void pin_ancestors(struct ab_plan *plan)
 	sort_plan(plan);
 }
 
-/* True even if nothing above it is writable, so that the plan has no entry for the
- * closed folder itself. */
-static bool is_closed(const struct ab_facts *facts, const char *path)
-{
-	for (size_t i = 0; i < facts->closed.len; i++)
-		if (ab_path_within(path, facts->closed.v[i].path))
-			return true;
-	return false;
-}
-
 void ab_plan_make(const struct ab_facts *facts, struct ab_plan *ret)
 {
 	const struct {
@@ -295,7 +282,10 @@ void ab_plan_make(const struct ab_facts *facts, struct ab_plan *ret)
 		for (size_t k = 0; k < from[i].list->len; k++) {
 			const struct ab_object *o = &from[i].list->v[k];
 
-			if (from[i].op == AB_MOUNT_WRITE && is_closed(facts, o->path))
+			/* If nothing above it is writable, the plan has no entry for the closed
+			 * folder itself. */
+			if (from[i].op == AB_MOUNT_WRITE &&
+			    ab_objects_around(&facts->closed, o->path))
 				continue;
 			add_mount(&plan, from[i].op, o->path, o->as);
 		}

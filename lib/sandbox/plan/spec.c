@@ -228,15 +228,9 @@ static void code_spec(struct codec *c, struct ab_spec *s)
 	code_strv(c, &s->streams);
 }
 
-static struct ab_file *add_file(struct ab_spec *spec)
-{
-	spec->files = ab_realloc(spec->files, (spec->nfiles + 1) * sizeof(spec->files[0]));
-	return &spec->files[spec->nfiles++];
-}
-
 struct ab_file *ab_spec_add_file(struct ab_spec *spec, char *path, char *data, size_t len)
 {
-	struct ab_file *f = add_file(spec);
+	struct ab_file *f = ab_append(spec->files, spec->nfiles);
 
 	*f = (struct ab_file){ .path = path, .data = data, .len = len };
 	return f;
@@ -244,15 +238,12 @@ struct ab_file *ab_spec_add_file(struct ab_spec *spec, char *path, char *data, s
 
 bool ab_spec_has_file(const struct ab_spec *spec, const char *path)
 {
-	for (size_t i = 0; i < spec->nfiles; i++)
-		if (strcmp(spec->files[i].path, path) == 0)
-			return true;
-	return false;
+	return ab_find_row(spec->files, spec->nfiles, path, path) != NULL;
 }
 
 struct ab_file *ab_spec_share_file(struct ab_spec *spec, char *path, size_t of)
 {
-	struct ab_file *f = add_file(spec);
+	struct ab_file *f = ab_append(spec->files, spec->nfiles);
 	uint32_t same = spec->files[of].same;
 
 	*f = (struct ab_file){ .path = path, .same = same ? same : (uint32_t)of + 1 };

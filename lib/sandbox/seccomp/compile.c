@@ -4,6 +4,8 @@
 #include <seccomp.h>
 #include <stdarg.h>
 
+#include "base/text/words.h"
+
 #define MAX_CALLS 1024 /* far beyond any number in use */
 #define MAX_RANGES 300
 #define MAX_BLOCKS 64
@@ -213,16 +215,6 @@ static size_t emit_tree(struct builder *b, const struct range *r, size_t len)
 	return emit_test(b, BPF_JGE, r[half].first, high, low);
 }
 
-static bool has_word(const char *list, const char *word)
-{
-	size_t len = strlen(word);
-
-	for (const char *s = list; (s = strstr(s, word)); s += len)
-		if ((s == list || s[-1] == ' ') && (s[len] == ' ' || s[len] == '\0'))
-			return true;
-	return false;
-}
-
 static size_t count_words(const char *list)
 {
 	size_t n = 1;
@@ -250,7 +242,7 @@ static size_t mark_rule(const struct ab_call_rule *rule, enum ab_arch arch, cons
 		memcpy(name, s, len);
 		name[len] = '\0';
 		s += len + (s[len] == ' ');
-		asked = seen && has_word(seen, name);
+		asked = seen && ab_word_listed(seen, name, len);
 		found += asked;
 		nr = resolve(name, rule, arch);
 		if (nr < 0)

@@ -17,11 +17,9 @@ bool ab_box_in_chroot(void)
 
 bool ab_box_is_filtered(void)
 {
-	ab_autoclose int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
 	char text[8192];
-	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
 
-	text[n > 0 ? n : 0] = '\0';
+	ab_read_start(AT_FDCWD, "/proc/self/status", text, sizeof(text));
 	return strstr(text, "\nSeccomp:\t2") != NULL;
 }
 

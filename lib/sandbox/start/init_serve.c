@@ -89,23 +89,16 @@ static _Noreturn void end_after_status(struct init *in)
 	ab_init_exit(in, 0);
 }
 
-/* The beginning of a file; "" if there is none. */
-static const char *read_start(const char *path, char *buf, size_t size)
-{
-	ab_autoclose int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	ssize_t n = fd < 0 ? 0 : ab_read_full(fd, buf, size - 1);
-
-	buf[n > 0 ? n : 0] = '\0';
-	return buf;
-}
-
 static bool has_tried_network(void)
 {
 	char text[8192];
-	bool local = ab_resolver_is_local(read_start("/etc/resolv.conf", text, sizeof(text)));
+	bool local = ab_resolver_is_local(
+		ab_read_start(AT_FDCWD, "/etc/resolv.conf", text, sizeof(text)));
 
-	return ab_counters_unrouted(read_start("/proc/net/snmp", text, sizeof(text)), local) ||
-	       ab_counters_unrouted(read_start("/proc/net/snmp6", text, sizeof(text)), local);
+	return ab_counters_unrouted(ab_read_start(AT_FDCWD, "/proc/net/snmp", text, sizeof(text)),
+				    local) ||
+	       ab_counters_unrouted(ab_read_start(AT_FDCWD, "/proc/net/snmp6", text, sizeof(text)),
+				    local);
 }
 
 /* Nothing else tells the user why a program could not resolve a name. Only a command that failed is
@@ -139,14 +132,7 @@ static void report_crowd(struct init *in)
 /* Orphans become init's children, so without any there is no other process. */
 static bool is_alone(const struct init *in)
 {
-	pid_t pid;
-
-	if (in->leads || !ab_box_engines[in->engine].namespaces)
-		return false;
-	do {
-		pid = waitpid(-1, NULL, WNOHANG);
-	} while (pid > 0 || (pid < 0 && errno == EINTR));
-	return pid < 0 && errno == ECHILD;
+	return !in->leads && ab_box_engines[in->engine].namespaces && !ab_descendants_reap();
 }
 
 static void reap_children(struct init *in)

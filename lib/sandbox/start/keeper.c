@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 
 #include "landlock/landlock.h"
+#include "sandbox/fence/descendants.h"
 #include "sandbox/start/target.h"
 
 enum { SPEC, STREAMS }; /* the descriptors of AB_MSG_COMMAND */
@@ -195,12 +196,7 @@ static _Noreturn void end_box(struct init *in)
 /* A leader has reported what its command did. */
 static void reap_processes(struct init *in)
 {
-	pid_t pid;
-
-	do
-		pid = waitpid(-1, NULL, WNOHANG);
-	while (pid > 0 || (pid < 0 && errno == EINTR));
-	if (pid < 0 && errno == ECHILD && in->ending)
+	if (!ab_descendants_reap() && in->ending)
 		end_box(in);
 }
 

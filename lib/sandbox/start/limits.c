@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 #include "base/system/folder.h"
+#include "sandbox/fence/descendants.h"
 #include "sandbox/plan/engine.h"
 #include "sandbox/plan/spec.h"
 
@@ -181,28 +182,12 @@ const char *ab_limits_without(const struct ab_spec *spec)
 	return memory ? "--processes none --memory none" : "--processes none";
 }
 
-struct seen {
-	uint32_t pid, parent;
-	uint32_t threads;
-	bool own; /* of this box */
-};
-
-struct count {
-	struct seen *v;
-	size_t len;
-	uint64_t sum;
-};
-
-static uint64_t find_number(const char *status, const char *key)
+uint64_t ab_limits_threads(const char *status)
 {
+	static const char key[] = "\nThreads:";
 	const char *at = strstr(status, key);
 
 	return at ? strtoull(at + strlen(key), NULL, 10) : 0;
-}
-
-uint64_t ab_limits_threads(const char *status)
-{
-	return find_number(status, "\nThreads:");
 }
 
 uint64_t ab_limits_newest(const char *loadavg)
@@ -212,93 +197,34 @@ uint64_t ab_limits_newest(const char *loadavg)
 	return last ? strtoull(last + 1, NULL, 10) : 0;
 }
 
-static const char *read_at(int dir, const char *path, char *buf, size_t size)
-{
-	ab_autoclose int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? 0 : ab_read_full(fd, buf, size - 1);
-
-	buf[n > 0 ? n : 0] = '\0';
-	return buf;
-}
-
-static struct seen look_at(int proc, uint32_t pid)
-{
-	char path[32], text[4096];
-
-	snprintf(path, sizeof(path), "%u/status", pid);
-	read_at(proc, path, text, sizeof(text));
-	return (struct seen){ .pid = pid,
-			      .parent = (uint32_t)find_number(text, "\nPPid:"),
-			      .threads = (uint32_t)ab_limits_threads(text) };
-}
-
-static void add_entry(int proc, const char *name, struct count *count)
-{
-	struct seen *s;
-
-	if (!isdigit((unsigned char)name[0]))
-		return;
-	if (count->len % 256 == 0)
-		count->v = ab_realloc(count->v, (count->len + 256) * sizeof(count->v[0]));
-	s = &count->v[count->len++];
-	*s = look_at(proc, (uint32_t)strtoul(name, NULL, 10));
-	count->sum += s->threads;
-}
-
-static void count_all(int proc, uint64_t limit, struct count *count)
-{
-	struct ab_entries entries = { .fd = proc };
-	const struct dirent64 *d;
-
-	while ((count->sum < limit || entries.at < entries.len) && (d = ab_entries_next(&entries)))
-		add_entry(proc, d->d_name, count);
-}
-
-static int compare_pid(const void *key, const void *entry)
-{
-	uint32_t a = *(const uint32_t *)key, b = ((const struct seen *)entry)->pid;
-
-	return a < b ? -1 : a > b;
-}
-
-/* Keep what descends from `init`, as everything in a box does. The kernel lists pids in order. */
-static void keep_descendants(struct count *count, uint32_t init)
-{
-	bool found = true;
-	size_t n = 0;
-
-	while (found) {
-		found = false;
-		for (size_t i = 0; i < count->len; i++) {
-			struct seen *s = &count->v[i];
-			const struct seen *parent =
-				s->own ? NULL
-				       : bsearch(&s->parent, count->v, count->len,
-						 sizeof(count->v[0]), compare_pid);
-
-			if (s->own || (s->pid != init && !(parent && parent->own)))
-				continue;
-			s->own = found = true;
-		}
-	}
-	count->sum = 0;
-	for (size_t i = 0; i < count->len; i++)
-		if (count->v[i].own) {
-			count->sum += count->v[i].threads;
-			count->v[n++] = count->v[i];
-		}
-	count->len = n;
-}
-
 /* Those of the first look that are still there existed together in between. */
-static uint64_t count_again(int proc, const struct count *count)
+static uint64_t count_again(int proc, const struct ab_processes *list)
 {
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < count->len; i++) {
-		uint32_t now = look_at(proc, count->v[i].pid).threads;
+	for (size_t i = 0; i < list->len; i++) {
+		struct ab_process now;
+		char name[16];
 
-		sum += now < count->v[i].threads ? now : count->v[i].threads;
+		snprintf(name, sizeof(name), "%d", list->v[i].pid);
+		if (list->v[i].ours && ab_process_read(proc, name, &now))
+			sum += now.threads < list->v[i].threads ? now.threads : list->v[i].threads;
+	}
+	return sum;
+}
+
+/* Everything in a /proc of the box; in a shared one, `init` and what descends from it. */
+static uint64_t mark_own(struct ab_processes *list, pid_t init)
+{
+	uint64_t sum = 0;
+
+	if (init)
+		ab_descendants_mark(list->v, list->len, init);
+	for (size_t i = 0; i < list->len; i++) {
+		struct ab_process *p = &list->v[i];
+
+		p->ours |= !init || p->pid == init;
+		sum += p->ours ? p->threads : 0;
 	}
 	return sum;
 }
@@ -324,7 +250,7 @@ uint64_t ab_limits_others(void)
 		if (!isdigit((unsigned char)d->d_name[0]))
 			continue;
 		snprintf(path, sizeof(path), "%.16s/status", d->d_name);
-		read_at(proc, path, text, sizeof(text));
+		ab_read_start(proc, path, text, sizeof(text));
 		sum += is_of_user(text) ? ab_limits_threads(text) : 0;
 	}
 	return sum;
@@ -336,26 +262,24 @@ bool ab_limits_reached(uint64_t limit)
 	ab_autoclose int shared =
 		openat(own, AB_SHARED_PROC_NAME, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int proc = shared >= 0 ? shared : own;
-	struct count count = { 0 };
-	char text[4096];
+	struct ab_processes list = { 0 };
+	struct ab_process self = { .pid = 0 };
+	char text[256];
 	uint64_t newest;
 	bool reached;
 
-	if (own < 0)
-		return false;
+	/* Numbers in a shared one, and the newest of them, are those outside. */
 	if (shared >= 0) {
-		/* Its numbers, and the newest one, are those outside. */
-		count_all(proc, UINT64_MAX, &count);
-		read_at(own, "self/status", text, sizeof(text));
-		keep_descendants(&count, (uint32_t)find_number(text, "\nPid:"));
-	} else {
-		newest = ab_limits_newest(read_at(own, "loadavg", text, sizeof(text)));
-		if (newest && newest < limit)
+		if (!ab_process_read(own, "self", &self))
 			return false;
-		count_all(proc, limit, &count);
+	} else {
+		newest = ab_limits_newest(ab_read_start(own, "loadavg", text, sizeof(text)));
+		if (own < 0 || (newest && newest < limit))
+			return false;
 	}
-	reached = count.sum >= limit && count_again(proc, &count) >= limit;
-	free(count.v);
+	ab_processes_list(proc, shared >= 0 ? UINT64_MAX : limit, &list);
+	reached = mark_own(&list, self.pid) >= limit && count_again(proc, &list) >= limit;
+	free(list.v);
 	return reached;
 }
 
@@ -370,12 +294,9 @@ static const struct {
 
 static uint64_t read_sysctl(const char *path)
 {
-	ab_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
 	char text[24];
-	ssize_t n = fd < 0 ? 0 : ab_read_full(fd, text, sizeof(text) - 1);
 
-	text[n > 0 ? n : 0] = '\0';
-	return strtoull(text, NULL, 10);
+	return strtoull(ab_read_start(AT_FDCWD, path, text, sizeof(text)), NULL, 10);
 }
 
 int ab_limits_share(void)

@@ -26,6 +26,7 @@
 #include "base/data/addr.h"
 #include "base/system/folder.h"
 #include "netns/loopback.h"
+#include "sandbox/fence/descendants.h"
 #include "sandbox/mount/furniture.h"
 #include "sandbox/plan/engine.h"
 #include "sandbox/plan/spec.h"
@@ -151,23 +152,6 @@ static const char *check_neighbour(struct proof *p, int proc, const char *pid, b
 	return NULL;
 }
 
-/* The numbers that this process and its parent have in the shared /proc. */
-static bool find_self(int proc, long *ret_self, long *ret_parent)
-{
-	ab_autoclose int fd = openat(proc, "self/stat", O_RDONLY | O_CLOEXEC);
-	char text[256];
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	const char *name;
-
-	text[n > 0 ? n : 0] = '\0';
-	name = strrchr(text, ')'); /* "12 (name) S 11 ..." */
-	if (!name || strlen(name) < 4)
-		return false;
-	*ret_self = strtol(text, NULL, 10);
-	*ret_parent = strtol(name + 4, NULL, 10);
-	return true;
-}
-
 /* The other processes that a shared /proc shows, as far as there are not too many. */
 static const char *check_neighbours(struct proof *p)
 {
@@ -177,16 +161,17 @@ static const char *check_neighbours(struct proof *p)
 	const struct dirent64 *d;
 	const char *why = NULL;
 	size_t left = NEIGHBOURS_MAX;
-	long self, init;
+	/* The numbers that this process and its parent have there. */
+	struct ab_process self;
 
-	if (proc < 0 || !find_self(proc, &self, &init))
+	if (proc < 0 || !ab_process_read(proc, "self", &self))
 		return "cannot examine the shared /proc";
 	while (!why && left && (d = ab_entries_next(&entries))) {
 		long pid = strtol(d->d_name, NULL, 10);
 
-		if (pid <= 0 || pid == self)
+		if (pid <= 0 || pid == self.pid)
 			continue;
-		why = check_neighbour(p, proc, d->d_name, pid == init);
+		why = check_neighbour(p, proc, d->d_name, pid == self.parent);
 		left--;
 	}
 	return why ? why : entries.len < 0 ? "cannot list the shared /proc" : NULL;
