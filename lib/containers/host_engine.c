@@ -1,8 +1,5 @@
 #include "containers/host_engine.h"
 
-#include <linux/openat2.h>
-#include <sys/syscall.h>
-
 #include "base/process/mount_table.h"
 #include "policy/model/policy.h"
 #include "policy/values/paths.h"
@@ -64,16 +61,6 @@ static int check_socket(const struct ab_policy *policy, const char *path, struct
 	return 0;
 }
 
-static int open_folder(const char *path)
-{
-	struct open_how how = {
-		.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
-		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
-	};
-
-	return (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
-}
-
 /* Why a container cannot have the folder; NULL: it can, and *ret_real is its path. */
 static const char *check_folder(const struct ab_policy *policy, const char *path,
 				const struct ab_mount_table *table, char **ret_real,
@@ -92,7 +79,7 @@ static const char *check_folder(const struct ab_policy *policy, const char *path
 	if (ab_path_within(path, policy->workspace) &&
 	    strcmp(path + strlen(policy->workspace), real + strlen(top)) != 0)
 		return "there is a link in its path";
-	fd = open_folder(real);
+	fd = ab_open_real(AT_FDCWD, real, O_PATH | O_DIRECTORY, 0);
 	if (fd < 0 || fstat(fd, ret_st) < 0)
 		return "it is not a folder";
 	if (!table->n)
@@ -219,7 +206,8 @@ void ab_host_engine_check(struct ab_host_engine *e, const struct ab_plan *plan,
 const char *ab_host_engine_moved(const struct ab_host_engine *e)
 {
 	for (size_t i = 0; i < e->nmounts; i++) {
-		ab_autoclose int fd = open_folder(e->mounts[i].real);
+		ab_autoclose int fd =
+			ab_open_real(AT_FDCWD, e->mounts[i].real, O_PATH | O_DIRECTORY, 0);
 		struct stat st;
 
 		if (fd < 0 || fstat(fd, &st) < 0 || st.st_dev != e->mounts[i].dev ||

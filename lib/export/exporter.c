@@ -167,19 +167,11 @@ static void read_input(struct ab_source *source, uint32_t events)
 	consider_batch(p, false);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* Take records from the queue and make a request of them. */
 static void take_batch(struct process *p)
 {
 	ab_autobuf struct ab_buf body = { 0 };
-	uint64_t now = now_ns();
+	uint64_t now = (uint64_t)ab_clock_ns(CLOCK_REALTIME);
 	size_t bytes = 0;
 
 	ab_otlp_open(&body, p->machine);

@@ -49,7 +49,7 @@ static int serve_tools(int sock, void *arg)
 	sigprocmask(SIG_SETMASK, &children, NULL);
 	calls.setup = setup;
 	calls.workspace = realpath(setup->policy->workspace, NULL);
-	calls.root = calls.workspace ? ab_open_real(calls.workspace) : -1;
+	calls.root = calls.workspace ? ab_open_real(AT_FDCWD, calls.workspace, O_PATH, 0) : -1;
 	calls.listener.fd = -1;
 	return calls.root < 0 || ab_loop_init(&calls.loop, &err) < 0 ||
 	       ab_loop_watch(&calls.loop, &calls.children,

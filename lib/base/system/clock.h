@@ -1,15 +1,20 @@
 #pragma once
-/* Clocks in milliseconds, and times that are compared. */
+/* Clocks in nanoseconds and milliseconds, and times that are compared. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
-static inline int64_t ab_clock_ms(clockid_t clock)
+static inline int64_t ab_clock_ns(clockid_t clock)
 {
 	struct timespec now;
 
 	clock_gettime(clock, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static inline int64_t ab_clock_ms(clockid_t clock)
+{
+	return ab_clock_ns(clock) / 1000000;
 }
 
 /* For durations: this clock is never set, and stops while the machine is

@@ -60,14 +60,14 @@ int ab_occupy_stdio(struct ab_error *err)
 	return 0;
 }
 
-int ab_open_real(const char *path)
+int ab_open_real(int dir, const char *path, int flags, uint64_t also)
 {
 	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC,
-		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+		.flags = (unsigned)(flags | O_CLOEXEC),
+		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | also,
 	};
 
-	return (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+	return (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
 }
 
 char *ab_fd_path(int fd)

@@ -57,9 +57,9 @@ int ab_poll(int fd, short events, int ms);
  * errno. */
 int ab_set_nonblocking(int fd);
 
-/* Open a path, only to name it (O_PATH), unless a link is on the way: one that was real when it was
- * looked up must not lead elsewhere since. -1 with errno. */
-int ab_open_real(const char *path);
+/* Open a path unless a link is on the way: one that was real when it was looked up must not lead
+ * elsewhere since. `also`: more of RESOLVE_*. Close-on-exec. -1 with errno. */
+int ab_open_real(int dir, const char *path, int flags, uint64_t also);
 
 /* The current path of the file behind fd; NULL with errno. */
 char *ab_fd_path(int fd);

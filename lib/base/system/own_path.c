@@ -2,10 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/data/mem.h"
@@ -50,25 +48,15 @@ static char *follow_own(const char *path)
 	return step == AB_LINKWALK_END ? ab_take(w.at) : NULL;
 }
 
-static int open_without_links(const char *path, int flags)
-{
-	struct open_how how = {
-		.flags = (unsigned)flags,
-		.resolve = RESOLVE_NO_SYMLINKS,
-	};
-
-	return (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
-}
-
 int ab_own_path_open(const char *path, int flags)
 {
-	int fd = open_without_links(path, flags);
+	int fd = ab_open_real(AT_FDCWD, path, flags, 0);
 	ab_autofree char *real = NULL;
 
 	if (fd >= 0 || errno != ELOOP)
 		return fd;
 	real = follow_own(path);
-	return real ? open_without_links(real, flags) : -1;
+	return real ? ab_open_real(AT_FDCWD, real, flags, 0) : -1;
 }
 
 const char ab_own_path_unknown[] = "cannot be examined";

@@ -46,7 +46,7 @@ void ab_tmp_folder_name(const char *folder, struct ab_strv *env)
 void ab_tmp_folder_remove(const char *folder)
 {
 	ab_autofree char *parent = folder ? ab_path_parent(folder) : NULL;
-	ab_autoclose int dir = parent ? ab_open_real(parent) : -1;
+	ab_autoclose int dir = parent ? ab_open_real(AT_FDCWD, parent, O_PATH, 0) : -1;
 
 	if (dir >= 0)
 		(void)ab_remove_tree(dir, ab_path_name(folder));

@@ -80,11 +80,8 @@ struct ab_guard {
 
 static bool may_send_note(struct ab_guard *j)
 {
-	struct timespec now;
-	uint64_t minute;
+	uint64_t minute = (uint64_t)ab_clock_ms(CLOCK_MONOTONIC_COARSE) / 60000 + 1;
 
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	minute = (uint64_t)now.tv_sec / 60 + 1;
 	if (j->minute != minute) {
 		j->minute = minute;
 		j->notes = 0;

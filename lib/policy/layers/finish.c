@@ -81,7 +81,7 @@ static bool is_plain(const char *path, bool *ret_exists)
 	*ret_exists = true;
 	if (path[0] != '/' || strstr(path, "//") || strstr(path, "/./") || strstr(path, "/.."))
 		return false;
-	fd = ab_open_real(path);
+	fd = ab_open_real(AT_FDCWD, path, O_PATH, 0);
 	*ret_exists = fd >= 0 || errno != ENOENT;
 	return fd >= 0 || errno == ENOENT;
 }

@@ -1,7 +1,6 @@
 #include "policy/layers/layers.h"
 
 #include <linux/openat2.h>
-#include <sys/syscall.h>
 
 #include "agents/agents.h"
 #include "base/system/folder.h"
@@ -520,10 +519,6 @@ static int load_base_profile(struct ab_load *l, const struct files *f)
  * could create a link there a moment later. */
 static bool is_plain(const char *top, const char *path)
 {
-	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC,
-		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_BENEATH,
-	};
 	ab_autoclose int dir = open(top, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	ab_autoclose int fd = -1;
 	size_t n = strlen(top);
@@ -531,7 +526,7 @@ static bool is_plain(const char *top, const char *path)
 	if (dir < 0 || !ab_path_within(path, top) || !path[n])
 		return false;
 	path += n + (n > 1);
-	fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
+	fd = ab_open_real(dir, path, O_PATH, RESOLVE_BENEATH);
 	return fd >= 0;
 }
 

@@ -279,18 +279,10 @@ static struct denial *find_or_add(struct ab_ledger *ledger, const struct ab_requ
 	return d;
 }
 
-static uint64_t get_minute(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	return (uint64_t)now.tv_sec / 60 + 1;
-}
-
 /* Use up a line of this minute, for `times` equal denials; returns false if none is left. */
 static bool take_line(struct ab_ledger *ledger, struct denial *d, uint64_t times)
 {
-	uint64_t minute = get_minute();
+	uint64_t minute = (uint64_t)ab_clock_ms(CLOCK_MONOTONIC_COARSE) / 60000 + 1;
 
 	if (ledger->minute != minute) {
 		ledger->minute = minute;

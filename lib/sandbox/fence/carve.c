@@ -79,7 +79,7 @@ static int carve_folder(const struct carving *c, int fd, const char *path, struc
 
 static int carve_root(const struct carving *c, const char *path, struct ab_error *err)
 {
-	ab_autoclose int fd = ab_open_real(path);
+	ab_autoclose int fd = ab_open_real(AT_FDCWD, path, O_PATH, 0);
 	struct stat st;
 
 	if (fd < 0)

@@ -1,17 +1,10 @@
 #include "sandbox/mount/tree.h"
 
-#include <linux/openat2.h>
 #include <sys/mount.h>
-#include <sys/syscall.h>
 
 int ab_tree_lookup(int root, const char *path)
 {
-	struct open_how how = {
-		.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
-		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
-	};
-
-	return (int)syscall(SYS_openat2, root, path[1] ? path + 1 : ".", &how, sizeof(how));
+	return ab_open_real(root, path[1] ? path + 1 : ".", O_PATH | O_NOFOLLOW, 0);
 }
 
 int ab_tree_clone(int fd, const char *what, struct ab_error *err)

@@ -417,7 +417,7 @@ static int make_ruleset(struct init *in, struct ab_error *err)
 		if (lacks_layer(spec, spec->rules[i].path) ||
 		    ab_strv_has(&spec->blocked, spec->rules[i].path))
 			continue;
-		fd = ab_open_real(spec->rules[i].path);
+		fd = ab_open_real(AT_FDCWD, spec->rules[i].path, O_PATH, 0);
 		if (fd < 0 && errno == ENOENT)
 			continue; /* a device that the host does not have */
 		if (fd < 0)

@@ -23,13 +23,10 @@ void ab_mark_open(struct ab_holds *holds)
 
 void ab_mark(const char *step)
 {
-	struct timespec now;
-
 	if (!book || book->nmarks == AB_MARKS_MAX)
 		return;
-	clock_gettime(CLOCK_MONOTONIC, &now);
 	snprintf(book->marks[book->nmarks].name, sizeof(book->marks[0].name), "%s", step);
-	book->marks[book->nmarks++].ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	book->marks[book->nmarks++].ns = (uint64_t)ab_clock_ns(CLOCK_MONOTONIC);
 }
 
 enum { NICE = 5 }; /* of a box whose init has no privilege over it */

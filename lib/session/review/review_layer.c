@@ -18,15 +18,6 @@ static const uint64_t copy_bytes = 16ULL << 30;
 
 enum { PROGRESS_MS = 2000 };
 
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	/* The clock of file times. */
-	clock_gettime(CLOCK_REALTIME_COARSE, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 /* The box could reach its own layer, and a copy would contain itself. */
 static int check_places(const struct ab_review_setup *setup, const struct ab_layer_set *set,
 			struct ab_error *err)
@@ -212,7 +203,8 @@ static int choose_form(const struct ab_review_setup *setup, struct ab_layer_set 
 	    probe_overlay(setup, set, real, &errnum, err) < 0)
 		return -1;
 	set->meta.form = AB_LAYER_FORM_OVERLAY;
-	set->meta.project_ns = now_ns();
+	/* The clock of file times. */
+	set->meta.project_ns = ab_clock_ns(CLOCK_REALTIME_COARSE);
 	if (!errnum)
 		return 0;
 	ab_strv_addf(notes,

@@ -21,10 +21,7 @@
 
 uint64_t ab_run_now_ns(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	return (uint64_t)ab_clock_ns(CLOCK_MONOTONIC);
 }
 
 bool ab_run_has_upstream(const struct run *r)

@@ -125,14 +125,6 @@ int ab_kept_layers_review(struct ab_kept_layers *kept, const struct ab_kept_laye
 	return 0;
 }
 
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static void replace_text(char **text, const char *by)
 {
 	char *copy = ab_strdup(by);
@@ -147,7 +139,7 @@ static int describe_set(struct ab_layer_set *set, const struct ab_kept_layers_wi
 	struct ab_layer_meta *meta = &set->meta;
 	struct utsname kernel;
 	char digest[65];
-	int64_t now = now_ns();
+	int64_t now = ab_clock_ns(CLOCK_REALTIME);
 
 	if (set->dir < 0)
 		return 0;

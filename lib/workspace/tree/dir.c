@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <linux/openat2.h>
-#include <sys/syscall.h>
 #include <sys/vfs.h>
 
 static void add_entry(struct ab_listing *l, const struct dirent64 *d)
@@ -63,13 +62,7 @@ void ab_listing_fini(struct ab_listing *l)
 
 static int open_resolved(int at, const char *path, int flags, uint64_t also)
 {
-	struct open_how how = {
-		.flags = (unsigned)(flags | O_CLOEXEC),
-		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | also |
-			   (path[0] == '/' ? 0 : RESOLVE_BENEATH),
-	};
-
-	return (int)syscall(SYS_openat2, at, path, &how, sizeof(how));
+	return ab_open_real(at, path, flags, also | (path[0] == '/' ? 0 : RESOLVE_BENEATH));
 }
 
 int ab_open_beneath(int at, const char *path, int flags)

@@ -1,8 +1,5 @@
 #include "workspace/tree/host_path.h"
 
-#include <linux/openat2.h>
-#include <sys/syscall.h>
-
 #include "base/system/linkwalk.h"
 
 /* A root that is itself a link means its target. */
@@ -110,10 +107,5 @@ bool ab_host_path_is_open(const struct ab_strv *roots, const char *path)
 
 int ab_host_path_open(const char *real)
 {
-	struct open_how how = {
-		.flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
-		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
-	};
-
-	return (int)syscall(SYS_openat2, AT_FDCWD, real, &how, sizeof(how));
+	return ab_open_real(AT_FDCWD, real, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
 }
