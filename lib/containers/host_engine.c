@@ -68,16 +68,16 @@ static const char *check_folder(const struct ab_policy *policy, const char *path
 {
 	ab_autofree char *real = realpath(path, NULL), *top = realpath(policy->workspace, NULL);
 	ab_autoclose int fd = -1;
+	bool within;
 
 	if (!real)
 		return "it does not exist";
 	if (!top || !ab_path_within(real, top))
 		return "it is not in the workspace";
 	/* What follows the workspace has no link in it. */
-	if (!ab_path_within(path, policy->workspace) && strcmp(path, real) != 0)
-		return "there is a link in its path";
-	if (ab_path_within(path, policy->workspace) &&
-	    strcmp(path + strlen(policy->workspace), real + strlen(top)) != 0)
+	within = ab_path_within(path, policy->workspace);
+	if (strcmp(path + (within ? strlen(policy->workspace) : 0),
+		   real + (within ? strlen(top) : 0)) != 0)
 		return "there is a link in its path";
 	fd = ab_open_real(AT_FDCWD, real, O_PATH | O_DIRECTORY, 0);
 	if (fd < 0 || fstat(fd, ret_st) < 0)
@@ -125,10 +125,8 @@ static void find_folders(const struct ab_policy *policy, bool layered, struct ab
 		const char *why = check_folder(policy, mounts->v[i], &table, &real, &st);
 
 		if (why) {
-			ab_autofree char *shown = ab_escape(mounts->v[i]);
-
-			ab_strv_addf(notes, "containers cannot have %s (docker.mounts): %s", shown,
-				     why);
+			ab_strv_add_safe(notes, "containers cannot have %s (docker.mounts): %s",
+					 mounts->v[i], why);
 			continue;
 		}
 		if (!layered)
@@ -152,12 +150,10 @@ int ab_host_engine_find(const struct ab_policy *policy, char *const *env, bool l
 		return 0;
 	real = realpath(path, NULL);
 	if (!real || stat(real, &st) < 0 || !S_ISSOCK(st.st_mode)) {
-		ab_autofree char *shown = ab_escape(path);
-
-		ab_strv_addf(notes,
-			     "containers: %s is not a socket, so the box has no container "
-			     "engine",
-			     shown);
+		ab_strv_add_safe(notes,
+				 "containers: %s is not a socket, so the box has no container "
+				 "engine",
+				 path);
 		return 0;
 	}
 	if (check_socket(policy, real, err) < 0)
@@ -191,13 +187,10 @@ void ab_host_engine_check(struct ab_host_engine *e, const struct ab_plan *plan,
 			     ab_path_within(e->mounts[i].real, plan->v[k].path)))
 				hidden = plan->v[k].path;
 		if (hidden) {
-			ab_autofree char *folder = ab_escape(e->mounts[i].path),
-					 *file = ab_escape(hidden);
-
-			ab_strv_addf(notes,
-				     "containers cannot have %s (docker.mounts): %s is hidden from "
-				     "the box, and would not be from them",
-				     folder, file);
+			ab_strv_add_safe(notes,
+					 "containers cannot have %s (docker.mounts): %s is hidden "
+					 "from the box, and would not be from them",
+					 e->mounts[i].path, hidden);
 			drop_folder(e, i);
 		}
 	}

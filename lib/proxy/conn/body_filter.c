@@ -269,14 +269,10 @@ static void emit_frame(struct ab_body_filter *s, const void *data, size_t len, b
 static void scrub_fragment(struct ab_body_filter *s, struct ab_flow *flow, struct ab_buf *in,
 			   struct ab_buf *out)
 {
-	size_t n = limit_to_body(s, in->len);
 	bool last;
+	size_t n;
 
-	if (n) {
-		ab_buf_add(&s->plain, ab_buf_bytes(in), n);
-		ab_buf_skip(in, n);
-		s->left -= n;
-	}
+	(void)decode_body(s, in);
 	s->fragment = s->left > 0;
 	last = s->last && !s->left;
 	n = s->plain.len

@@ -213,10 +213,10 @@ static void settle_question(struct ab_question *q, const struct ab_question_end 
 	seek_datagrams(engine);
 }
 
+static const struct ab_question_end gone = { .how = AB_SETTLED_GONE, .answer = "gone" };
+
 static void settle_gone(struct ab_question *q)
 {
-	static const struct ab_question_end gone = { .how = AB_SETTLED_GONE, .answer = "gone" };
-
 	/* A hold stays open even if no connection waits. */
 	if (q->link && q->why != AB_QUESTION_HELD)
 		settle_question(q, &gone);
@@ -379,9 +379,9 @@ static enum ab_reply check_limits(struct ab_engine *engine, bool is_new)
 	return AB_REPLY_NONE;
 }
 
-/* Open a question with the number of this denial, and let the connection wait for it. `host`: that
- * must be admitted after a yes, or NULL. */
-static void ask(struct ab_conn *conn, struct ab_host *host, const struct ab_request_record *r,
+/* Open a question with the number of this denial, and let the connection wait for it: true. `host`:
+ * that must be admitted after a yes, or NULL. */
+static bool ask(struct ab_conn *conn, struct ab_host *host, const struct ab_request_record *r,
 		ab_resume_fn resume, enum ab_host_question_why why, uint32_t number)
 {
 	struct ab_engine *engine = conn->engine;
@@ -404,6 +404,7 @@ static void ask(struct ab_conn *conn, struct ab_host *host, const struct ab_requ
 		(void)ab_ledger_seeks(engine->ledger, number);
 	join_question(q, conn, host, r, resume);
 	announce_question(q, ms);
+	return true;
 }
 
 static bool ask_about_host(struct ab_conn *conn, struct ab_host *host, struct ab_request_record *r,
@@ -415,11 +416,10 @@ static bool ask_about_host(struct ab_conn *conn, struct ab_host *host, struct ab
 	r->reply = conn->client.hung ? AB_REPLY_GONE : check_limits(engine, !q);
 	if (r->reply)
 		return false;
-	if (q)
-		join_question(q, conn, host, r, resume);
-	else
-		ask(conn, host, r, resume, AB_QUESTION_UNKNOWN,
-		    ab_ledger_number(engine->ledger, r));
+	if (!q)
+		return ask(conn, host, r, resume, AB_QUESTION_UNKNOWN,
+			   ab_ledger_number(engine->ledger, r));
+	join_question(q, conn, host, r, resume);
 	return true;
 }
 
@@ -503,8 +503,7 @@ bool ab_waiting_identify(struct ab_conn *conn, const struct ab_request_record *r
 	if (p->nidentify >= AB_QUESTIONS_MAX || !ab_ledger_seeks(engine->ledger, number) ||
 	    !ab_bucket_take(&p->identify_rate, engine->loop.now))
 		return false;
-	ask(conn, NULL, r, resume, AB_QUESTION_IDENTIFY, number);
-	return true;
+	return ask(conn, NULL, r, resume, AB_QUESTION_IDENTIFY, number);
 }
 
 void ab_waiting_datagram(struct ab_engine *engine, const struct ab_denied_datagram *d)
@@ -551,8 +550,7 @@ static bool identify_agent_client(struct ab_conn *conn, struct ab_request_record
 	number = ab_ledger_number(engine->ledger, r);
 	if (find_question(p, number, true))
 		return false;
-	ask(conn, NULL, r, resume, AB_QUESTION_IDENTIFY, number);
-	return true;
+	return ask(conn, NULL, r, resume, AB_QUESTION_IDENTIFY, number);
 }
 
 bool ab_waiting_agent(struct ab_conn *conn, struct ab_request_record *r, ab_resume_fn resume)
@@ -572,10 +570,9 @@ bool ab_waiting_agent(struct ab_conn *conn, struct ab_request_record *r, ab_resu
 			   : check_limits(engine, !q);
 	if (r->reply)
 		return false;
-	if (q)
-		join_question(q, conn, NULL, r, resume);
-	else
-		ask(conn, NULL, r, resume, AB_QUESTION_AGENT, number);
+	if (!q)
+		return ask(conn, NULL, r, resume, AB_QUESTION_AGENT, number);
+	join_question(q, conn, NULL, r, resume);
 	return true;
 }
 
@@ -768,12 +765,11 @@ void ab_waiting_hold(struct ab_engine *engine, const char *reason)
 
 void ab_waiting_cut(struct ab_engine *engine)
 {
-	static const struct ab_question_end cut = { .how = AB_SETTLED_GONE, .answer = "gone" };
 	struct ab_question *q, *next;
 
 	for (q = engine->waiting.questions; q; q = next) {
 		next = q->next;
 		if (q->why != AB_QUESTION_IDENTIFY)
-			settle_question(q, &cut);
+			settle_question(q, &gone);
 	}
 }

@@ -76,11 +76,8 @@ void ab_filter_free(struct ab_filter *filter)
 {
 	if (!filter)
 		return;
-	ab_hostset_fini(&filter->allow);
-	ab_hostset_fini(&filter->deny);
-	ab_hostset_fini(&filter->lift);
-	ab_hostset_fini(&filter->most);
-	ab_hostset_fini(&filter->quiet);
+	ab_each(struct ab_hostset *, ab_hostset_fini, &filter->allow, &filter->deny, &filter->lift,
+		&filter->most, &filter->quiet);
 	ab_arena_fini(&filter->texts);
 	ab_free_all(filter->origins, filter);
 }

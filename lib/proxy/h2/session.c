@@ -167,6 +167,12 @@ static void end_message(struct ab_h2_stream *s)
 	ab_h2_stream_wake(s, true, false);
 }
 
+static void reject_message(struct ab_h2_session *h, struct ab_h2_stream *s)
+{
+	nghttp2_submit_rst_stream(h->ng, 0, s->id, NGHTTP2_PROTOCOL_ERROR);
+	ab_h2_stream_fail(s, NGHTTP2_PROTOCOL_ERROR);
+}
+
 static void take_request(struct ab_h2_session *h, struct ab_h2_stream *s, bool ended)
 {
 	s->to_head = ab_http_is_exactly(
@@ -186,8 +192,7 @@ static void take_response(struct ab_h2_session *h, struct ab_h2_stream *s, bool 
 	/* Interim heads that nobody reads are not gathered. */
 	if (s->text.len > AB_HTTP_HEAD_MAX ||
 	    !ab_h2_head_response(&s->head, ended, s->to_head, &s->text, &s->in, &s->added)) {
-		nghttp2_submit_rst_stream(h->ng, 0, s->id, NGHTTP2_PROTOCOL_ERROR);
-		ab_h2_stream_fail(s, NGHTTP2_PROTOCOL_ERROR);
+		reject_message(h, s);
 		return;
 	}
 	s->has_head = s->head.status >= 200;
@@ -201,12 +206,10 @@ static void take_response(struct ab_h2_session *h, struct ab_h2_stream *s, bool 
 static void take_trailers(struct ab_h2_session *h, struct ab_h2_stream *s)
 {
 	s->trailers.wipe = !h->setup.server;
-	if (!ab_h2_head_trailers(&s->head, &s->trailers)) {
-		nghttp2_submit_rst_stream(h->ng, 0, s->id, NGHTTP2_PROTOCOL_ERROR);
-		ab_h2_stream_fail(s, NGHTTP2_PROTOCOL_ERROR);
-		return;
-	}
-	end_message(s);
+	if (ab_h2_head_trailers(&s->head, &s->trailers))
+		end_message(s);
+	else
+		reject_message(h, s);
 }
 
 static int frame_received(nghttp2_session *ng, const nghttp2_frame *frame, void *arg)

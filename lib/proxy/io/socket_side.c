@@ -200,10 +200,8 @@ void ab_pipes_free(struct ab_pipes *pipes)
 {
 	if (!pipes)
 		return;
-	for (size_t i = 0; i < pipes->nfree; i++) {
-		close(pipes->free[i][0]);
-		close(pipes->free[i][1]);
-	}
+	for (size_t i = 0; i < pipes->nfree; i++)
+		ab_close_all(&pipes->free[i][0], &pipes->free[i][1]);
 	free(pipes);
 }
 
@@ -212,9 +210,7 @@ static bool hold_pipe(struct ab_flow *flow, struct ab_pipes *pipes)
 	if (flow->pipe[0] >= 0)
 		return true;
 	if (pipes->nfree) {
-		pipes->nfree--;
-		flow->pipe[0] = pipes->free[pipes->nfree][0];
-		flow->pipe[1] = pipes->free[pipes->nfree][1];
+		memcpy(flow->pipe, pipes->free[--pipes->nfree], sizeof(flow->pipe));
 		return true;
 	}
 	/* Slow peers must not use up all descriptors: beyond the limit, copy. */
@@ -233,13 +229,10 @@ static void release_pipe(struct ab_flow *flow, struct ab_pipes *pipes)
 	if (flow->pipe[0] < 0)
 		return;
 	if (flow->held) { /* the connection failed: not empty */
-		close(flow->pipe[0]);
-		close(flow->pipe[1]);
+		ab_close_all(&flow->pipe[0], &flow->pipe[1]);
 		pipes->nmade--;
 	} else {
-		pipes->free[pipes->nfree][0] = flow->pipe[0];
-		pipes->free[pipes->nfree][1] = flow->pipe[1];
-		pipes->nfree++;
+		memcpy(pipes->free[pipes->nfree++], flow->pipe, sizeof(flow->pipe));
 	}
 	flow->pipe[0] = flow->pipe[1] = -1;
 	flow->held = 0;

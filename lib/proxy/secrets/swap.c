@@ -47,12 +47,7 @@ static void end_piece(struct swap *sw, struct piece *piece)
 /* Is this the parameter's name, escaped or not? */
 static bool is_named(struct ab_http_text s, const char *name)
 {
-	size_t at = 0;
-
-	while (at < s.len && *name)
-		if (ab_percent_next(s.s, s.len, &at) != (unsigned char)*name++)
-			return false;
-	return at == s.len && !*name;
+	return ab_http_decodes_to(s, name, strlen(name));
 }
 
 /* In a query some characters that a path may have are separators. */
@@ -187,17 +182,15 @@ static bool swap_target(struct swap *sw)
 /* Write the parameters of other names, each after "?" or "&". */
 static bool put_other_parameters(struct ab_buf *out, struct ab_http_text path, const char *name)
 {
-	size_t query = find_query(path), value;
+	struct ab_http_text query = path, own, value;
 	bool begun = false;
 
-	while (query < path.len) {
-		struct ab_http_text p = find_parameter(path, query, query + 1, &value);
-
-		query = (size_t)(p.s - path.s) + p.len;
-		if (!p.len || is_named(name_of(p, value), name))
+	ab_http_until(&query, '?');
+	while (ab_http_parameter(&query, &own, &value)) {
+		if (is_named(own, name))
 			continue;
 		ab_buf_add(out, begun ? "&" : "?", 1);
-		ab_buf_add(out, p.s, p.len);
+		ab_buf_add(out, own.s, (size_t)(value.s + value.len - own.s));
 		begun = true;
 	}
 	return begun;

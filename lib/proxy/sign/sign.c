@@ -136,7 +136,7 @@ static bool check_token(const struct ab_vault *vault, struct ab_sign *sign)
 		return true;
 	if (token->placeholder &&
 	    (sig->place == AB_SIGV4_QUERY
-		     ? ab_sigv4_decodes_to(sig->token, token->placeholder, token->placeholder_len)
+		     ? ab_http_decodes_to(sig->token, token->placeholder, token->placeholder_len)
 		     : ab_http_is_exactly(sig->token, token->placeholder)))
 		return true;
 	return refuse(sign, "its session token is not the placeholder of this box");
@@ -206,8 +206,8 @@ static char *strip_query(struct ab_http_text rest)
 	bool begun = false;
 
 	ab_buf_add(&out, path.s, path.len);
-	while (ab_sigv4_parameter(&rest, &name, &value)) {
-		if (ab_sigv4_owns(name) || ab_sigv4_decodes_to(name, EXPIRES, strlen(EXPIRES)))
+	while (ab_http_parameter(&rest, &name, &value)) {
+		if (ab_sigv4_owns(name) || ab_http_decodes_to(name, EXPIRES, strlen(EXPIRES)))
 			continue;
 		ab_buf_puts(&out, begun ? "&" : "?");
 		ab_buf_add(&out, name.s, (size_t)(value.s + value.len - name.s));

@@ -12,16 +12,6 @@ void ab_sigv4_encode(struct ab_buf *out, const void *data, size_t len, bool slas
 	ab_http_escape(out, data, len, slash ? "-._~/" : "-._~");
 }
 
-bool ab_sigv4_decodes_to(struct ab_http_text text, const char *word, size_t len)
-{
-	size_t at = 0, n = 0;
-
-	while (at < text.len && n < len)
-		if (ab_percent_next(text.s, text.len, &at) != (unsigned char)word[n++])
-			return false;
-	return at == text.len && n == len;
-}
-
 /* Percent-decoded and encoded again, so that there is one form. */
 static void put_normal(struct ab_buf *out, struct ab_http_text s, bool slash)
 {
@@ -30,20 +20,6 @@ static void put_normal(struct ab_buf *out, struct ab_http_text s, bool slash)
 
 		ab_sigv4_encode(out, &c, 1, slash);
 	}
-}
-
-bool ab_sigv4_parameter(struct ab_http_text *query, struct ab_http_text *ret_name,
-			struct ab_http_text *ret_value)
-{
-	struct ab_http_text parameter = { 0 };
-
-	while (query->len && !parameter.len)
-		parameter = ab_http_until(query, '&');
-	if (!parameter.len)
-		return false;
-	*ret_name = ab_http_until(&parameter, '=');
-	*ret_value = parameter;
-	return true;
 }
 
 struct parameter {
@@ -72,12 +48,12 @@ static void put_query(struct ab_buf *out, struct ab_http_text query)
 	ab_autofree struct parameter *v = NULL;
 	size_t n = 0, room = 0;
 
-	while (ab_sigv4_parameter(&rest, &name, &value))
+	while (ab_http_parameter(&rest, &name, &value))
 		room++;
 	v = ab_alloc((room + 1) * sizeof(*v));
-	for (rest = query; ab_sigv4_parameter(&rest, &name, &value);) {
+	for (rest = query; ab_http_parameter(&rest, &name, &value);) {
 		/* A presigned URL signs everything but the signature. */
-		if (ab_sigv4_decodes_to(name, "X-Amz-Signature", 15))
+		if (ab_http_decodes_to(name, "X-Amz-Signature", 15))
 			continue;
 		v[n].name.wipe = v[n].value.wipe = true;
 		put_normal(&v[n].name, name, false);

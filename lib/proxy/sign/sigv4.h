@@ -63,12 +63,6 @@ const char *ab_sigv4_read(const struct ab_http_request *rq, struct ab_sigv4 *ret
 bool ab_sigv4_is_s3(const char *service);
 /* Is this parameter of a query one of the signature that a signer writes? */
 bool ab_sigv4_owns(struct ab_http_text name);
-/* The next parameter of a query: name and value, as they are. */
-bool ab_sigv4_parameter(struct ab_http_text *query, struct ab_http_text *ret_name,
-			struct ab_http_text *ret_value);
-/* Is the text, percent-decoded, this word? */
-bool ab_sigv4_decodes_to(struct ab_http_text text, const char *word, size_t len);
-
 /* What is signed. */
 struct ab_sigv4_input {
 	struct ab_http_text method;

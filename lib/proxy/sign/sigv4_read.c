@@ -15,7 +15,7 @@ static struct ab_http_text query_of(const struct ab_http_request *rq)
 
 static bool is_parameter(struct ab_http_text name, const char *word)
 {
-	return ab_sigv4_decodes_to(name, word, strlen(word));
+	return ab_http_decodes_to(name, word, strlen(word));
 }
 
 bool ab_sigv4_owns(struct ab_http_text name)
@@ -46,7 +46,7 @@ enum ab_sigv4_place ab_sigv4_find(const struct ab_http_request *rq)
 	for (size_t i = 0; i < rq->head.nfields; i++)
 		if (is_aws_login(&rq->head.fields[i]))
 			return AB_SIGV4_FIELD;
-	while (ab_sigv4_parameter(&query, &name, &value))
+	while (ab_http_parameter(&query, &name, &value))
 		for (size_t i = 0; i < AB_COUNT(marks); i++)
 			if (is_parameter(name, marks[i]))
 				return AB_SIGV4_QUERY;
@@ -342,7 +342,7 @@ static const char *gather_parameters(struct ab_http_text query,
 {
 	struct ab_http_text name, value;
 
-	while (ab_sigv4_parameter(&query, &name, &value))
+	while (ab_http_parameter(&query, &name, &value))
 		for (size_t i = 0; i < AB_COUNT(parameters); i++) {
 			if (!is_parameter(name, parameters[i]))
 				continue;
@@ -362,7 +362,7 @@ static const char *read_query(const struct ab_http_request *rq, struct ab_sigv4 
 	if (why)
 		return why;
 	if (!v[P_ALGORITHM].s ||
-	    !ab_sigv4_decodes_to(v[P_ALGORITHM], ALGORITHM, sizeof(ALGORITHM) - 1))
+	    !ab_http_decodes_to(v[P_ALGORITHM], ALGORITHM, sizeof(ALGORITHM) - 1))
 		return "only AWS4-HMAC-SHA256 signatures can be signed anew; set the client to "
 		       "signature version 4";
 	if (!read_parts(v, copy_decoded, ret))
@@ -388,7 +388,7 @@ const char *ab_sigv4_read(const struct ab_http_request *rq, struct ab_sigv4 *ret
 		why = read_query(rq, ret);
 		return why ? why : check_names(ret->signed_names);
 	}
-	while (ab_sigv4_parameter(&query, &name, &value))
+	while (ab_http_parameter(&query, &name, &value))
 		if (ab_sigv4_owns(name))
 			return "it has a signature both in its URL and in Authorization";
 	why = read_field(rq, ret);

@@ -20,20 +20,21 @@ static void begin_body(struct ab_pass *p, enum ab_http_body body, uint64_t lengt
 	p->left = body == AB_HTTP_CLOSE ? AB_FLOW_ALL : body == AB_HTTP_LENGTH ? raw + length : raw;
 }
 
-/* Add the payload of these bytes of a chunked body, which are well-formed. */
-static void count_payload(struct ab_pass *p, const uint8_t *data, size_t len)
+/* How many of these bytes belong to a chunked body; -1: malformed. Counts the payload. */
+static ssize_t take_chunks(struct ab_pass *p, const uint8_t *data, size_t len)
 {
-	bool over = false;
+	size_t at = 0, payload;
 
-	for (size_t payload; len && !over;) {
-		ssize_t n = ab_http_chunks_next(&p->counted, data, len, &payload, &over);
+	while (at < len && !p->last) {
+		ssize_t n =
+			ab_http_chunks_next(&p->chunks, data + at, len - at, &payload, &p->last);
 
-		if (n <= 0)
-			return;
+		if (n < 0)
+			return -1;
+		at += (size_t)n;
 		p->payload += payload;
-		data += n;
-		len -= (size_t)n;
 	}
+	return (ssize_t)at;
 }
 
 /* Send what has arrived of the body together with a rewritten head. */
@@ -78,14 +79,11 @@ static enum ab_io move_chunked(struct ab_pass *p, struct ab_flow *flow, struct a
 			if (io != AB_IO_DONE)
 				return io;
 		}
-		n = ab_http_chunks_take(&p->chunks, ab_buf_bytes(&from->in), from->in.len,
-					&p->last);
+		n = take_chunks(p, ab_buf_bytes(&from->in), from->in.len);
 		if (n < 0) {
 			p->fault.malformed = true;
 			return AB_IO_FAILED;
 		}
-		if (p->most)
-			count_payload(p, ab_buf_bytes(&from->in), (size_t)n);
 		p->fault.too_long = p->most && p->payload > p->most;
 		if (p->fault.too_long)
 			return AB_IO_FAILED;

@@ -163,6 +163,30 @@ struct ab_http_text ab_http_until(struct ab_http_text *rest, char c)
 	return part;
 }
 
+bool ab_http_decodes_to(struct ab_http_text s, const char *word, size_t len)
+{
+	size_t at = 0, n = 0;
+
+	while (at < s.len && n < len)
+		if (ab_percent_next(s.s, s.len, &at) != (unsigned char)word[n++])
+			return false;
+	return at == s.len && n == len;
+}
+
+bool ab_http_parameter(struct ab_http_text *query, struct ab_http_text *ret_name,
+		       struct ab_http_text *ret_value)
+{
+	struct ab_http_text parameter = { 0 };
+
+	while (query->len && !parameter.len)
+		parameter = ab_http_until(query, '&');
+	if (!parameter.len)
+		return false;
+	*ret_name = ab_http_until(&parameter, '=');
+	*ret_value = parameter;
+	return true;
+}
+
 static struct ab_http_text trim_blanks(struct ab_http_text s)
 {
 	while (s.len && ab_is_blank(s.s[0])) {

@@ -121,6 +121,13 @@ bool ab_http_is(struct ab_http_text s, const char *word); /* any case */
 bool ab_http_is_exactly(struct ab_http_text s, const char *word);
 bool ab_http_is_one(struct ab_http_text s, const char *words); /* of "a b c", any case */
 bool ab_http_begins(struct ab_http_text s, const char *word);  /* any case */
+/* Is the text, percent-decoded, this word? */
+bool ab_http_decodes_to(struct ab_http_text s, const char *word, size_t len);
+
+/* The next parameter of a query that is not empty: name and value, as they are. */
+bool ab_http_parameter(struct ab_http_text *query, struct ab_http_text *ret_name,
+		       struct ab_http_text *ret_value);
+
 /* Remove and return the text up to `c`, or all of it; also remove `c`. */
 struct ab_http_text ab_http_until(struct ab_http_text *rest, char c);
 bool ab_http_tchar(int c); /* may it be in a token? */
