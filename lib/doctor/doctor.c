@@ -1,5 +1,6 @@
 #include "doctor/doctor.h"
 
+#include <sched.h>
 #include <stdarg.h>
 
 #include "base/process/helper.h"
@@ -12,13 +13,13 @@
 
 /* In the order of the report, user namespaces before what needs them. */
 const struct ab_check ab_checks[] = {
-	{ "user namespaces", true, false, ab_check_userns },
-	{ "other namespaces", true, true, ab_check_namespaces },
-	{ "fresh /proc", true, true, ab_check_proc },
-	{ "network fence", true, true, ab_check_network },
-	{ "transparent", true, true, ab_check_capture },
-	{ "read-only tree", true, true, ab_check_mounts },
-	{ "terminal", true, true, ab_check_terminal },
+	{ "user namespaces", true, false, ab_check_userns, true, CLONE_NEWNS },
+	{ "other namespaces", true, true, ab_check_namespaces, true, 0 },
+	{ "fresh /proc", true, true, ab_check_proc, true, CLONE_NEWPID | CLONE_NEWNS },
+	{ "network fence", true, true, ab_check_network, true, CLONE_NEWNET },
+	{ "transparent", true, true, ab_check_capture, true, CLONE_NEWNET },
+	{ "read-only tree", true, true, ab_check_mounts, true, CLONE_NEWNS },
+	{ "terminal", true, true, ab_check_terminal, true, CLONE_NEWNS },
 	{ "landlock", false, false, ab_check_landlock },
 	{ "landlock", false, false, ab_check_landlock_newest },
 	{ "seccomp", false, false, ab_check_seccomp },
@@ -67,7 +68,8 @@ static _Noreturn void run_check(const struct ab_check *check, const struct ab_po
 	struct ab_verdict v = { .in = input };
 
 	alarm(CHECK_SECONDS);
-	check->run(&v);
+	if (!check->enters || ab_userns_enter(check->further, &v) == 0)
+		check->run(&v);
 	_exit(ab_write_all(pipe, &v, sizeof(v)) < 0);
 }
 

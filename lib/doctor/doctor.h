@@ -26,6 +26,8 @@ struct ab_check {
 	bool needs_host;   /* makes no sense inside a box */
 	bool needs_userns; /* skipped if user namespaces fail */
 	ab_check_fn run;
+	bool enters; /* runs in a user namespace of its own, */
+	int further; /* and in these: CLONE_NEW... */
 };
 
 extern const struct ab_check ab_checks[];

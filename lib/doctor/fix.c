@@ -40,7 +40,6 @@ char *ab_apparmor_profile(const char *name, const char *path, bool abi4)
 
 int ab_doctor_apparmor(char **ret_profile, char **ret_file, bool *ret_needed, struct ab_error *err)
 {
-	static const struct ab_check check = { .name = "user namespaces", .run = ab_check_userns };
 	ab_autostrv struct ab_strv files = { 0 };
 	ab_autofree char *name = NULL, *profile = NULL, *shown = NULL;
 	struct ab_verdict v;
@@ -64,7 +63,7 @@ int ab_doctor_apparmor(char **ret_profile, char **ret_file, bool *ret_needed, st
 		ab_fail(err, AB_EUSAGE, 0, "an AppArmor profile cannot name %s", shown);
 		return ab_hint(err, "install agentbox under a path without control characters");
 	}
-	ab_check_run(&check, NULL, &v);
+	ab_check_run(&ab_checks[0], NULL, &v);
 	if (v.apparmor && files.len > 0) {
 		ab_fail(err, AB_EUSAGE, 0, "there is a profile for %s already: %s", shown,
 			files.v[0]);

@@ -1,6 +1,5 @@
 /* Try the network of a box with a proxy: make a connection and see it arrive. */
 #include <poll.h>
-#include <sched.h>
 #include <sys/socket.h>
 
 #include "base/data/addr.h"
@@ -67,8 +66,6 @@ void ab_check_capture(struct ab_verdict *v)
 	struct ab_network net;
 	struct ab_error err = { 0 };
 
-	if (ab_userns_enter(CLONE_NEWNET, v) < 0)
-		return;
 	if (ab_network_build(ab_capture_ways, ab_capture_way_count, NULL, 0, &net, &err) < 0) {
 		ab_userns_explain(err.errnum, "open the listeners of a box", v);
 		return;

@@ -1,10 +1,10 @@
 #include "audit/read/collect.h"
 
+#include "audit/read/reader.h"
 #include "audit/write/log.h"
 #include "base/system/folder.h"
 
 #define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-#define OPEN_FILE (O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 
 struct level {
 	int dir;
@@ -128,16 +128,9 @@ static bool open_folder(struct ab_collect *c, int dir, struct ab_collected *ret)
 
 static bool open_file(struct ab_collect *c, int dir, const char *name, struct ab_collected *ret)
 {
-	int fd = openat(dir, name, OPEN_FILE);
-	struct stat st;
-
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-		c->left_out.closed++;
-		ab_closep(&fd);
-		return false;
-	}
-	*ret = (struct ab_collected){ c->path.data, false, fd };
-	return true;
+	*ret = (struct ab_collected){ c->path.data, false, ab_reader_open_name(dir, name) };
+	c->left_out.closed += ret->fd < 0;
+	return ret->fd >= 0;
 }
 
 static bool open_name(struct ab_collect *c, struct level *l, const char *name,

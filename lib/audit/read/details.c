@@ -416,3 +416,10 @@ int64_t ab_detail_number(const struct ab_detail *field, int64_t otherwise)
 		return otherwise;
 	return n;
 }
+
+uint64_t ab_detail_count(const struct ab_detail *field)
+{
+	int64_t n = ab_detail_number(field, 0);
+
+	return n > 0 ? (uint64_t)n : 0;
+}

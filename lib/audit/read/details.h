@@ -61,3 +61,5 @@ void ab_detail_add(const struct ab_detail *detail, struct ab_buf *b);
 char *ab_detail_dup(const struct ab_detail *detail);
 /* Its value if it is an integer, else `otherwise`. */
 int64_t ab_detail_number(const struct ab_detail *detail, int64_t otherwise);
+/* The same if it counts something, else 0. */
+uint64_t ab_detail_count(const struct ab_detail *detail);

@@ -214,11 +214,10 @@ int ab_denial_parse(const char *text, struct ab_denial_name *ret)
 uint64_t ab_denial_times(const struct ab_detail *id, const struct ab_detail *door,
 			 const struct ab_detail *repeated)
 {
-	int64_t n = ab_detail_number(repeated, 0);
+	uint64_t n = ab_detail_count(repeated);
 	bool file = ab_detail_is(door, "file") || ab_detail_is(door, "call");
-	bool itself = id->kind == AB_DETAIL_TEXT && (!file || n <= 0);
 
-	return (uint64_t)itself + (n > 0 ? (uint64_t)n : 0);
+	return n + (id->kind == AB_DETAIL_TEXT && (!file || !n));
 }
 
 /* clang-format off */

@@ -25,14 +25,14 @@ enum {
 
 /* Only a regular file: another user may have made the folder, and a FIFO or a device has no end.
  * Look before opening, because opening a device can have effects. */
-static int open_name(const struct ab_reader *r, const char *name)
+int ab_reader_open_name(int dir, const char *name)
 {
 	struct stat st;
 	int fd;
 
-	if (fstatat(r->dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return -1;
-	fd = S_ISREG(st.st_mode) ? openat(r->dir, name, OPEN_FLAGS) : -1;
+	fd = S_ISREG(st.st_mode) ? openat(dir, name, OPEN_FLAGS) : -1;
 	if (!S_ISREG(st.st_mode) || (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)))) {
 		ab_closep(&fd);
 		return ab_errno(EBADMSG);
@@ -78,13 +78,13 @@ static int open_next(struct ab_reader *r)
 		int fd;
 
 		if (number) {
-			fd = open_name(r, ab_log_full_name(number, name));
+			fd = ab_reader_open_name(r->dir, ab_log_full_name(number, name));
 			if (fd < 0 && errno == ENOENT)
 				continue; /* removed meanwhile */
 			if (fd >= 0)
 				r->number = number;
 		} else {
-			fd = open_name(r, AB_LOG_NAME);
+			fd = ab_reader_open_name(r->dir, AB_LOG_NAME);
 			if (find_next_full(r)) {
 				ab_closep(&fd);
 				continue;

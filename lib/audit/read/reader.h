@@ -27,6 +27,8 @@ struct ab_reader {
 	uint64_t lost;		       /* lines that were skipped */
 };
 
+/* Open a name in a folder to which anybody may write: only a regular file. -1 with errno. */
+int ab_reader_open_name(int dir, const char *name);
 /* `dir` stays open as long as the reader. */
 int ab_reader_open(int dir, struct ab_reader *ret, struct ab_error *err);
 /* Read one open file, which is closed with the reader. */

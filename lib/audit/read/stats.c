@@ -76,17 +76,10 @@ struct ab_stats_row *ab_stats_row(struct ab_stats *stats, const struct ab_detail
 	return &stats->rows[i];
 }
 
-static uint64_t read_count(const struct ab_detail *f)
-{
-	int64_t n = ab_detail_number(f, 0);
-
-	return n > 0 ? (uint64_t)n : 0;
-}
-
 static void add_bytes(struct ab_stats_row *row, const struct ab_detail m[])
 {
-	row->up += read_count(&m[M_BYTES_UP]);
-	row->down += read_count(&m[M_BYTES_DOWN]);
+	row->up += ab_detail_count(&m[M_BYTES_UP]);
+	row->down += ab_detail_count(&m[M_BYTES_DOWN]);
 }
 
 static void add_request(struct ab_stats *stats, const struct ab_detail m[])
@@ -105,7 +98,7 @@ static void add_violation(struct ab_stats *stats, const struct ab_detail m[])
 	uint64_t n = ab_denial_times(&m[M_ID], &m[M_DOOR], &m[M_REPEATED]);
 
 	if (m[M_PACKETS].kind == AB_DETAIL_NUMBER)
-		stats->totals.packets += read_count(&m[M_PACKETS]);
+		stats->totals.packets += ab_detail_count(&m[M_PACKETS]);
 	else if (ab_detail_is(&m[M_DOOR], "file") || ab_detail_is(&m[M_DOOR], "call") ||
 		 ab_detail_is(&m[M_DOOR], "quarantine"))
 		stats->totals.files += n;

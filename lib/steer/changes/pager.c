@@ -2,6 +2,7 @@
 
 #include <sys/wait.h>
 
+#include "base/process/helper.h"
 #include "host/host_command.h"
 #include "policy/layers/layers.h"
 #include "policy/model/policy.h"
@@ -69,8 +70,8 @@ static bool prepare_pager(struct ab_pager *pager, struct ab_strv *ret_env)
 	ab_autostrv struct ab_strv touched = { 0 };
 	ab_autofree char *path = NULL;
 	ab_autofree char **safe = NULL;
-	struct ab_policy *policy, judged;
-	bool good = false;
+	ab_autopolicy struct ab_policy *policy = NULL;
+	struct ab_policy judged;
 
 	if (ab_policy_load(pager->input, &policy, NULL, &pager->refused) < 0)
 		return false;
@@ -79,13 +80,12 @@ static bool prepare_pager(struct ab_pager *pager, struct ab_strv *ret_env)
 	judged = *policy;
 	judged.fs.touched = touched;
 	safe = ab_host_command_environ(&touched, env, &path);
-	if (can_start(env, pager->command) &&
-	    ab_host_command_check("the pager", pager->command, &judged, env, &pager->refused) == 0)
-		good = can_start(safe, pager->command);
-	if (good)
-		clean_environment(safe, ret_env);
-	ab_policy_free(policy);
-	return good;
+	if (!can_start(env, pager->command) ||
+	    ab_host_command_check("the pager", pager->command, &judged, env, &pager->refused) < 0 ||
+	    !can_start(safe, pager->command))
+		return false;
+	clean_environment(safe, ret_env);
+	return true;
 }
 
 /* In the child. */
@@ -156,8 +156,7 @@ void ab_pager_close(struct ab_pager *pager)
 		return;
 	close(pager->fd);
 	pager->fd = STDOUT_FILENO;
-	while (waitpid(pager->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	(void)ab_await(pager->pid);
 	pager->pid = 0;
 	signal(SIGINT, SIG_DFL);
 }

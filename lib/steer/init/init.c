@@ -202,14 +202,13 @@ static int open_workspace(const struct ab_policy_input *in, char **ret, int *ret
 			  struct ab_error *err)
 {
 	struct ab_policy_input without = *in;
-	struct ab_policy *policy;
+	ab_autopolicy struct ab_policy *policy = NULL;
 
 	/* Refuses a home folder, and says what to do. */
 	without.no_project = true;
 	if (ab_policy_load(&without, &policy, NULL, err) < 0)
 		return -1;
 	*ret = ab_strdup(policy->workspace);
-	ab_policy_free(policy);
 	*ret_dir = open(*ret, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return *ret_dir < 0 ? ab_fail(err, AB_ESYSTEM, errno, "open %s", *ret) : 0;
 }
@@ -278,14 +277,10 @@ static int replace_alone(int dir, const struct ab_init_plan *plan, struct ab_err
 static int replace_file(const struct ab_policy_input *in, int dir, const struct ab_init_plan *plan,
 			struct ab_error *err)
 {
-	struct ab_file_claim claim;
-	int result;
+	ab_auto(ab_file_claim_release) struct ab_file_claim claim = { 0 };
 
-	if (ab_file_claim_take(in, plan->path, &claim, err) < 0)
-		return -1;
-	result = replace_alone(dir, plan, err);
-	ab_file_claim_release(&claim);
-	return result;
+	return ab_file_claim_take(in, plan->path, &claim, err) < 0 ? -1
+								   : replace_alone(dir, plan, err);
 }
 
 /* Only exactly what was shown. */

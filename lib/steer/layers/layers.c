@@ -126,15 +126,19 @@ static int settle_apply(const struct ab_state *state, const struct ab_layer_set 
 	return 0;
 }
 
-static int remove_set(const struct ab_state *state, const char *which, const char *cwd, bool force,
-		      int64_t *ret_changes, struct ab_strv *notes, struct ab_error *err)
+int ab_layers_rm(const struct ab_policy_input *input, const char *which, bool force,
+		 int64_t *ret_changes, struct ab_strv *notes, struct ab_error *err)
 {
-	const struct ab_layer_store *store = AB_LAYER_STORE(state);
+	ab_auto(ab_state_fini) struct ab_state state = AB_STATE_NONE;
 	ab_autolayerset struct ab_layer_set set = AB_LAYER_SET_NONE;
+	const struct ab_layer_store *store;
 	bool damaged = false;
 
+	if (ab_steer_state(input, &state, err) < 0)
+		return -1;
+	store = AB_LAYER_STORE(&state);
 	/* The cleanup of a run may look at it for a moment. */
-	if (ab_layers_find(store, which, cwd, AB_LAYERS_LOCK, &set, err) < 0) {
+	if (ab_layers_find(store, which, input->cwd, AB_LAYERS_LOCK, &set, err) < 0) {
 		/* What cannot be read can still be removed. */
 		if (err->code != AB_ECONFIG)
 			return -1;
@@ -143,7 +147,7 @@ static int remove_set(const struct ab_state *state, const char *which, const cha
 			return -1;
 		damaged = true;
 	}
-	if (!damaged && settle_apply(state, &set, force, notes, err) < 0)
+	if (!damaged && settle_apply(&state, &set, force, notes, err) < 0)
 		return -1;
 	*ret_changes = set.meta.waiting;
 	if (!force && ab_layer_set_waiting(&set))
@@ -151,14 +155,4 @@ static int remove_set(const struct ab_state *state, const char *which, const cha
 	if (!force && !damaged && has_home_files(&set))
 		return 2;
 	return ab_layers_remove(store, &set, err);
-}
-
-int ab_layers_rm(const struct ab_policy_input *input, const char *which, bool force,
-		 int64_t *ret_changes, struct ab_strv *notes, struct ab_error *err)
-{
-	ab_auto(ab_state_fini) struct ab_state state = AB_STATE_NONE;
-
-	if (ab_steer_state(input, &state, err) < 0)
-		return -1;
-	return remove_set(&state, which, input->cwd, force, ret_changes, notes, err);
 }

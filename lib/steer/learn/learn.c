@@ -137,13 +137,11 @@ int ab_learn(const struct ab_policy_input *input, const char *result, struct ab_
 
 void ab_lesson_fini(struct ab_lesson *lesson)
 {
-	ab_free_all(lesson->policy, lesson->command);
-	ab_strv_fini(&lesson->notes);
 	ab_learned_free(lesson->learned);
 	ab_policy_free(lesson->base);
 	ab_policy_free(lesson->own);
-	ab_free_all(lesson->home, lesson->workspace);
-	ab_strv_fini(&lesson->closed);
+	ab_free_all(lesson->policy, lesson->command, lesson->home, lesson->workspace);
+	ab_strv_fini_all(&lesson->notes, &lesson->closed);
 	*lesson = (struct ab_lesson){ 0 };
 }
 

@@ -106,9 +106,7 @@ struct record {
 /* How many events the record stands for. */
 static uint64_t count_times(const struct ab_detail f[M_COUNT])
 {
-	int64_t more = ab_detail_number(&f[M_REPEATED], 0);
-
-	return more > 0 ? (uint64_t)more + 1 : 1;
+	return ab_detail_count(&f[M_REPEATED]) + 1;
 }
 
 /* The entry that allows just this; false if it is not a host. */

@@ -78,14 +78,11 @@ static json_t *list_tools(void)
 static json_t *start_session(json_t *params)
 {
 	const char *wanted = json_string_value(json_object_get(params, "protocolVersion"));
-	const char *version = versions[0];
+	bool known = ab_has_word(versions, AB_COUNT(versions), wanted);
 
-	for (size_t i = 0; wanted && i < AB_COUNT(versions); i++)
-		if (strcmp(versions[i], wanted) == 0)
-			version = versions[i];
-	return json_pack("{s:s, s:{s:{}}, s:{s:s, s:s}, s:s}", "protocolVersion", version,
-			 "capabilities", "tools", "serverInfo", "name", "agentbox", "version",
-			 AB_VERSION, "instructions",
+	return json_pack("{s:s, s:{s:{}}, s:{s:s, s:s}, s:s}", "protocolVersion",
+			 known ? wanted : versions[0], "capabilities", "tools", "serverInfo",
+			 "name", "agentbox", "version", AB_VERSION, "instructions",
 			 "Use the tool run for commands: they run in a sandbox. If something is "
 			 "denied, tell the user what to allow; do not try to get around it.");
 }
@@ -129,11 +126,8 @@ static json_t *call_tool(const struct ab_mcp_host *host, json_t *params, const c
 	const char *name = json_string_value(json_object_get(params, "name"));
 	json_t *arguments = json_object_get(params, "arguments"), *result;
 	struct ab_mcp_result r = { 0 };
-	const struct tool *t = NULL;
+	const struct tool *t = name ? ab_find_row(tools, AB_COUNT(tools), name, name) : NULL;
 
-	for (size_t i = 0; name && i < AB_COUNT(tools); i++)
-		if (strcmp(tools[i].name, name) == 0)
-			t = &tools[i];
 	*ret_wrong = t ? check_arguments(t, arguments) : "unknown tool";
 	if (*ret_wrong)
 		return NULL;

@@ -17,21 +17,15 @@ static int take_streams(int *ret_in, int *ret_out, struct ab_error *err)
 	return 0;
 }
 
-static int send_reply(int out, const char *reply, struct ab_error *err)
-{
-	ab_autofree char *line = ab_printf("%s\n", reply);
-
-	return ab_write_all(out, line, strlen(line)) < 0
-		       ? ab_fail(err, AB_ESYSTEM, errno, "write a reply")
-		       : 0;
-}
-
 static int answer_line(const struct ab_mcp_host *host, int out, const char *line, size_t len,
 		       struct ab_error *err)
 {
 	ab_autofree char *reply = len ? ab_mcp_answer(host, line, len) : NULL;
+	ab_autofree char *text = reply ? ab_printf("%s\n", reply) : NULL;
 
-	return reply ? send_reply(out, reply, err) : 0;
+	return text && ab_write_all(out, text, strlen(text)) < 0
+		       ? ab_fail(err, AB_ESYSTEM, errno, "write a reply")
+		       : 0;
 }
 
 /* Answers every whole line in the buffer, and removes it. Of a line that is too long only the

@@ -232,18 +232,17 @@ static void add_command(struct ab_buf *b, const json_t *start)
 /* The options of the run that are in its record. */
 static void add_options(struct ab_buf *b, const json_t *start)
 {
-	const char *profile = ab_json_text(json_object_get(start, "policy"), "profile");
-	const char *workspace = ab_json_text(json_object_get(start, "policy"), "workspace");
-	const char *cwd = ab_json_text(start, "cwd");
+	const struct {
+		const char *key, *usual;
+	} options[] = { { "profile", "default" }, { "workspace", ab_json_text(start, "cwd") } };
 
-	if (*profile && strcmp(profile, "default") != 0) {
-		ab_buf_puts(b, "--profile ");
-		ab_quote(b, profile);
-		ab_buf_puts(b, " ");
-	}
-	if (*workspace && strcmp(workspace, cwd) != 0) {
-		ab_buf_puts(b, "--workspace ");
-		ab_quote(b, workspace);
+	for (size_t i = 0; i < AB_COUNT(options); i++) {
+		const char *value = ab_json_text(json_object_get(start, "policy"), options[i].key);
+
+		if (!*value || strcmp(value, options[i].usual) == 0)
+			continue;
+		ab_buf_printf(b, "--%s ", options[i].key);
+		ab_quote(b, value);
 		ab_buf_puts(b, " ");
 	}
 }
@@ -305,12 +304,11 @@ static int read_group(const char *what, struct ab_meant *ret, struct ab_error *e
 {
 	ab_autofree char *all = NULL;
 
-	for (size_t i = 0; i < ab_group_count; i++)
-		if (strcmp(what + 1, ab_group_names[i]) == 0) {
-			ret->kind = AB_MEANT_GROUP;
-			strncpy(ret->entry, what, sizeof(ret->entry) - 1);
-			return 0;
-		}
+	if (ab_has_word(ab_group_names, ab_group_count, what + 1)) {
+		ret->kind = AB_MEANT_GROUP;
+		snprintf(ret->entry, sizeof(ret->entry), "%s", what);
+		return 0;
+	}
 	all = ab_group_list();
 	ab_fail(err, AB_EUSAGE, 0, "unknown group %s", what);
 	return ab_hint(err, "groups: %s", all);

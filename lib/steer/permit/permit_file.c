@@ -46,8 +46,7 @@ static int change_user_file(const struct ab_project_file *f, const struct ab_lis
 static int change_project_file(struct ab_permit_job *job, struct ab_project_file *f,
 			       const struct ab_list_change *c, struct ab_error *err)
 {
-	struct ab_file_claim claim;
-	int result;
+	ab_auto(ab_file_claim_release) struct ab_file_claim claim = { 0 };
 
 	if (ab_file_claim_take(job->ask->input, f->path, &claim, err) < 0) {
 		if (err->code == AB_EREFUSED)
@@ -55,9 +54,7 @@ static int change_project_file(struct ab_permit_job *job, struct ab_project_file
 				     "it asks");
 		return -1;
 	}
-	result = ab_project_file_change(f, c, &job->ret->diff, err);
-	ab_file_claim_release(&claim);
-	return result;
+	return ab_project_file_change(f, c, &job->ret->diff, err);
 }
 
 struct list_key {

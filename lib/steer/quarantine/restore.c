@@ -417,16 +417,11 @@ static int restore_alone(struct job *j, struct ab_error *err)
 {
 	ab_autofree char *parent = ab_path_parent(j->ret->path);
 	ab_autostrv struct ab_strv name = { 0 };
-	struct ab_claim claim;
-	int result;
+	ab_auto(ab_claim_release) struct ab_claim claim = AB_CLAIM_NONE;
 
 	ab_claim_init(&claim, &j->one.state, NULL);
 	ab_strv_add(&name, j->name);
-	if (ab_claim_take(&claim, parent, &name, err) < 0)
-		return -1;
-	result = restore_object(j, err);
-	ab_claim_release(&claim);
-	return result;
+	return ab_claim_take(&claim, parent, &name, err) < 0 ? -1 : restore_object(j, err);
 }
 
 int ab_restore(const struct ab_policy_input *input, const struct ab_restore *ask, bool really,

@@ -30,13 +30,9 @@ static void read_content(int dir, const char *name, struct content *ret)
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return;
 	ret->data = ab_alloc(SHOWN + 1);
-	while (ret->len <= SHOWN && (n = read(fd, ret->data + ret->len, SHOWN + 1 - ret->len)) != 0)
-		if (n > 0)
-			ret->len += (size_t)n;
-		else if (errno != EINTR)
-			break;
-	ret->cut = ret->len > SHOWN;
-	ret->len = ret->cut ? SHOWN : ret->len;
+	n = ab_read_full(fd, ret->data, SHOWN + 1);
+	ret->cut = n > SHOWN;
+	ret->len = ret->cut ? SHOWN : n > 0 ? (size_t)n : 0;
 }
 
 struct tree {

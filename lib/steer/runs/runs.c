@@ -140,12 +140,11 @@ void ab_run_list_fini(struct ab_run_list *list)
 	for (size_t i = 0; i < list->len; i++) {
 		struct ab_run_info *info = &list->v[i];
 
-		free(info->name);
 		ab_strv_fini_all(&info->command, &info->secrets);
-		ab_free_all(info->cwd, info->profile, info->home, info->review, info->ports);
 		for (size_t k = 0; k < info->ncommands; k++)
 			ab_strv_fini(&info->commands[k].command);
-		free(info->commands);
+		ab_free_all(info->name, info->cwd, info->profile, info->home, info->review,
+			    info->ports, info->commands);
 	}
 	free(list->v);
 	*list = (struct ab_run_list){ 0 };

@@ -81,17 +81,12 @@ static int replace_file(const struct ab_policy_input *in, const char *file, bool
 			const char *seen, const char *text, struct ab_strv *diff,
 			struct ab_error *err)
 {
-	struct ab_file_claim claim;
-	int result;
+	ab_auto(ab_file_claim_release) struct ab_file_claim claim = { 0 };
 
 	/* No box can write to the folder of the user's own. */
-	if (!project)
-		return ab_edit_file_replace(in, file, seen, text, diff, err);
-	if (ab_file_claim_take(in, file, &claim, err) < 0)
+	if (project && ab_file_claim_take(in, file, &claim, err) < 0)
 		return -1;
-	result = ab_edit_file_replace(in, file, seen, text, diff, err);
-	ab_file_claim_release(&claim);
-	return result;
+	return ab_edit_file_replace(in, file, seen, text, diff, err);
 }
 
 int ab_settings_save(const struct ab_policy_input *in, const char *file, bool project,

@@ -46,18 +46,15 @@ static int prepare_editor(struct ab_settings_editing *e, struct ab_error *err)
 	ab_autofree char **safe = NULL;
 	ab_autofree char *path = NULL;
 	ab_autopolicy struct ab_policy *policy = NULL;
-	int result;
 
-	if (load_policy(e, &policy, err) < 0)
-		return -1;
 	e->command = choose_editor(env);
-	result = ab_host_command_check("the editor", e->command, policy, env, err);
-	if (result == 0) {
-		safe = ab_host_command_environ(&policy->fs.touched, env, &path);
-		for (size_t i = 0; safe[i]; i++)
-			ab_strv_add(&e->env, safe[i]);
-	}
-	return result;
+	if (load_policy(e, &policy, err) < 0 ||
+	    ab_host_command_check("the editor", e->command, policy, env, err) < 0)
+		return -1;
+	safe = ab_host_command_environ(&policy->fs.touched, env, &path);
+	for (size_t i = 0; safe[i]; i++)
+		ab_strv_add(&e->env, safe[i]);
+	return 0;
 }
 
 /* In the user's settings folder, which no box can write. */

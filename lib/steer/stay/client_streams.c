@@ -67,14 +67,11 @@ static int choose_stream(struct ab_client_streams *s, int fd, struct ab_error *e
 	case S_IFCHR:
 		device = ab_stdio_view_device(st.st_rdev);
 		if (!device)
-			return refuse_stream(fd, "a device", err);
+			break;
 		snprintf(s->words[fd], sizeof(s->words[fd]), "/dev/%s", device);
 		return 0;
-	case S_IFDIR:
-		return refuse_stream(fd, "a folder", err);
-	default:
-		return refuse_stream(fd, "a device", err);
 	}
+	return refuse_stream(fd, S_ISDIR(st.st_mode) ? "a folder" : "a device", err);
 }
 
 int ab_client_streams_open(struct ab_client_streams *s, struct ab_error *err)

@@ -326,13 +326,6 @@ struct record {
 	struct ab_detail f[M_COUNT];
 };
 
-static uint64_t read_count(const struct record *r, int member)
-{
-	int64_t n = ab_detail_number(&r->f[member], 0);
-
-	return n > 0 ? (uint64_t)n : 0;
-}
-
 /* The local time of day. */
 static void read_time(const struct record *r, char ret[9])
 {
@@ -355,7 +348,7 @@ static char *cut_text(struct ab_buf *b)
 static void count_host(struct ab_watch_model *m, const struct record *r, bool denied)
 {
 	const struct ab_detail *name = &r->f[M_DOMAIN];
-	uint64_t times = 1 + read_count(r, M_REPEATED);
+	uint64_t times = 1 + ab_detail_count(&r->f[M_REPEATED]);
 	struct ab_stats_row *host;
 
 	if (name->kind != AB_DETAIL_TEXT || !name->len)
@@ -365,8 +358,8 @@ static void count_host(struct ab_watch_model *m, const struct record *r, bool de
 		host->denied += times;
 	else
 		host->requests += times;
-	host->up += read_count(r, M_UP);
-	host->down += read_count(r, M_DOWN);
+	host->up += ab_detail_count(&r->f[M_UP]);
+	host->down += ab_detail_count(&r->f[M_DOWN]);
 }
 
 /* --- kinds of records --- */
@@ -401,7 +394,7 @@ static void take_denial(struct ab_watch_model *m, const struct record *r)
 	if (ab_detail_is(&r->f[M_DOOR], "file") || ab_detail_is(&r->f[M_DOOR], "call") ||
 	    ab_detail_is(&r->f[M_DOOR], "container") || ab_detail_is(&r->f[M_DOOR], "tool") ||
 	    ab_detail_is(&r->f[M_KIND], "exec"))
-		m->refused += 1 + read_count(r, M_REPEATED);
+		m->refused += 1 + ab_detail_count(&r->f[M_REPEATED]);
 	else
 		count_host(m, r, true);
 	add_row(m, r);
@@ -425,13 +418,13 @@ static void take_start(struct ab_watch_model *m, const struct record *r)
 static void take_end_record(struct ab_watch_model *m, const struct record *r)
 {
 	if (r->f[M_ANSWERED].kind == AB_DETAIL_NUMBER)
-		m->status = (int)read_count(r, M_ANSWERED);
+		m->status = (int)ab_detail_count(&r->f[M_ANSWERED]);
 	if (r->f[M_REQUESTS_ALLOWED].kind == AB_DETAIL_NUMBER) {
-		m->allowed = read_count(r, M_REQUESTS_ALLOWED);
-		m->denied = read_count(r, M_REQUESTS_DENIED);
-		m->failed = read_count(r, M_REQUESTS_FAILED);
-		m->up = read_count(r, M_UP);
-		m->down = read_count(r, M_DOWN);
+		m->allowed = ab_detail_count(&r->f[M_REQUESTS_ALLOWED]);
+		m->denied = ab_detail_count(&r->f[M_REQUESTS_DENIED]);
+		m->failed = ab_detail_count(&r->f[M_REQUESTS_FAILED]);
+		m->up = ab_detail_count(&r->f[M_UP]);
+		m->down = ab_detail_count(&r->f[M_DOWN]);
 	}
 	ab_watch_gone(m, r->now);
 }

@@ -44,14 +44,13 @@ int ab_why_variable(const struct ab_policy_input *input, const char *name, bool 
 	const char *value = ab_environ_get(input->environ, name);
 	ab_autostrv struct ab_strv notes = { 0 };
 	ab_autofree char *text = NULL;
-	struct ab_policy *policy = NULL;
+	ab_autopolicy struct ab_policy *policy = NULL;
 	struct ab_buf b = { 0 };
 	bool whole;
 
 	if (ab_policy_load(input, &policy, &notes, err) < 0)
 		return -1;
 	text = describe_variable(policy, name, value, &whole);
-	ab_policy_free(policy);
 	if (json) {
 		ab_buf_jsonf(&b, "{'variable':%s,'reason':%s,'whole':%hhd}\n", name, text, whole);
 	} else {
