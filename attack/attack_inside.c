@@ -11,10 +11,10 @@
 
 /* By wall; attempts keep the order of their table. */
 static const struct ab_tries *const walls[] = {
-	&ab_tries_files,      &ab_tries_home,	&ab_tries_mounts,      &ab_tries_processes,
-	&ab_tries_users,      &ab_tries_net,	&ab_tries_ipc,	       &ab_tries_calls,
-	&ab_tries_terminal,   &ab_tries_limits, &ab_tries_environment, &ab_tries_secrets,
-	&ab_tries_containers,
+	&ab_tries_files,       &ab_tries_names,	    &ab_tries_machine,	  &ab_tries_home,
+	&ab_tries_mounts,      &ab_tries_processes, &ab_tries_users,	  &ab_tries_net,
+	&ab_tries_ipc,	       &ab_tries_calls,	    &ab_tries_terminal,	  &ab_tries_limits,
+	&ab_tries_environment, &ab_tries_secrets,   &ab_tries_containers,
 };
 
 const struct ab_try *ab_try_at(size_t index, const struct ab_tries **ret)

@@ -155,7 +155,7 @@ static void test_tables(void)
 			twice += strcmp(ab_try_at(i, &other)->name, t->name) == 0 &&
 				 strcmp(other->wall, table->wall) == 0;
 	}
-	ok(n >= 100, "there are %zu attempts", n);
+	ok(n >= 250, "there are %zu attempts", n);
 	ok(twins >= 15, "%zu of them have an allowed twin", twins);
 	ok(unnamed == 0, "each has a wall, a name and something to do");
 	ok(wide == 0, "every name fits its column");
