@@ -20,19 +20,22 @@ static const struct option options_conflicts[] = {
 
 /* ---- shared with discard and undo ---- */
 
-void tell_layer_notes(const struct args *args, const struct ab_layer_command *command,
-		      const char *what)
+int open_layer(const struct args *args, enum ab_layer_use use, struct ab_layer_command *ret,
+	       struct ab_error *err)
 {
-	tell_notes(&command->notes);
-	if (command->chosen && !given(args, ID_JSON))
-		tell("using the %s of %s", what, command->set.key);
-}
+	bool applied = use == AB_LAYER_APPLIED;
+	/* To take an apply back, a word can only be a name. */
+	const struct ab_layer_words words = { .v = args->rest,
+					      .n = args->nrest,
+					      .dashes = args->dashes || applied,
+					      .before = applied ? args->nrest : args->before };
 
-struct ab_layer_words layer_words(const struct args *args)
-{
-	return (struct ab_layer_words){
-		.v = args->rest, .n = args->nrest, .dashes = args->dashes, .before = args->before
-	};
+	if (ab_layer_command_open(&args->input, &words, use, given(args, ID_HOME), ret, err) < 0)
+		return -1;
+	tell_notes(&ret->notes);
+	if (ret->chosen && !given(args, ID_JSON))
+		tell("using the %s of %s", applied ? "last apply" : "changes", ret->set.key);
+	return 0;
 }
 
 int get_conflict(const struct args *args, enum ab_apply_conflict *ret, struct ab_error *err)
@@ -244,14 +247,11 @@ static int apply_changes(struct args *args, struct ab_layer_command *command,
 static int apply_main(struct args *args, struct ab_error *err)
 {
 	ab_autolayercommand struct ab_layer_command command = AB_LAYER_COMMAND_NONE;
-	struct ab_layer_words words = layer_words(args);
 	enum ab_apply_conflict conflict = AB_APPLY_LEAVE;
 
 	if (get_conflict(args, &conflict, err) < 0 ||
-	    ab_layer_command_open(&args->input, &words, AB_LAYER_WAITING, given(args, ID_HOME),
-				  &command, err) < 0)
+	    open_layer(args, AB_LAYER_WAITING, &command, err) < 0)
 		return -1;
-	tell_layer_notes(args, &command, "changes");
 	return check_choice(args, &command, err) < 0 ? -1
 						     : apply_changes(args, &command, conflict, err);
 }

@@ -255,13 +255,11 @@ int batch_main(struct args *args, struct ab_check *check);
 /* The exit status of check for a verdict. */
 int decision_status(enum ab_decision decision);
 
-/* `apply`, `discard` and `undo`: the words, the decision about conflicts, and the progress of a
- * long one on standard error. */
-struct ab_layer_words layer_words(const struct args *args);
-/* Print the notes about the set, and its name if the user did not name it. Not with --json, which
- * has both. */
-void tell_layer_notes(const struct args *args, const struct ab_layer_command *command,
-		      const char *what);
+/* `apply`, `discard` and `undo`: the layer that is meant, the decision about conflicts, and the progress
+ * of a long one on standard error. Notes about the layer are told, and its name if the user did not
+ * name it. Not with --json, which has both. */
+int open_layer(const struct args *args, enum ab_layer_use use, struct ab_layer_command *ret,
+	       struct ab_error *err);
 int get_conflict(const struct args *args, enum ab_apply_conflict *ret, struct ab_error *err);
 struct long_work {
 	int64_t began_ms;

@@ -78,12 +78,9 @@ static int discard_changes(struct args *args, struct ab_layer_command *command,
 static int discard_main(struct args *args, struct ab_error *err)
 {
 	ab_autolayercommand struct ab_layer_command command = AB_LAYER_COMMAND_NONE;
-	struct ab_layer_words words = layer_words(args);
 
-	if (ab_layer_command_open(&args->input, &words, AB_LAYER_DROPPED, given(args, ID_HOME),
-				  &command, err) < 0)
+	if (open_layer(args, AB_LAYER_DROPPED, &command, err) < 0)
 		return -1;
-	tell_layer_notes(args, &command, "changes");
 	return discard_changes(args, &command, err);
 }
 

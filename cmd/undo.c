@@ -68,16 +68,11 @@ static int undo_apply(struct args *args, struct ab_layer_command *command,
 static int undo_main(struct args *args, struct ab_error *err)
 {
 	ab_autolayercommand struct ab_layer_command command = AB_LAYER_COMMAND_NONE;
-	struct ab_layer_words words = layer_words(args);
 	enum ab_apply_conflict conflict = AB_APPLY_LEAVE;
 
-	if (get_conflict(args, &conflict, err) < 0)
+	if (get_conflict(args, &conflict, err) < 0 ||
+	    open_layer(args, AB_LAYER_APPLIED, &command, err) < 0)
 		return -1;
-	words.dashes = true; /* the word can only be a name */
-	words.before = words.n;
-	if (ab_layer_command_open(&args->input, &words, AB_LAYER_APPLIED, false, &command, err) < 0)
-		return -1;
-	tell_layer_notes(args, &command, "last apply");
 	return undo_apply(args, &command, conflict, err);
 }
 

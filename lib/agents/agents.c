@@ -8,8 +8,7 @@ const struct ab_agent *const ab_agents[] = { AB_AGENTS(AGENT) NULL };
 
 const struct ab_agent *ab_agent_of_program(const char *program)
 {
-	const char *slash = strrchr(program, '/');
-	const char *name = slash ? slash + 1 : program;
+	const char *name = ab_path_name(program);
 
 	for (size_t i = 0; ab_agents[i]; i++)
 		if (ab_agents[i]->doc && strcmp(ab_agents[i]->name, name) == 0)

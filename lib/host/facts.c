@@ -459,11 +459,8 @@ void ab_host_facts_fini(struct ab_host_facts *host)
 {
 	ab_survey_fini(&host->survey);
 	ab_strv_fini(&host->facts.privates);
-	ab_objects_fini(&host->facts.write);
-	ab_objects_fini(&host->facts.show);
-	ab_objects_fini(&host->facts.closed);
-	ab_objects_fini(&host->facts.pinned);
-	ab_objects_fini(&host->facts.masked);
+	ab_each(struct ab_objects *, ab_objects_fini, &host->facts.write, &host->facts.show,
+		&host->facts.closed, &host->facts.pinned, &host->facts.masked);
 	ab_layer_mounts_fini(&host->facts.layers);
 	ab_strv_fini_all(&host->sockets, &host->open_sockets, &host->missing, &host->variables);
 	ab_free_all(host->readable, host->home);

@@ -78,7 +78,7 @@ const char *ab_tool_cwd_check(int fd, int folder)
 	struct stat one, other;
 
 	if (fstat(fd, &one) < 0 || fstat(folder, &other) < 0 || !S_ISDIR(one.st_mode) ||
-	    one.st_dev != other.st_dev || one.st_ino != other.st_ino)
+	    !ab_stat_same(&one, &other))
 		return "the current folder is not the one that it says";
 	return NULL;
 }

@@ -147,14 +147,18 @@ static int open_kept_answers(const struct ab_policy_input *in, bool make, int *r
 	return 0;
 }
 
-static int read_entries(const json_t *entries, int64_t now, struct ab_approval_list *list,
-			struct ab_error *err)
+/* Add all entries that have not expired at `now`. After a failure the list is of no use. */
+static int read_kept_answers(int state, int64_t now, struct ab_approval_list *list,
+			     struct ab_error *err)
 {
 	char wrong[JSON_ERROR_TEXT_LENGTH];
+	json_auto_t *entries = NULL;
 	json_t *entry;
 	int result = 0;
 	size_t i;
 
+	if (ab_json_store_read(&store, state, &entries, err) < 0)
+		return -1;
 	json_array_foreach(entries, i, entry)
 	{
 		struct ab_approval a;
@@ -167,23 +171,6 @@ static int read_entries(const json_t *entries, int64_t now, struct ab_approval_l
 			give_approval(list, &a);
 		ab_approval_fini(&a);
 	}
-	return result;
-}
-
-/* All entries that have not expired at `now`. Appends to the list, or nothing on failure. */
-static int read_kept_answers(int state, int64_t now, struct ab_approval_list *list,
-			     struct ab_error *err)
-{
-	struct ab_approval_list kept = { 0 };
-	json_auto_t *entries = NULL;
-	int result;
-
-	if (ab_json_store_read(&store, state, &entries, err) < 0)
-		return -1;
-	result = read_entries(entries, now, &kept, err);
-	for (size_t i = 0; result == 0 && i < kept.len; i++)
-		give_approval(list, &kept.v[i]);
-	ab_approval_list_fini(&kept);
 	return result;
 }
 
@@ -231,11 +218,9 @@ static int add_entry(int state, int64_t now, const struct ab_approval *a,
 static int add_to_kept(int state, int64_t now, const struct ab_approval *a, struct ab_error *err)
 {
 	ab_autoclose int locked = ab_json_store_lock(&store, state, err);
-	struct ab_approval_list list = { 0 };
-	int result = locked < 0 ? -1 : add_entry(state, now, a, &list, err);
+	ab_auto(ab_approval_list_fini) struct ab_approval_list list = { 0 };
 
-	ab_approval_list_fini(&list);
-	return result;
+	return locked < 0 ? -1 : add_entry(state, now, a, &list, err);
 }
 
 static int remove_entry(int state, int64_t now, const char *id, size_t *n,
@@ -256,12 +241,11 @@ static int remove_entry(int state, int64_t now, const char *id, size_t *n,
 /* All of them, even if the file is invalid. */
 static int remove_all(int state, int64_t now, size_t *n, struct ab_error *err)
 {
-	struct ab_approval_list list = { 0 };
+	ab_auto(ab_approval_list_fini) struct ab_approval_list list = { 0 };
 	struct ab_error unread;
 
 	if (read_kept_answers(state, now, &list, &unread) == 0)
 		*n += list.len;
-	ab_approval_list_fini(&list);
 	if (unlinkat(state, FILE_NAME, 0) < 0 && errno != ENOENT)
 		return ab_fail(err, AB_ESYSTEM, errno, "remove %s", FILE_NAME);
 	return 0;
@@ -270,14 +254,11 @@ static int remove_all(int state, int64_t now, size_t *n, struct ab_error *err)
 static int revoke_kept(int state, int64_t now, const char *id, size_t *n, struct ab_error *err)
 {
 	ab_autoclose int locked = ab_json_store_lock(&store, state, err);
-	struct ab_approval_list list = { 0 };
-	int result;
+	ab_auto(ab_approval_list_fini) struct ab_approval_list list = { 0 };
 
 	if (locked < 0)
 		return -1;
-	result = id ? remove_entry(state, now, id, n, &list, err) : remove_all(state, now, n, err);
-	ab_approval_list_fini(&list);
-	return result;
+	return id ? remove_entry(state, now, id, n, &list, err) : remove_all(state, now, n, err);
 }
 
 enum {
@@ -472,20 +453,18 @@ static int revoke_in_session(int session, const char *id, size_t *n, struct ab_e
 static int find_kept(const struct ab_policy_input *in, const char *key, char ret_id[8],
 		     struct ab_error *err)
 {
-	struct ab_approval_list list = { 0 };
+	ab_auto(ab_approval_list_fini) struct ab_approval_list list = { 0 };
 	ab_autoclose int state = -1;
-	int found = 0;
 
 	if (open_kept_answers(in, false, &state, err) < 0 ||
 	    (state >= 0 && read_kept_answers(state, time(NULL), &list, err) < 0))
 		return -1;
-	for (size_t i = 0; i < list.len && !found; i++)
+	for (size_t i = 0; i < list.len; i++)
 		if (strcmp(list.v[i].key, key) == 0) {
 			memcpy(ret_id, list.v[i].id, sizeof(list.v[i].id));
-			found = 1;
+			return 1;
 		}
-	ab_approval_list_fini(&list);
-	return found;
+	return 0;
 }
 
 static int find_session(const struct ab_policy_input *in, const struct ab_session_key *session,

@@ -86,7 +86,7 @@ static int try_lock(const struct ab_state *state)
 		return -1;
 	/* The one who had it has removed the file. */
 	if (fstatat(state->root, CLAIM, &named, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    named.st_ino != ours.st_ino || named.st_dev != ours.st_dev)
+	    !ab_stat_same(&named, &ours))
 		return ab_errno(EWOULDBLOCK);
 	return ab_take_fd(&fd);
 }

@@ -186,8 +186,7 @@ static bool is_leader(const struct search *s, int dir, pid_t parent)
 	    strcmp(name, AB_LEADER_NAME "\n") != 0)
 		return false;
 	return parent == s->box.init && init >= 0 && fstatat(init, "exe", &ours, 0) == 0 &&
-	       fstatat(dir, "exe", &its, 0) == 0 && ours.st_dev == its.st_dev &&
-	       ours.st_ino == its.st_ino;
+	       fstatat(dir, "exe", &its, 0) == 0 && ab_stat_same(&ours, &its);
 }
 
 /* Write one process; returns its parent, or 0 to stop. */

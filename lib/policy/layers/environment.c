@@ -143,7 +143,7 @@ static const char *const before_set[] = {
 	"TEMP=/tmp",
 	"TMPPREFIX=/tmp/zsh",
 };
-static const char *const after_set[] = { "SANDBOX_RUNTIME=1" };
+static const char after_set[] = "SANDBOX_RUNTIME=1";
 
 /* For a box with a proxy. NO_PROXY has only the box's own addresses: clients
  * must not choose what bypasses the proxy. */
@@ -215,8 +215,7 @@ void ab_environment_build(const struct ab_policy *policy, char *const *caller_en
 	matcher_init(&proxy, &proxy_names, true);
 	matcher_init(&never, &policy->env.never, true);
 	names_init(&names, ret_env,
-		   n + policy->env.set.len + AB_COUNT(before_set) + AB_COUNT(proxy_set) +
-			   AB_COUNT(after_set));
+		   n + policy->env.set.len + AB_COUNT(before_set) + AB_COUNT(proxy_set) + 1);
 
 	for (size_t i = 0; i < n; i++) {
 		const char *entry = caller_env[i];
@@ -266,12 +265,8 @@ void ab_environment_build(const struct ab_policy *policy, char *const *caller_en
 	for (size_t i = 0; i < policy->env.set.len; i++)
 		if (!matches_name(&never, policy->env.set.v[i]))
 			set_entry(&names, ret_env, policy->env.set.v[i]);
-	for (size_t i = 0; i < AB_COUNT(after_set); i++)
-		set_entry(&names, ret_env, after_set[i]);
-	matcher_fini(&strip);
-	matcher_fini(&pass);
-	matcher_fini(&proxy);
-	matcher_fini(&never);
+	set_entry(&names, ret_env, after_set);
+	ab_each(struct matcher *, matcher_fini, &strip, &pass, &proxy, &never);
 	free(names.slot);
 }
 
@@ -300,10 +295,9 @@ static const struct {
 
 void ab_environment_mark_shell(struct ab_strv *env, const char *shell)
 {
-	const char *slash = strrchr(shell, '/');
 	const char *id = ab_env_get(env, "AGENTBOX");
 
-	shell = slash ? slash + 1 : shell;
+	shell = ab_path_name(shell);
 	for (size_t i = 0; id && i < AB_COUNT(marks); i++) {
 		ab_autobuf struct ab_buf value = { 0 };
 

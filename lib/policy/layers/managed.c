@@ -165,12 +165,7 @@ static void add_http(struct ab_arena *a, struct ab_value *v, const struct ab_val
 			add_attempt(attempts, v->items[i].from,
 				    "%s: %s applies only where stricter", ab_keys[AB_KEY_HTTP].path,
 				    v->items[i].text);
-	for (size_t i = 0; i < managed->len; i++) {
-		struct ab_item item = managed->items[i];
-
-		item.tighten = item.managed = true;
-		ab_value_add(a, v, item);
-	}
+	ab_commands_manage(a, AB_KEY_HTTP, v, managed);
 }
 
 static void add_rules(struct ab_arena *a, enum ab_key_id id, struct ab_value *v,

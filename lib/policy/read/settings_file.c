@@ -156,10 +156,8 @@ bool ab_reader_full(const struct ab_reader *r)
 
 const struct ab_origin *ab_reader_origin(struct ab_reader *r, const struct ab_json_scan_node *node)
 {
-	struct ab_origin *from = ab_arena_alloc(r->ctx->arena, sizeof(*from));
+	struct ab_origin *from = ab_origin_new(r->ctx->arena, r->layer, r->name);
 
-	from->layer = r->layer;
-	from->name = r->name;
 	from->line = node->line;
 	from->column = node->column;
 	return from;
