@@ -21,8 +21,7 @@ static const struct ab_setting settings[] = {
 void ab_attack_add(struct ab_attack *attack, const char *wall, const char *name, enum ab_hold hold,
 		   const char *seen)
 {
-	attack->v = ab_realloc(attack->v, (attack->len + 1) * sizeof(attack->v[0]));
-	attack->v[attack->len++] = (struct ab_attempt){
+	*ab_append(attack->v, attack->len) = (struct ab_attempt){
 		.wall = wall, .name = name, .hold = hold, .seen = ab_strdup(seen)
 	};
 }

@@ -9,18 +9,13 @@ static const char *const healths[] = {
 	[AB_HEALTH_SKIP] = "skip",
 };
 
-static const char *const holds[] = {
-	[AB_HOLD_HELD] = "stopped",
-	[AB_HOLD_BROKEN] = "BROKEN",
-	[AB_HOLD_UNTRIED] = "not tried",
-	[AB_HOLD_UNCLAIMED] = "open",
-};
-
-static const char *const hold_words[] = {
-	[AB_HOLD_HELD] = "held",
-	[AB_HOLD_BROKEN] = "broken",
-	[AB_HOLD_UNTRIED] = "untried",
-	[AB_HOLD_UNCLAIMED] = "unclaimed",
+static const struct {
+	const char *shown, *word;
+} holds[] = {
+	[AB_HOLD_HELD] = { "stopped", "held" },
+	[AB_HOLD_BROKEN] = { "BROKEN", "broken" },
+	[AB_HOLD_UNTRIED] = { "not tried", "untried" },
+	[AB_HOLD_UNCLAIMED] = { "open", "unclaimed" },
 };
 
 /* Print each line of the remedy below the row. */
@@ -88,7 +83,7 @@ char *ab_attack_text(const struct ab_attack *attack)
 		if (strcmp(wall, a->wall) != 0)
 			ab_buf_printf(&b, "%s\n", a->wall);
 		wall = a->wall;
-		ab_buf_printf(&b, "  %-9s  %-46s %s\n", holds[a->hold], a->name, seen);
+		ab_buf_printf(&b, "  %-9s  %-46s %s\n", holds[a->hold].shown, a->name, seen);
 	}
 	ab_buf_printf(&b, "%s\n", attack->summary);
 	return ab_buf_take(&b);
@@ -103,7 +98,7 @@ char *ab_attack_json(const struct ab_attack *attack)
 		const struct ab_attempt *a = &attack->v[i];
 
 		ab_buf_jsonf(&b, ",{'wall':%s,'name':%s,'result':%s,'seen':%s}", a->wall, a->name,
-			     hold_words[a->hold], a->seen);
+			     holds[a->hold].word, a->seen);
 	}
 	ab_buf_jsonf(&b, "],'summary':%s,'ok':%hhd}\n", attack->summary, (bool)!attack->broken);
 	return ab_buf_take(&b);

@@ -262,7 +262,7 @@ static int open_stream(struct ab_served_run *run, const struct ab_serve_request 
 	switch (spec->kind) {
 	case AB_STREAM_NULL:
 		e->stdio[i] = open("/dev/null", O_RDWR | O_CLOEXEC);
-		return e->stdio[i] < 0 ? -1 : 0;
+		break;
 	case AB_STREAM_CAPTURED:
 	case AB_STREAM_STREAMED:
 		return make_pipe(&run->out[i - 1].pipe, 0, &e->stdio[i]);
@@ -271,12 +271,12 @@ static int open_stream(struct ab_served_run *run, const struct ab_serve_request 
 		return make_pipe(&run->input, 1, &e->stdio[i]);
 	case AB_STREAM_FD:
 		e->stdio[i] = fcntl(fds[spec->fd], F_DUPFD_CLOEXEC, 3);
-		return e->stdio[i] < 0 ? -1 : 0;
+		break;
 	case AB_STREAM_SAME:
 		e->stdio[i] = fcntl(e->stdio[1], F_DUPFD_CLOEXEC, 3);
-		return e->stdio[i] < 0 ? -1 : 0;
+		break;
 	}
-	return -1;
+	return e->stdio[i] < 0 ? -1 : 0;
 }
 
 static int open_ends(struct ab_served_run *run, const struct ab_serve_request *r, int *fds,

@@ -175,15 +175,8 @@ static bool is_host(const char *wanted, const struct ab_detail m[])
 /* Records without a verdict match neither. */
 static bool has_verdict(enum ab_query_verdict verdict, const struct ab_detail *f)
 {
-	switch (verdict) {
-	case AB_QUERY_ANY:
-		return true;
-	case AB_QUERY_ALLOWED:
-		return f->kind == AB_DETAIL_TRUE;
-	case AB_QUERY_DENIED:
-		return f->kind == AB_DETAIL_FALSE;
-	}
-	return false;
+	return verdict == AB_QUERY_ANY ||
+	       f->kind == (verdict == AB_QUERY_ALLOWED ? AB_DETAIL_TRUE : AB_DETAIL_FALSE);
 }
 
 bool ab_query_empty(const struct ab_query *query)

@@ -92,8 +92,7 @@ bool ab_keys_have(const struct ab_keys *keys, const uint8_t key[AB_ED25519_KEY])
 
 void ab_keys_add(struct ab_keys *keys, const uint8_t key[AB_ED25519_KEY])
 {
-	keys->v = ab_realloc(keys->v, (keys->len + 1) * sizeof(*keys->v));
-	memcpy(keys->v[keys->len++], key, AB_ED25519_KEY);
+	memcpy(ab_append(keys->v, keys->len), key, AB_ED25519_KEY);
 }
 
 void ab_keys_fini(struct ab_keys *keys)

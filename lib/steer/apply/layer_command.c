@@ -195,15 +195,9 @@ enum list { LIST_DONE, LIST_LEFT, LIST_DROPPED };
 
 static bool is_in_list(const struct ab_pick *pick, enum list list)
 {
-	switch (list) {
-	case LIST_DONE:
-		return pick->done && !pick->dropped;
-	case LIST_LEFT:
-		return pick->left && !pick->dropped;
-	case LIST_DROPPED:
-		return pick->dropped;
-	}
-	return false;
+	if (pick->dropped || list == LIST_DROPPED)
+		return pick->dropped && list == LIST_DROPPED;
+	return list == LIST_DONE ? pick->done : pick->left != NULL;
 }
 
 static void add_list_json(struct ab_buf *b, const struct ab_apply *apply, const char *name,

@@ -36,7 +36,7 @@ struct run_changes {
 	/* Sorted by path, which is absolute. Added, or modified: it existed, as far as the file system
 	 * knows. */
 	struct ab_change *v;
-	size_t len, room;
+	size_t len;
 	size_t later;	/* files that changed after the end, and perhaps before */
 	size_t folders; /* in which names were added, removed or renamed */
 	bool cut;	/* not everything was looked at */
@@ -63,12 +63,8 @@ static void add_file(struct look *l, const char *folder, const char *name, const
 		c->cut = true;
 		return;
 	}
-	if (c->len == c->room) {
-		c->room = c->room ? 2 * c->room : 64;
-		c->v = ab_realloc(c->v, c->room * sizeof(c->v[0]));
-	}
 	created = (st->stx_mask & STATX_BTIME) && is_after(&st->stx_btime, &l->since);
-	c->v[c->len++] = (struct ab_change){
+	*ab_append(c->v, c->len) = (struct ab_change){
 		.path = ab_path_join(folder, name),
 		.kind = created ? AB_CHANGE_ADDED : AB_CHANGE_MODIFIED,
 		.was = AB_TYPE_NONE, /* or not known */

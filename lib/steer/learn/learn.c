@@ -94,12 +94,10 @@ static void find_places(const struct ab_policy_input *input, struct ab_lesson *l
 	for (size_t n; (word = ab_word_next(&list, &n));) {
 		ab_autofree char *name = ab_strndup(word, n);
 		ab_autofree char *path = ab_path_join(lesson->home, name);
-		char *real = realpath(path, NULL);
+		ab_autofree char *real = realpath(path, NULL);
 
 		if (real && strcmp(real, path) != 0)
-			ab_strv_give(&lesson->closed, real);
-		else
-			free(real);
+			ab_strv_add(&lesson->closed, real);
 	}
 }
 

@@ -59,11 +59,9 @@ char *ab_permit_workspace(struct ab_permit_job *job)
 static bool is_writable(const struct ab_policy *policy, const char *path)
 {
 	for (size_t i = 0; i < policy->fs.write.len; i++) {
-		char *real = realpath(policy->fs.write.v[i], NULL);
-		bool within = real && ab_path_within(path, real);
+		ab_autofree char *real = realpath(policy->fs.write.v[i], NULL);
 
-		free(real);
-		if (within)
+		if (real && ab_path_within(path, real))
 			return true;
 	}
 	return false;

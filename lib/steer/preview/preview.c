@@ -87,16 +87,9 @@ static enum ab_preview_verdict find_approval(const struct ab_request *rq,
 	ab_consent_key(command, key);
 	ab_session_of_caller(&session);
 	(void)ab_approvals_find(&rq->policy, &session, key, &memory, id, &unread);
-	switch (memory) {
-	case AB_MEMORY_DENIED:
-		return AB_PREVIEW_REFUSED;
-	case AB_MEMORY_SESSION:
-	case AB_MEMORY_ALWAYS:
-		return AB_PREVIEW_APPROVED;
-	case AB_MEMORY_NONE:
-		break;
-	}
-	return rq->yes ? AB_PREVIEW_APPROVED : AB_PREVIEW_ASKED;
+	if (memory == AB_MEMORY_NONE)
+		return rq->yes ? AB_PREVIEW_APPROVED : AB_PREVIEW_ASKED;
+	return memory == AB_MEMORY_DENIED ? AB_PREVIEW_REFUSED : AB_PREVIEW_APPROVED;
 }
 
 static void judge_command(const struct ab_request *rq, struct ab_preview *p)
@@ -110,18 +103,11 @@ static void judge_command(const struct ab_request *rq, struct ab_preview *p)
 	if (rq->argc == 0 && !rq->script)
 		return;
 	ab_consent_judge(&p->arena, &command, &p->judgement);
-	switch (p->judgement.decision) {
-	case AB_ALLOW:
-	case AB_SANDBOXED:
-		p->verdict = AB_PREVIEW_RUNS;
-		break;
-	case AB_ESCALATED:
+	if (p->judgement.decision == AB_ESCALATED)
 		p->verdict = find_approval(rq, &command, p->nested);
-		break;
-	case AB_FORBIDDEN:
-		p->verdict = AB_PREVIEW_REFUSED;
-		break;
-	}
+	else
+		p->verdict = p->judgement.decision == AB_FORBIDDEN ? AB_PREVIEW_REFUSED
+								   : AB_PREVIEW_RUNS;
 }
 
 int ab_preview_open(const struct ab_request *request, bool judging, struct ab_preview *ret,

@@ -23,8 +23,7 @@ static int reload_run(const struct ab_state *state, const char *run, bool cut,
 
 	if (ab_steer_open(state, run, &steer, err) < 0)
 		return -1;
-	list->v = ab_realloc(list->v, (list->len + 1) * sizeof(list->v[0]));
-	reload_one(&steer, cut, &list->v[list->len++]);
+	reload_one(&steer, cut, ab_append(list->v, list->len));
 	return 0;
 }
 

@@ -11,9 +11,9 @@
  * (state/run_process.h) first.
  */
 #include <jansson.h>
-#include <sys/file.h>
 #include <sys/syscall.h>
 
+#include "audit/read/find.h"
 #include "layer/store/store.h"
 #include "state/run_process.h"
 #include "state/state.h"
@@ -97,15 +97,6 @@ static void request_stop(struct stopping *s, uint64_t grace_ms)
 	ab_ask_runs_fini(v, s->len);
 }
 
-/* Is the lock free? */
-static bool is_over(const struct ab_run *run)
-{
-	if (flock(run->dir, LOCK_SH | LOCK_NB) < 0)
-		return false;
-	flock(run->dir, LOCK_UN);
-	return true;
-}
-
 static void kill_process(int pidfd)
 {
 	if (pidfd >= 0)
@@ -114,7 +105,7 @@ static void kill_process(int pidfd)
 
 static void check_target(struct target *t, int64_t now)
 {
-	if (t->over || is_over(&t->run)) {
+	if (t->over || !ab_find_live(t->run.dir)) {
 		t->over = true;
 	} else if (t->kill_at && now >= t->kill_at) {
 		json_auto_t *start = ab_run_start(&t->run);

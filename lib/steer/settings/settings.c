@@ -112,7 +112,7 @@ static bool has_members(const struct ab_key *key)
 struct place {
 	const struct ab_key *key;
 	const char *member; /* of an object, or NULL */
-	char *group;	    /* "network", or NULL */
+	char group[16];	    /* "network" */
 	const char *path[3];
 	size_t len;
 };
@@ -141,7 +141,8 @@ static int find_place(const char *text, struct place *ret, struct ab_error *err)
 			    : ab_hint(err, "list them with: agentbox config show --all");
 	}
 	if (strchr(ret->key->path, '.')) {
-		ret->group = ab_strndup(ret->key->path, strcspn(ret->key->path, "."));
+		snprintf(ret->group, sizeof(ret->group), "%.*s", (int)strcspn(ret->key->path, "."),
+			 ret->key->path);
 		ret->path[ret->len++] = ret->group;
 		ret->path[ret->len++] = strchr(ret->key->path, '.') + 1;
 	} else {
@@ -273,14 +274,11 @@ int ab_settings_change(const struct ab_policy_input *in, const struct ab_setting
 		       struct ab_settings_changed *ret, struct ab_error *err)
 {
 	struct place place;
-	int result;
 
 	*ret = (struct ab_settings_changed){ 0 };
-	if (find_place(change->key, &place, err) < 0)
-		return -1;
-	result = change_place(in, &place, change, ret, err);
-	free(place.group);
-	if (result < 0)
-		ab_settings_changed_fini(ret);
-	return result;
+	if (find_place(change->key, &place, err) == 0 &&
+	    change_place(in, &place, change, ret, err) == 0)
+		return 0;
+	ab_settings_changed_fini(ret);
+	return -1;
 }
