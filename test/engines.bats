@@ -608,6 +608,33 @@ no no" ]
 	[ "$status" -eq 0 ]
 }
 
+@test "engines: without namespaces names of hidden files and of processes outside are seen, and no contents" {
+	local engine outside
+
+	need userns
+	mkdir "$HOME/closed"
+	echo a-key >"$HOME/closed/id_of_mine"
+	env SECRET_OF_IT=a-variable sleep 300 </dev/null >/dev/null 2>&1 3>&- &
+	outside=$!
+	wait_for 60 grep -qx sleep "/proc/$outside/comm"
+	for engine in full no-namespaces; do
+		agentbox run --yes --engine "$engine" --deny-read "$HOME/closed" -- sh -c 'ls ~/closed
+			cat ~/closed/*
+			echo "outside: $(cat "/proc/$1/comm")"
+			tr "\\0" "\\n" <"/proc/$1/environ"
+			unshare --user true && echo "a namespace"; echo mine >work' sh "$outside"
+		# What neither shows.
+		[[ "$output" != *a-key* && "$output" != *a-variable* && "$output" != *"a namespace"* ]]
+		[ "$(cat work)" = mine ]
+		if [ "$engine" = full ]; then
+			[[ "$output" != *id_of_mine$'\n'* && "$output" != *"outside: sleep"* ]]
+		else
+			[[ "$output" == *id_of_mine$'\n'*"outside: sleep"* ]]
+		fi
+	done
+	kill "$outside"
+}
+
 @test "engines: without namespaces the missing guarantees are told, and required ones stop the run" {
 	agentbox run -v --engine no-namespaces --result "$TEST_DIR/result.json" -- true
 	[ "$status" -eq 0 ]

@@ -365,3 +365,133 @@ time.sleep(100)' here.sock "$HOME/there.sock" 3>&- &
 	agentbox run -- grep NoNewPrivs /proc/self/status
 	[[ "$output" == *1* ]]
 }
+
+@test "outside: a link in a shared folder can be followed until it is moved, and not when the run is over" {
+	local deep=a/b/c/d/e/f/g/h
+
+	mkdir -p "$HOME/.codex/sessions/old/$deep"
+	echo precious >"$HOME/precious"
+	box_begins codex "ln -s ~/precious ~/.codex/sessions/old/$deep/link" --profile codex --unknown deny
+	wait_for 60 grep -q precious "$HOME/.codex/sessions/old/$deep/link"
+	launch stop codex
+	[ ! -L "$HOME/.codex/sessions/old/$deep/link" ]
+	[ "$(cat "$HOME/precious")" = precious ]
+}
+
+@test "outside: permissions of a shared folder are those before the runs of one state folder, others are not known" {
+	local state dir=$HOME/.codex/sessions
+
+	mkdir -p "$dir"
+	for state in "$AGENTBOX_STATE" "$TEST_DIR/other"; do
+		chmod 750 "$dir"
+		box_waits first 'chmod 777 ~/.codex/sessions' --profile codex --unknown deny
+		rm -f go
+		AGENTBOX_STATE=$state box_begins second 'until [ -e go ]; do :; done; chmod 777 ~/.codex/sessions' \
+			--profile codex --unknown deny
+		launch stop first
+		touch go
+		wait_for 60 grep -q ready "$TEST_DIR/second"
+		AGENTBOX_STATE=$state launch stop second
+		# The second one went by what the first one's box had done, and ended last.
+		[ "$state" = "$AGENTBOX_STATE" ] || [ "$(stat -c %a "$dir")" = 777 ]
+		[ "$state" != "$AGENTBOX_STATE" ] || [ "$(stat -c %a "$dir")" = 750 ]
+	done
+}
+
+@test "outside: the text of an approver is not examined, only which files it is" {
+	local how
+
+	mkdir "$TEST_DIR/bin"
+	printf '#!/bin/sh\ntouch "%s/ran"\n' "$TEST_DIR" >helper
+	chmod +x helper
+	printf '#!/bin/sh\n"%s/helper"\necho "{\\"answer\\":\\"once\\"}"\n' "$WORKSPACE" >"$TEST_DIR/bin/approve"
+	chmod +x "$TEST_DIR/bin/approve"
+	agentbox run --unknown ask --approver "$WORKSPACE/helper" -- curl -s -o /dev/null http://x.test/
+	[ "$status" -eq 125 ]
+	[ ! -e "$TEST_DIR/ran" ]
+	agentbox run --unknown ask --approver "$TEST_DIR/bin/approve" -- curl -s -o /dev/null http://x.test/
+	[ -e "$TEST_DIR/ran" ]
+}
+
+@test "outside: apply --safe takes what it does not know for harmful, whatever it means" {
+	agentbox run --review --name dev -- sh -c 'echo "int main(void) { return system(\"rm -rf ~\"); }" >main.c
+		echo "all:; rm -rf ~" >Makefile'
+	[ "$status" -eq 0 ]
+	agentbox apply dev --safe
+	[ -e main.c ]
+	[ ! -e Makefile ]
+}
+
+@test "outside: what git is told by -c and variables is not read, what its settings say is closed" {
+	local how
+
+	make_repo
+	mkdir said set
+	git config core.hooksPath set
+	agentbox run -- sh -c 'for dir in said set; do printf "#!/bin/sh\necho $dir >ran.$dir\n" >$dir/pre-commit
+		chmod +x $dir/pre-commit; done; true'
+	[ ! -e set/pre-commit ]
+	git commit -q --allow-empty -m one
+	[ ! -e ran.set ]
+	for how in 'git -c core.hooksPath=said' \
+		'env GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=core.hooksPath GIT_CONFIG_VALUE_0=said git'; do
+		rm -f ran.said
+		$how commit -q --allow-empty -m two
+		[ -e ran.said ]
+	done
+}
+
+@test "outside: a file with a secret that was not declared can be read, a declared one has a placeholder" {
+	local file
+
+	mkdir -p "$HOME/.config/agentbox"
+	for file in one two; do
+		echo a-value-of-a-secret >"$HOME/$file"
+	done
+	printf '{"secrets":{"KEY":{"files":["~/one"],"hosts":["h.test"]}}}' >"$HOME/.config/agentbox/config.json"
+	KEY=a-value-of-a-secret agentbox run --secret KEY -- sh -c 'echo "one: $(cat ~/one)"; echo "two: $(cat ~/two)"'
+	[ "$status" -eq 0 ]
+	[[ "$output" =~ one:\ .+ && "$output" != *"one: a-value-of-a-secret"* ]]
+	[[ "$output" == *"two: a-value-of-a-secret"* ]]
+}
+
+@test "outside: what the pipes of a box may hold is taken from the user's" {
+	[ "$(id -u)" -ne 0 ] || skip "root has no such limit"
+	cat >pipes.py <<-'END'
+		import fcntl, os, time
+		keep = [os.pipe()]
+		try:
+		    while len(keep) < 400:
+		        fcntl.fcntl(keep[-1][1], fcntl.F_SETPIPE_SZ, 1 << 20)
+		        keep.append(os.pipe())
+		except OSError:
+		    pass
+		while len(keep) < 400 and fcntl.fcntl(keep[-1][1], fcntl.F_GETPIPE_SZ) >= 65536:
+		    keep.append(os.pipe())
+		print("ready", flush=True)
+		time.sleep(200)
+	END
+	fresh() { python3 -c 'import fcntl, os; print(fcntl.fcntl(os.pipe()[0], fcntl.F_GETPIPE_SZ))'; }
+	[ "$(fresh)" -eq 65536 ]
+	box_begins pipes 'python3 pipes.py'
+	wait_for 60 grep -q ready "$TEST_DIR/pipes"
+	[ "$(fresh)" -lt 65536 ]
+	launch stop pipes
+	wait_for 60 eval '[ "$(fresh)" -eq 65536 ]'
+}
+
+@test "outside: in a kept layer a link to agentbox, or a program of its name that is found first, is the layer's own" {
+	mkdir -p ~/.local/bin ~/bin
+	cp "$PROGRAM" ~/.local/bin/agentbox
+	ln -s ../.local/bin/agentbox ~/bin/ab
+	export AGENTBOX=$HOME/.local/bin/agentbox
+	agentbox run --home kept --name dev -- sh -c 'ln -sf /bin/echo ~/bin/ab; ln -s /bin/echo ~/bin/agentbox'
+	[ "$status" -eq 0 ]
+	agentbox run --home kept --name dev -- sh -c 'PATH=~/bin:~/.local/bin:$PATH
+		agentbox --version; ab --version; ~/.local/bin/agentbox --version'
+	[ "$status" -eq 0 ]
+	[ "$(grep -c '^agentbox 0' <<<"$output")" -eq 1 ]
+	# A box that does not share the layer has the host's.
+	agentbox run -- sh -c '~/bin/ab --version'
+	[[ "$output" == *"agentbox 0"* ]]
+}
