@@ -151,21 +151,23 @@ static bool is_at_or_above(const struct ab_path *path, size_t len, const char *f
 	return r == 0 || r == 1;
 }
 
-/* The folders of a system in "/", sorted; also any lib*. */
-static const char trees[][13] = {
-	"Applications", "Library", "System", "Users", "Volumes", "bin", "boot",	   "dev",
-	"etc",		"home",	   "media",  "mnt",   "nix",	 "opt", "private", "proc",
-	"root",		"run",	   "sbin",   "snap",  "srv",	 "sys", "usr",	   "var",
-};
-
-static bool is_tree(const struct ab_path *path)
+static bool first_is_listed(const struct ab_path *path, const char *list)
 {
-	if (ab_text_starts(path->part[0], "lib"))
-		return true;
-	for (size_t i = 0; i < AB_COUNT(trees); i++)
-		if (part_is(path, 0, ab_text_of(trees[i])))
+	struct ab_text name;
+
+	while ((name = ab_list_next(&list)).len > 0)
+		if (part_is(path, 0, name))
 			return true;
 	return false;
+}
+
+/* A folder of a system in "/"; also any lib*. */
+static bool is_tree(const struct ab_path *path)
+{
+	return ab_text_starts(path->part[0], "lib") ||
+	       first_is_listed(path,
+			       "Applications Library System Users Volumes bin boot dev etc home "
+			       "media mnt nix opt private proc root run sbin snap srv sys usr var");
 }
 
 static bool in_homes(const struct ab_path *path)
@@ -235,10 +237,8 @@ static const char disks[][7] = {
 };
 
 /* Names in /dev that any program may write to. */
-static const char harmless[][8] = {
-	"fd",	 "full",   "null", "ptmx", "pts", "random",  "shm",  "stderr",
-	"stdin", "stdout", "tcp",  "tty",  "udp", "urandom", "zero",
-};
+static const char harmless[] =
+	"fd full null ptmx pts random shm stderr stdin stdout tcp tty udp urandom zero";
 
 bool ab_path_block_device(const struct ab_path *path)
 {
@@ -274,33 +274,21 @@ static bool is_floppy(struct ab_text name)
 {
 	if (name.len < 3 || !ab_text_starts(name, "fd"))
 		return false;
-	for (uint32_t i = 2; i < name.len; i++)
-		if (name.s[i] < '0' || name.s[i] > '9')
-			return false;
-	return true;
+	return ab_text_trim(name, "0123456789").len == 2;
 }
 
 bool ab_path_system(const struct ab_path *path)
 {
-	static const char below[][5] = { "bin", "boot", "etc", "sbin", "sys", "usr" };
-
 	if (!path->anchored || path->remote || path->len == 0)
 		return false;
-	if (path->len > 1 && ab_text_is(path->part[0], "dev")) {
-		for (size_t i = 0; i < AB_COUNT(harmless); i++)
-			if (ab_text_is(path->part[1], harmless[i]))
-				return false;
-		return !is_floppy(path->part[1]);
-	}
+	if (path->len > 1 && ab_text_is(path->part[0], "dev"))
+		return !ab_listed(harmless, path->part[1]) && !is_floppy(path->part[1]);
 	if (ab_text_is(path->part[0], "proc"))
 		return !is_harmless_proc(path);
 	if (ab_text_is(path->part[0], "dev") || ab_text_is(path->part[0], "lib") ||
 	    (ab_text_starts(path->part[0], "lib") && path->len > 1))
 		return true;
-	for (size_t i = 0; i < AB_COUNT(below); i++)
-		if (part_is(path, 0, ab_text_of(below[i])))
-			return true;
-	return false;
+	return first_is_listed(path, "bin boot etc sbin sys usr");
 }
 
 size_t ab_path_home(const struct ab_scene *scene, const struct ab_path *path)

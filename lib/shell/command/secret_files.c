@@ -194,14 +194,14 @@ static void read_last_two(struct ab_secret_folder *r, struct ab_text path)
 	r->proc = r->proc || ab_text_is(name, "proc") || ab_text_is(parent, "proc");
 }
 
-void ab_secret_folder(struct ab_text cwd, struct ab_secret_folder *ret)
+struct ab_secret_folder ab_secret_folder(struct ab_text cwd)
 {
-	*ret = (struct ab_secret_folder){ 0 };
-	if (cwd.len == 0)
-		return;
-	ret->proc = ab_text_starts(cwd, "/proc/");
-	read_last_two(ret, cwd);
-	ret->secret = may_be(ret->name, FOLDER) && AB_LOOKUP_WORD(folders, ret->name);
+	struct ab_secret_folder r = { .proc = ab_text_starts(cwd, "/proc/") };
+
+	if (cwd.len)
+		read_last_two(&r, cwd);
+	r.secret = may_be(r.name, FOLDER) && AB_LOOKUP_WORD(folders, r.name);
+	return r;
 }
 
 static bool read_path(const struct ab_secret_folder *folder, struct ab_text path,
@@ -260,9 +260,8 @@ bool ab_secret_tree(struct ab_text path)
 
 bool ab_secret_in(struct ab_text cwd, struct ab_text path)
 {
-	struct ab_secret_folder folder;
+	const struct ab_secret_folder folder = ab_secret_folder(cwd);
 
-	ab_secret_folder(cwd, &folder);
 	return ab_secret_within(&folder, path);
 }
 

@@ -20,7 +20,7 @@ struct ab_secret_folder {
 	bool secret;
 };
 
-void ab_secret_folder(struct ab_text cwd, struct ab_secret_folder *ret);
+struct ab_secret_folder ab_secret_folder(struct ab_text cwd);
 bool ab_secret_within(const struct ab_secret_folder *folder, struct ab_text path);
 /* The same for a word of a command. */
 bool ab_secret_word(const struct ab_secret_folder *folder, const struct ab_field *word);

@@ -83,11 +83,7 @@ static void consider_finding(struct judge *j, const struct finding *f)
 }
 
 /* Variables that only change the language or layout of output. */
-static bool is_harmless_binding(struct ab_text name)
-{
-	return ab_listed("COLUMNS LANG LANGUAGE LINES NO_COLOR TERM TZ", name) ||
-	       ab_text_starts(name, "LC_");
-}
+static const char harmless_variables[] = "COLUMNS LANG LANGUAGE LC_* LINES NO_COLOR TERM TZ";
 
 static bool writes_file(const struct ab_redirect *r)
 {
@@ -113,7 +109,7 @@ static bool is_plain(const struct ab_simple *c)
 		if (c->argv[i].unknown || c->argv[i].splits)
 			return false;
 	for (size_t i = 0; i < c->nbindings; i++)
-		if (!is_harmless_binding(c->bindings[i].name))
+		if (!ab_matches_listed(harmless_variables, c->bindings[i].name, false))
 			return false;
 	return true;
 }
@@ -279,16 +275,9 @@ static void refuse_bytes(struct judge *j, uint32_t at, const char *reason)
 	judge_hit(j, &hit);
 }
 
-static void *reserve_none(void *arg)
-{
-	(void)arg;
-	return NULL;
-}
-
 static void judge_variant(struct judge *j, struct ab_text text)
 {
-	const struct ab_walk_events events = { reserve_none, judge_command, judge_hit, j,
-					       judge_guess };
+	const struct ab_walk_events events = { NULL, judge_command, judge_hit, j, judge_guess };
 	struct ab_script script;
 
 	ab_parse(j->arena, text, &script);

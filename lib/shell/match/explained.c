@@ -67,9 +67,6 @@ bool ab_explains_prose(struct ab_text option)
 
 bool ab_explains_output(struct ab_text option)
 {
-	/* Without their dashes: nearly all options differ in the first byte. */
-	static const char begins[][7] = { "out",  "log",    "write", "dump",
-					  "save", "export", "dest",  "target" };
 	struct ab_text name = ab_text_rest(option, 2);
 
 	if (option.len < 2 || option.s[0] != '-')
@@ -77,8 +74,7 @@ bool ab_explains_output(struct ab_text option)
 	if (option.s[1] != '-')
 		return (option.s[1] == 'o' || option.s[1] == 'O' || option.s[1] == 'w') &&
 		       ab_listed("-o -O -w -out -of", option);
-	for (size_t i = 0; i < AB_COUNT(begins); i++)
-		if (ab_text_starts(name, begins[i]))
-			return true;
-	return ab_text_is(name, "to");
+	/* Without their dashes: nearly all options differ in the first byte. */
+	return ab_starts_listed("out log write dump save export dest target", name) ||
+	       ab_text_is(name, "to");
 }

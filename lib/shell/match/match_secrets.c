@@ -138,7 +138,7 @@ static size_t find_secret_among(const struct ab_simple *command, size_t from, si
 
 	if (from >= to)
 		return 0;
-	ab_secret_folder(command->cwd, &cwd);
+	cwd = ab_secret_folder(command->cwd);
 	for (size_t i = from; i < to; i++)
 		if (is_secret_word(command, &cwd, i, separators))
 			return i;
@@ -161,9 +161,8 @@ static bool reads_option_file(const struct ab_opt_walk *w)
 /* Programs of awk and sed, and the names that jq takes: `r FILE`, getline < "FILE". */
 static size_t find_secret_of_script(const struct ab_simple *command)
 {
-	struct ab_secret_folder cwd;
+	const struct ab_secret_folder cwd = ab_secret_folder(command->cwd);
 
-	ab_secret_folder(command->cwd, &cwd);
 	for (size_t i = 1; i < command->argc; i++)
 		if (contains_secret(&cwd, &command->argv[i]))
 			return i;
@@ -173,10 +172,9 @@ static size_t find_secret_of_script(const struct ab_simple *command)
 static size_t find_secret_of_pattern(const struct ab_simple *command)
 {
 	const bool is_script = ab_listed("awk gawk jq sed yq", command->name);
-	struct ab_secret_folder cwd;
+	const struct ab_secret_folder cwd = ab_secret_folder(command->cwd);
 	bool pattern = false;
 
-	ab_secret_folder(command->cwd, &cwd);
 	for (struct ab_opt_walk w = ab_opt_begin_own(command); ab_opt_next(&w);) {
 		if (ab_opt_is(&w, 'e', "regexp") || ab_opt_is(&w, 'f', "file") ||
 		    ab_opt_is(&w, 0, "expression") || ab_opt_is(&w, 0, "from-file"))
@@ -197,9 +195,8 @@ static size_t find_secret_of_pattern(const struct ab_simple *command)
 
 static bool names_sure_secret(const struct ab_simple *command, size_t at)
 {
-	struct ab_secret_folder cwd;
+	const struct ab_secret_folder cwd = ab_secret_folder(command->cwd);
 
-	ab_secret_folder(command->cwd, &cwd);
 	return ab_secret_for_sure(&cwd, command->argv[at].text) &&
 	       !ab_explains_prose(command->argv[at - 1].text);
 }
@@ -307,7 +304,7 @@ static void match_listed_files(const struct ab_simple *command, struct ab_hits *
 	if (command->in.none || command->in.unknown || left.len == 0 ||
 	    !ab_listed("afio bsdtar cpio pax rsync tar zip", command->name))
 		return;
-	ab_secret_folder(command->cwd, &cwd);
+	cwd = ab_secret_folder(command->cwd);
 	while (left.len)
 		if (ab_secret_within(&cwd, ab_text_cut(&left, '\n'))) {
 			ab_hit_add(hits, AB_RULE_CREDENTIAL_ACCESS, command->range);

@@ -321,26 +321,15 @@ static bool nc_runs(const struct ab_simple *command)
 	return false;
 }
 
-static bool begins_any_case(struct ab_text t, const char *s)
-{
-	size_t len = strlen(s);
-
-	return t.len >= len && strncasecmp(t.s, s, len) == 0;
-}
-
 static bool socat_runs(const struct ab_simple *command)
 {
-	static const char nets[][8] = { "openssl", "sctp", "socks", "ssl", "tcp", "udp", "ws" };
-	static const char runs[][8] = { "exec:", "shell:", "system:" };
 	bool net = false, run = false;
 
 	for (size_t i = 1; i < command->argc; i++) {
 		struct ab_text t = command->argv[i].text;
 
-		for (size_t k = 0; k < AB_COUNT(nets); k++)
-			net = net || begins_any_case(t, nets[k]);
-		for (size_t k = 0; k < AB_COUNT(runs); k++)
-			run = run || begins_any_case(t, runs[k]);
+		net |= ab_matches_listed("openssl* sctp* socks* ssl* tcp* udp* ws*", t, true);
+		run |= ab_matches_listed("exec:* shell:* system:*", t, true);
 	}
 	return net && run;
 }

@@ -124,14 +124,9 @@ static void judge_content(const struct ab_simple *command, struct ab_text code,
  * write counts. */
 static bool runs_code(struct ab_text name)
 {
-	/* Sorted. */
-	static const char programs[][10] = {
-		"c++",	"cargo", "cc",	  "clang", "dotnet",  "g++", "gcc",
-		"ghc",	"go",	 "java",  "javac", "kotlinc", "nim", "pip",
-		"pip3", "rustc", "scala", "swift", "tcc",     "zig",
-	};
-
-	return AB_LOOKUP_WORD(programs, name);
+	return ab_listed("c++ cargo cc clang dotnet g++ gcc ghc go java javac kotlinc nim pip pip3 "
+			 "rustc scala swift tcc zig",
+			 name);
 }
 
 /* The content of the file, or of a file in this folder: `pip install DIR` runs its

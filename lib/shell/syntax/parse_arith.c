@@ -168,16 +168,13 @@ static void parse_backslash(struct ab_reader *r, struct ab_parts *parts, const s
 	uint32_t at = r->at++;
 	char c = at + 1 < r->end ? r->s[at + 1] : '\0';
 
-	if (b->single || !c) {
+	bool escapes = !b->single && c && (!b->quoted || strchr("$`\"\\\n", c) || c == b->close);
+
+	r->at += escapes;
+	if (!escapes)
 		ab_parts_text(r, parts, at, at + 1, b->quoted);
-	} else if (c == '\n') {
-		r->at++;
-	} else if (!b->quoted || strchr("$`\"\\", c) || c == b->close) {
-		r->at++;
+	else if (c != '\n')
 		ab_parts_text(r, parts, at + 1, at + 2, true);
-	} else {
-		ab_parts_text(r, parts, at, at + 1, b->quoted);
-	}
 }
 
 /* Any bracket; true: the closing one. */

@@ -167,18 +167,15 @@ static struct ab_shell_word *parse_operand(struct ab_reader *r, bool quoted)
 
 static enum ab_param_op find_operator(char c)
 {
-	switch (c) {
-	case '-':
-		return AB_PARAM_DEFAULT;
-	case '=':
-		return AB_PARAM_ASSIGN;
-	case '?':
-		return AB_PARAM_ERROR;
-	case '+':
-		return AB_PARAM_ALTERNATE;
-	default:
-		return AB_PARAM_OTHER;
-	}
+	static const uint8_t operators[256] = {
+		['-'] = AB_PARAM_DEFAULT,
+		['='] = AB_PARAM_ASSIGN,
+		['?'] = AB_PARAM_ERROR,
+		['+'] = AB_PARAM_ALTERNATE,
+	};
+	enum ab_param_op found = operators[(unsigned char)c];
+
+	return found ? found : AB_PARAM_OTHER;
 }
 
 /* After the name: an operator and its operand, and the "}". */

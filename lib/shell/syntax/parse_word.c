@@ -24,26 +24,12 @@ static void parse_single(struct ab_reader *r, struct ab_parts *parts)
 static void parse_quoted_escape(struct ab_reader *r, struct ab_parts *parts,
 				enum ab_lex_class until)
 {
-	uint32_t at = r->at;
-	char c = r->end - at >= 2 ? r->s[at + 1] : '\\';
+	char c = r->end - r->at >= 2 ? r->s[r->at + 1] : '\0';
 	bool escapes = c == '$' || c == '`' || c == '\\' || (c == '"' && until == AB_LEX_DOUBLE);
 
-	if (r->end - at < 2) {
-		r->at++;
-		ab_parts_text(r, parts, at, at + 1, true);
-		return;
-	}
-	if (c == '\n') {
-		r->at += 2;
-		return;
-	}
-	if (!escapes) {
-		r->at++;
-		ab_parts_text(r, parts, at, at + 1, true);
-		return;
-	}
-	r->at += 2;
-	ab_parts_text(r, parts, at + 1, at + 2, true);
+	r->at += escapes || c == '\n' ? 2 : 1;
+	if (c != '\n')
+		ab_parts_text(r, parts, r->at - 1, r->at, true);
 }
 
 void ab_parse_quoted(struct ab_reader *r, struct ab_parts *parts, enum ab_lex_class until,
@@ -141,13 +127,6 @@ static bool follows_byte(const struct ab_reader *r, const struct ab_parts *parts
 	       last->text.s + last->text.len == r->s + r->at && strchr(bytes, r->s[r->at - 1]);
 }
 
-static void parse_text_byte(struct ab_reader *r, struct ab_parts *parts)
-{
-	uint32_t at = r->at++;
-
-	ab_parts_text(r, parts, at, at + 1, false);
-}
-
 /*
  * The array of `declare x=(a b)`: its text becomes part of the word, with its
  * punctuation quoted.
@@ -210,7 +189,8 @@ static bool parse_break(struct ab_reader *r, struct ab_parts *parts, enum ab_wor
 	} else if (c == ')') {
 		--*parens;
 	}
-	parse_text_byte(r, parts);
+	r->at++;
+	ab_parts_text(r, parts, r->at - 1, r->at, false);
 	return true;
 }
 
@@ -243,13 +223,6 @@ static bool parse_special(struct ab_reader *r, struct ab_parts *parts, enum ab_w
 	}
 }
 
-static void close_word(struct ab_reader *r, struct ab_shell_word *word, uint32_t from,
-		       const struct ab_parts *parts)
-{
-	word->parts = parts->first;
-	word->range = ab_lex_span(r, from, r->at);
-}
-
 static void parse_rest(struct ab_reader *r, struct ab_shell_word *word, uint32_t from,
 		       struct ab_parts *parts, enum ab_word_mode mode)
 {
@@ -264,7 +237,8 @@ static void parse_rest(struct ab_reader *r, struct ab_shell_word *word, uint32_t
 	}
 	if (parens > 0)
 		ab_lex_fail(r, from, "`)` is missing");
-	close_word(r, word, from, parts);
+	word->parts = parts->first;
+	word->range = ab_lex_span(r, from, r->at);
 }
 
 struct ab_shell_word *ab_parse_word_rest(struct ab_reader *r, uint32_t from, struct ab_parts *parts,

@@ -15,26 +15,36 @@ struct ab_span ab_walk_map(const struct ab_walk *w, struct ab_span range)
 	return ab_nesting_map(w->at.source, range);
 }
 
+void *ab_walk_reserve(struct ab_walk *w)
+{
+	return w->again || !w->events->reserve ? NULL : w->events->reserve(w->events->arg);
+}
+
+static void report_hit(struct ab_walk *w, enum ab_rule_id rule, struct ab_span range,
+		       const char *reason)
+{
+	const struct ab_hit hit = { .rule = rule, .range = range, .reason = reason };
+
+	if (w->events->hit)
+		w->events->hit(w->events->arg, &hit);
+}
+
 void ab_walk_stop(struct ab_walk *w, struct ab_span range, const char *why)
 {
-	const struct ab_hit hit = { .rule = AB_RULE_UNPARSED, .range = range, .reason = why };
-
 	if (!w->over)
-		w->events->hit(w->events->arg, &hit);
+		report_hit(w, AB_RULE_UNPARSED, range, why);
 	w->over = true;
 }
 
 void ab_walk_unread(struct ab_walk *w, const struct ab_script *script)
 {
-	struct ab_hit hit = { .rule = AB_RULE_UNPARSED };
 	uint32_t at = script->error_at, len = w->at.text.len;
+	const char *why = ab_arena_cat(w->arena, "Cannot parse this: ", script->error);
 
 	if (at >= len)
 		at = len ? len - 1 : 0;
-	hit.range = ab_walk_map(w, (struct ab_span){ at, len });
-	hit.reason = ab_arena_cat(
-		w->arena, ab_arena_cat(w->arena, "Cannot parse this: ", script->error), ".");
-	w->events->hit(w->events->arg, &hit);
+	report_hit(w, AB_RULE_UNPARSED, ab_walk_map(w, (struct ab_span){ at, len }),
+		   ab_arena_cat(w->arena, why, "."));
 }
 
 void ab_walk_enter(struct ab_walk *w, struct ab_walk_saved *saved)
@@ -60,9 +70,7 @@ static void walk_children(struct ab_walk *w, const struct ab_shell_node *first)
 
 static void report_bomb(struct ab_walk *w, struct ab_span range)
 {
-	const struct ab_hit hit = { .rule = AB_RULE_FORK_BOMB, .range = ab_walk_map(w, range) };
-
-	w->events->hit(w->events->arg, &hit);
+	report_hit(w, AB_RULE_FORK_BOMB, ab_walk_map(w, range), NULL);
 }
 
 static void walk_pipeline(struct ab_walk *w, const struct ab_shell_node *node)

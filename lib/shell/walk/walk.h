@@ -24,14 +24,14 @@ enum {
 };
 
 struct ab_walk_events {
-	/* Reserve a place in the list of commands, in source order. */
+	/* Reserve a place in the list of commands, in source order. NULL: there is no list. */
 	void *(*reserve)(void *arg);
 	/*
 	 * Called after the commands that this one starts. `hollow`: it does
 	 * nothing else. `place` is NULL if the command is already listed.
 	 */
 	void (*command)(void *arg, const struct ab_simple *command, bool hollow, void *place);
-	/* A finding about the tree, not about one command. */
+	/* A finding about the tree, not about one command. NULL: none is wanted. */
 	void (*hit)(void *arg, const struct ab_hit *hit);
 	void *arg;
 	/* A command that an unknown program may run. `any`: also if it is only

@@ -90,8 +90,9 @@ static bool is_reference(const struct ab_simple *command)
 	return ab_opt_given(ab_opt_begin(none, command->argv, command->argc), "n");
 }
 
-static void set_variables(struct ab_walk *w, const struct ab_simple *command, bool local)
+static void set_variables(struct ab_walk *w, const struct ab_simple *command)
 {
+	bool local = !ab_listed("export readonly", command->name);
 	bool reference = local && is_reference(command);
 
 	for (size_t i = 1; i < command->argc; i++) {
@@ -116,16 +117,6 @@ static void set_variables(struct ab_walk *w, const struct ab_simple *command, bo
 		ab_walk_set(w, name, ab_walk_value(w, &value));
 		ab_walk_setting(w, name, &value);
 	}
-}
-
-static void declare_variables(struct ab_walk *w, const struct ab_simple *command)
-{
-	set_variables(w, command, true);
-}
-
-static void export_variables(struct ab_walk *w, const struct ab_simple *command)
-{
-	set_variables(w, command, false);
 }
 
 static void walk_subscripts(struct ab_walk *w, const struct ab_simple *command)
@@ -363,10 +354,9 @@ static const struct builtin {
 	AB_PROGRAMS("[ let test", walk_subscripts),
 	AB_PROGRAMS("alias", add_aliases),
 	AB_PROGRAMS("cd chdir pushd", change_folder),
-	AB_PROGRAMS("declare local typeset", declare_variables),
+	AB_PROGRAMS("declare export local readonly typeset", set_variables),
 	AB_PROGRAMS("enable hash", alter_name),
 	AB_PROGRAMS("exec", redirect_here),
-	AB_PROGRAMS("export readonly", export_variables),
 	AB_PROGRAMS("getopts", forget_variables),
 	AB_PROGRAMS("mapfile readarray", read_lines),
 	AB_PROGRAMS("popd", forget_folder),

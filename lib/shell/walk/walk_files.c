@@ -129,21 +129,6 @@ static void remember_download(struct ab_walk *w, const struct ab_simple *command
 	}
 }
 
-static void remember_curl(struct ab_walk *w, const struct ab_simple *command)
-{
-	remember_download(w, command, 'o', "output", false);
-}
-
-static void remember_wget(struct ab_walk *w, const struct ab_simple *command)
-{
-	remember_download(w, command, 'O', "output-document", true);
-}
-
-static void remember_output(struct ab_walk *w, const struct ab_simple *command)
-{
-	remember_download(w, command, 'o', "out", true);
-}
-
 /* lwp-download URL FILE */
 static void remember_second(struct ab_walk *w, const struct ab_simple *command)
 {
@@ -153,21 +138,26 @@ static void remember_second(struct ab_walk *w, const struct ab_simple *command)
 		remember_file(w, command, &command->argv[command->argc - 1], &data, false);
 }
 
-static const struct {
-	void (*run)(struct ab_walk *w, const struct ab_simple *command);
+static const struct writer {
+	void (*run)(struct ab_walk *w, const struct ab_simple *command); /* NULL: a download */
+	/* The option that names the file; does the address name it otherwise? */
+	char letter, name[16];
+	bool by_address;
 } writers[] = {
-	AB_PROGRAMS("aria2c axel fetch", remember_output),
+	AB_PROGRAMS("aria2c axel fetch", NULL, 'o', "out", true),
 	AB_PROGRAMS("cp install mv", remember_copy),
-	AB_PROGRAMS("curl", remember_curl),
+	AB_PROGRAMS("curl", NULL, 'o', "output", false),
 	AB_PROGRAMS("lwp-download", remember_second),
 	AB_PROGRAMS("tee", remember_tee),
-	AB_PROGRAMS("wget", remember_wget),
+	AB_PROGRAMS("wget", NULL, 'O', "output-document", true),
 };
 
 void ab_walk_written(struct ab_walk *w, const struct ab_simple *command)
 {
-	const __typeof__(writers[0]) *row = AB_COMMAND_ROW(writers, AB_TABLE_REMEMBERED, command);
+	const struct writer *row = AB_COMMAND_ROW(writers, AB_TABLE_REMEMBERED, command);
 
-	if (row)
+	if (row && row->run)
 		row->run(w, command);
+	else if (row)
+		remember_download(w, command, row->letter, row->name, row->by_address);
 }

@@ -46,19 +46,6 @@ static void report_guess(void *arg, const struct ab_simple *command, bool hollow
 	g->outer->guess(g->outer->arg, command, hollow, g->any);
 }
 
-/* Most words are not scripts: what cannot be read says nothing. */
-static void ignore_hit(void *arg, const struct ab_hit *hit)
-{
-	(void)arg;
-	(void)hit;
-}
-
-static void *reserve_nothing(void *arg)
-{
-	(void)arg;
-	return NULL;
-}
-
 static bool is_runnable(struct ab_text name)
 {
 	name = ab_text_base(name);
@@ -100,8 +87,8 @@ static void walk_guess(struct ab_walk *w, const struct ab_simple *command, size_
 		       const struct ab_field *script, bool any)
 {
 	struct guess guess = { w->events, any };
-	const struct ab_walk_events events = { reserve_nothing, report_guess, ignore_hit, &guess,
-					       NULL };
+	/* Most words are not scripts: what cannot be read says nothing. */
+	const struct ab_walk_events events = { .command = report_guess, .arg = &guess };
 	const struct ab_walk_events *outer = w->events;
 	const struct ab_file *files = w->files;
 	size_t nfiles = w->nfiles;

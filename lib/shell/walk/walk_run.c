@@ -224,7 +224,7 @@ static void join_bindings(struct ab_walk *w, struct ab_simple *inner,
 static void follow_argv(struct ab_walk *w, const struct ab_simple *command,
 			const struct ab_inner *inner)
 {
-	void *place = w->again ? NULL : w->events->reserve(w->events->arg);
+	void *place = ab_walk_reserve(w);
 	struct ab_simple *next = ab_arena_alloc(w->arena, sizeof(*next));
 
 	*next = (struct ab_simple){ .argv = inner->argv,

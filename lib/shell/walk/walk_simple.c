@@ -402,7 +402,7 @@ void ab_walk_redirected(struct ab_walk *w, const struct ab_walk_output *output)
 struct ab_walk_output *ab_walk_redirect(struct ab_walk *w, const struct ab_shell_node *node)
 {
 	struct ab_walk_output *output = NULL;
-	void *place = w->again ? NULL : w->events->reserve(w->events->arg);
+	void *place = ab_walk_reserve(w);
 	struct built *b;
 
 	walk_expansions(w, node);
@@ -440,7 +440,7 @@ void ab_walk_simple(struct ab_walk *w, const struct ab_shell_node *node)
 		assign_all(w, node);
 		return;
 	}
-	place = w->again ? NULL : w->events->reserve(w->events->arg);
+	place = ab_walk_reserve(w);
 	walk_expansions(w, node);
 	if (w->over)
 		return;

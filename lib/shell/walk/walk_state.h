@@ -92,6 +92,8 @@ struct ab_walk_saved {
 void ab_walk_node(struct ab_walk *w, const struct ab_shell_node *node);
 void ab_walk_enter(struct ab_walk *w, struct ab_walk_saved *saved);
 void ab_walk_leave(struct ab_walk *w, const struct ab_walk_saved *saved);
+/* A place in the list of commands, or NULL. */
+void *ab_walk_reserve(struct ab_walk *w);
 void ab_walk_stop(struct ab_walk *w, struct ab_span range, const char *why);
 /* It has an error. */
 void ab_walk_unread(struct ab_walk *w, const struct ab_script *script);
