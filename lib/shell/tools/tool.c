@@ -3,22 +3,18 @@
 #include "shell/command/grammar.h"
 #include "shell/syntax/name_table.h"
 
+/* The first byte rules out nearly all. No pattern is empty. */
 static bool matches_pattern(struct ab_text text, struct ab_text pattern)
 {
-	return ab_glob_matches(pattern.s, pattern.len, text.s, text.len, false);
+	return (pattern.s[0] == '*' || (text.len && pattern.s[0] == text.s[0])) &&
+	       ab_glob_matches(pattern.s, pattern.len, text.s, text.len, false);
 }
 
 static bool matches_choice(struct ab_text text, struct ab_text choices)
 {
-	while (choices.len) {
-		const char first = choices.s[0];
-		struct ab_text choice = ab_text_cut(&choices, '|');
-
-		/* The first byte rules out nearly all. */
-		if ((first == '*' || (text.len > 0 && first == text.s[0])) &&
-		    matches_pattern(text, choice))
+	while (choices.len)
+		if (matches_pattern(text, ab_text_cut(&choices, '|')))
 			return true;
-	}
 	return false;
 }
 
@@ -76,7 +72,8 @@ static bool is_letter(const struct ab_opt_walk *w, struct ab_text item)
 	if (item.len == 2 || (w->value.text.s && item.s[1] == w->letter))
 		return item.s[1] == w->letter &&
 		       (item.len == 2 || matches_pattern(w->value.text, rest));
-	return item.s[1] != '-' && matches_pattern(w->argv[w->index].text, item);
+	return item.s[1] != '-' &&
+	       matches_pattern(ab_text_rest(w->argv[w->index].text, 1), ab_text_rest(item, 1));
 }
 
 static bool is_item(const struct ab_opt_walk *w, struct ab_text item)
@@ -96,60 +93,6 @@ static bool is_item(const struct ab_opt_walk *w, struct ab_text item)
 	return false;
 }
 
-/* Which bytes the items of a list have in the place that an option is compared with
- * first; bytes that differ in their highest bit count as one. */
-struct heads {
-	uint64_t letters[2]; /* after one dash */
-	uint64_t names[2];   /* after two dashes */
-	bool operands;	     /* an item has no dash */
-	bool single;	     /* an item is one letter */
-};
-
-static void put_head(uint64_t set[2], char c)
-{
-	set[c >> 6 & 1] |= 1ull << (c & 63);
-}
-
-static bool has_head(const uint64_t set[2], char c)
-{
-	return set[c >> 6 & 1] >> (c & 63) & 1;
-}
-
-static struct heads read_heads(const char *list)
-{
-	struct heads heads = { 0 };
-	struct ab_text item;
-
-	while ((item = ab_list_next(&list)).len > 0) {
-		if (item.s[0] != '-')
-			heads.operands = true;
-		else if (item.s[1] == '-')
-			put_head(heads.names, item.s[2]);
-		else
-			put_head(heads.letters, item.s[1]);
-		heads.single |= item.len == 2;
-	}
-	return heads;
-}
-
-/* False: no item of the list is this option. Nearly all are ruled out here. */
-static bool may_be_listed(const struct heads *heads, const struct ab_opt_walk *w)
-{
-	switch (w->what) {
-	case AB_OPT_LETTER:
-		return has_head(heads->letters, w->letter) || has_head(heads->letters, '*') ||
-		       has_head(heads->letters, w->argv[w->index].text.s[1]);
-	case AB_OPT_LONG:
-		return w->name.len == 0 || has_head(heads->names, w->name.s[0]) ||
-		       has_head(heads->names, '*');
-	case AB_OPT_OPERAND:
-		return heads->operands;
-	case AB_OPT_END:
-		break;
-	}
-	return false;
-}
-
 static bool lists_operand(const char *list)
 {
 	while (*list == '-') {
@@ -163,10 +106,6 @@ static bool lists_operand(const char *list)
 static bool is_option_given(const struct ab_opts *opts, const struct ab_simple *command,
 			    size_t skip, const char *list)
 {
-	const struct heads heads = read_heads(list);
-	/* The items are whole words, so one look at each word is enough: find. */
-	const bool words = !heads.single && (!opts->values || !opts->values[0]);
-
 	for (struct ab_opt_walk w = ab_opt_begin(*opts, command->argv, command->argc);
 	     ab_opt_next(&w);) {
 		const char *rest = list;
@@ -176,10 +115,6 @@ static bool is_option_given(const struct ab_opts *opts, const struct ab_simple *
 			skip--;
 			continue;
 		}
-		if (words)
-			w.inside = 0;
-		if (!may_be_listed(&heads, &w))
-			continue;
 		while ((item = ab_list_next(&rest)).len > 0)
 			if (is_item(&w, item))
 				return true;
