@@ -9,13 +9,7 @@
 #include "serve/pool.h"
 #include "serve/supervised.h"
 
-enum {
-	BLOCK = 65536,
-	SHARE = 4 * BLOCK,
-	RESULT_MAX = 64 << 20,
-	RECORD_MAX = 1 << 20,
-	INPUTS_MAX = 256
-};
+enum { BLOCK = 65536, SHARE = 4 * BLOCK, RECORD_MAX = 1 << 20, INPUTS_MAX = 256 };
 
 static const char *const stream_names[] = { "stdout", "stderr" };
 
@@ -400,19 +394,6 @@ int ab_served_start(struct ab_serve_request *r, int *fds, const sigset_t *before
 	return result;
 }
 
-static char *read_result(const struct ab_served_run *run)
-{
-	ab_autofree char *text = NULL;
-	size_t len;
-
-	if (lseek(run->result, 0, SEEK_SET) < 0 ||
-	    ab_read_all(run->result, RESULT_MAX, &text, &len) < 0 || len < 2 ||
-	    text[len - 1] != '\n')
-		return NULL;
-	text[len - 1] = '\0';
-	return ab_take(text);
-}
-
 /* The supervisor wrote none: it could not begin, or was killed. If the client has stopped it, the
  * result names the signal, as it does when the command has started. */
 static char *make_result(struct ab_served_run *run, int code, int status)
@@ -441,7 +422,7 @@ static char *make_result(struct ab_served_run *run, int code, int status)
 static void send_exit(struct ab_served_run *run, int code, int status)
 {
 	ab_autobuf struct ab_buf b = { 0 };
-	ab_autofree char *text = read_result(run);
+	ab_autofree char *text = ab_result_read(run->result);
 	const struct ab_stream *kept[2];
 
 	if (!text)

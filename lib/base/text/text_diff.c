@@ -36,7 +36,7 @@ struct search {
 	int *forward, *backward; /* the farthest line of a on each diagonal */
 	int64_t budget;
 	struct box *stack;
-	size_t len, room;
+	size_t len;
 };
 
 static void split_lines(const char *text, size_t len, struct ab_lines *ret)
@@ -129,11 +129,7 @@ static uint32_t *number_lines(const struct ab_lines *a, size_t n, const struct a
 
 static void push_box(struct search *s, int a0, int a1, int b0, int b1)
 {
-	if (s->len == s->room) {
-		s->room = s->room ? 2 * s->room : 64;
-		s->stack = ab_realloc(s->stack, s->room * sizeof(s->stack[0]));
-	}
-	s->stack[s->len++] = (struct box){ a0, a1, b0, b1 };
+	*ab_append(s->stack, s->len) = (struct box){ a0, a1, b0, b1 };
 }
 
 static void mark_changed(struct search *s, const struct box *b)

@@ -41,14 +41,6 @@ struct search {
 	struct ab_walk git;   /* the budget */
 };
 
-/* For relative paths. */
-static bool is_at_or_below(const char *path, const char *top)
-{
-	size_t n = strlen(top);
-
-	return strncmp(path, top, n) == 0 && (path[n] == '/' || !path[n]);
-}
-
 /* The part of an absolute path behind the root; NULL: it is the root, or not in it. */
 static const char *get_relative(const struct search *s, const char *path)
 {
@@ -263,7 +255,7 @@ static bool label_link(const struct search *s, const char *path, struct ab_label
 	ab_label_names(&change, folded.data, ret);
 	ab_label_git(&in, folded.data, ret);
 	for (size_t i = 0; i < s->out->len; i++)
-		if (is_at_or_below(folded.data, s->out->v[i].path))
+		if (ab_label_within(folded.data, s->out->v[i].path))
 			ab_label_add(ret, s->out->v[i].id, s->out->v[i].who, NULL);
 	return ret->len > 0;
 }
@@ -353,12 +345,6 @@ void ab_host_names_free(struct ab_host_names *names)
 	free(names);
 }
 
-/* Does the change take away or replace what is below its path? */
-static bool replaces_folder(const struct ab_change *c)
-{
-	return c->is != AB_TYPE_DIR && (c->was == AB_TYPE_DIR || c->is == AB_TYPE_LINK);
-}
-
 void ab_host_names_label(const struct ab_host_names *names, const struct ab_change *change,
 			 struct ab_label_hits *hits)
 {
@@ -373,8 +359,8 @@ void ab_host_names_label(const struct ab_host_names *names, const struct ab_chan
 	for (size_t i = 0; i < names->len; i++) {
 		const struct name *n = &names->v[i];
 
-		if (is_at_or_below(folded.data, n->path) ||
-		    (replaces_folder(change) && is_at_or_below(n->path, folded.data)))
+		if (ab_label_within(folded.data, n->path) ||
+		    (ab_label_replaces_folder(change) && ab_label_within(n->path, folded.data)))
 			ab_label_add(hits, n->id, n->who, n->detail);
 	}
 }

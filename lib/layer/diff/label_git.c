@@ -22,13 +22,6 @@ static const struct {
 	{ "info/grafts", "changes the history" },
 };
 
-static bool starts_with(const char *path, const char *folder)
-{
-	size_t n = strlen(folder);
-
-	return strncmp(path, folder, n) == 0 && (path[n] == '/' || !path[n]);
-}
-
 /* The rest of the path behind the last component that is .git; NULL: there is none. */
 static const char *skip_gitdir(const char *folded)
 {
@@ -177,15 +170,17 @@ static void check_file(const struct ab_label_input *in, const char *rest,
 	size_t n = strlen(rest);
 
 	if (!in->gitdir &&
-	    (starts_with(rest, "refs") || starts_with(rest, "logs") || starts_with(rest, "lfs") ||
-	     (starts_with(rest, "objects") && !starts_with(rest, "objects/info")))) {
+	    (ab_label_within(rest, "refs") || ab_label_within(rest, "logs") ||
+	     ab_label_within(rest, "lfs") ||
+	     (ab_label_within(rest, "objects") && !ab_label_within(rest, "objects/info")))) {
 		/* The folder itself is not data that git replaces. */
 		if (!strchr(rest, '/') && in->change->is != AB_TYPE_DIR)
 			ab_label_add(hits, AB_LABEL_GIT, "git", "removes the repository's data");
 		return;
 	}
 	for (const char *p = rest; p; p = strchr(p, '/') ? strchr(p, '/') + 1 : NULL)
-		if (starts_with(p, "hooks") && !(n > 7 && strcmp(rest + n - 7, ".sample") == 0) &&
+		if (ab_label_within(p, "hooks") &&
+		    !(n > 7 && strcmp(rest + n - 7, ".sample") == 0) &&
 		    !(in->change->is == AB_TYPE_DIR && in->change->was == AB_TYPE_NONE))
 			ab_label_add(hits, AB_LABEL_GIT, "git", "a hook");
 	if (in->change->kind == AB_CHANGE_MODE)
@@ -260,7 +255,7 @@ bool ab_label_maybe_gitdir(const char *path, size_t *at, size_t *ret_len)
 
 		p += strcspn(p, "/");
 		for (size_t i = 0; i < AB_COUNT(parts); i++)
-			if (starts_with(name, parts[i])) {
+			if (ab_label_within(name, parts[i])) {
 				*at = (size_t)(p - path) + (*p == '/');
 				*ret_len = name == path ? 0 : (size_t)(name - path - 1);
 				return true;

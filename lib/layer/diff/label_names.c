@@ -55,20 +55,13 @@ static enum match match_path(const char *pattern, const char *path)
 	}
 }
 
-/* A folder that disappears or becomes a link takes the names in it along. */
-static bool replaces_folder(const struct ab_change *change)
-{
-	return change->is == AB_TYPE_LINK ||
-	       (change->was == AB_TYPE_DIR && change->is != AB_TYPE_DIR);
-}
-
 static bool is_hit(const struct ab_change *change, const char *pattern, const char *path)
 {
 	enum match match = MATCH_NONE;
 
 	if (ab_lower((unsigned char)pattern[0]) == path[0] || pattern[0] == '*')
 		match = match_path(pattern, path);
-	return match == MATCH_WHOLE || (match == MATCH_INSIDE && replaces_folder(change));
+	return match == MATCH_WHOLE || (match == MATCH_INSIDE && ab_label_replaces_folder(change));
 }
 
 static void add_row(const struct ab_change *change, const struct ab_obeyed *row,

@@ -12,6 +12,20 @@ void ab_label_add(struct ab_label_hits *hits, enum ab_label_id id, const char *w
  * blanks in names could see it. */
 void ab_label_fold(const char *path, struct ab_buf *ret);
 
+/* Is the relative path this folder, or below it? */
+static inline bool ab_label_within(const char *path, const char *folder)
+{
+	size_t n = strlen(folder);
+
+	return strncmp(path, folder, n) == 0 && (path[n] == '/' || !path[n]);
+}
+
+/* Does the change take away or replace what is below its path? */
+static inline bool ab_label_replaces_folder(const struct ab_change *c)
+{
+	return c->is != AB_TYPE_DIR && (c->was == AB_TYPE_DIR || c->is == AB_TYPE_LINK);
+}
+
 /* Does this component of a folded path match, up to the next slash? "*" stands for any
  * text in a component; the case of the pattern does not matter. It ends at a slash or a blank. */
 bool ab_label_matches(const char *pattern, const char *name);

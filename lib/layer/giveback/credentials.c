@@ -38,11 +38,6 @@ bool ab_credentials_known(const char *path)
 	return find_rule(path) != NULL;
 }
 
-static bool lists(const char *list, const char *name)
-{
-	return ab_word_listed(list, name, strlen(name));
-}
-
 static bool has_only(const char *s, const char *more)
 {
 	for (; *s; s++)
@@ -190,22 +185,17 @@ static void put_value(struct ab_buf *b, const struct ab_json_scan_node *n)
 	}
 }
 
-static const struct ab_json_scan_node *find_member(const struct ab_json_scan_node *object,
-						   const char *key)
-{
-	ab_json_scan_each(child, object) if (strcmp(child->key, key) == 0) return child;
-	return NULL;
-}
-
 /* The type of an account, or NULL if it is not one that may come from a box. Accounts have the names of
  * services. */
 static const char *find_type(const struct merge *m, const struct ab_json_scan_node *account)
 {
 	const struct ab_json_scan_node *type = account->kind == '{' && has_only(account->key, "-._")
-						       ? find_member(account, "type")
+						       ? ab_json_scan_find(account, "type")
 						       : NULL;
 
-	return type && type->text && lists(m->rule->types, type->text) ? type->text : NULL;
+	return type && type->text && ab_word_listed(m->rule->types, type->text, strlen(type->text))
+		       ? type->text
+		       : NULL;
 }
 
 /* Compare values that may leave: the host's may be of any kind. */
@@ -282,7 +272,7 @@ static void renew_members(struct merge *m, const struct ab_json_scan_node *h,
 
 	ab_json_scan_each(child, h)
 	{
-		const struct ab_json_scan_node *fresh = find_member(b, child->key);
+		const struct ab_json_scan_node *fresh = ab_json_scan_find(b, child->key);
 		ab_autofree char *path = join_path(prefix, child->key);
 		struct leaf l = find_leaf(m, prefix, child->key);
 
@@ -295,7 +285,7 @@ static void renew_members(struct merge *m, const struct ab_json_scan_node *h,
 	}
 	ab_json_scan_each(child, b)
 	{
-		if (find_member(h, child->key))
+		if (ab_json_scan_find(h, child->key))
 			continue;
 		/* At the end of the object. */
 		if (m->done < h->end - 1)
@@ -309,7 +299,7 @@ static void renew_accounts(struct merge *m, const struct ab_json_scan_node *h,
 {
 	ab_json_scan_each(child, h)
 	{
-		const struct ab_json_scan_node *fresh = find_member(b, child->key);
+		const struct ab_json_scan_node *fresh = ab_json_scan_find(b, child->key);
 		const char *type = find_type(m, child), *now = fresh ? find_type(m, fresh) : NULL;
 
 		if (type && now && strcmp(type, now) == 0)

@@ -27,13 +27,9 @@ struct walk {
 static int open_closed(int dir, const char *name, mode_t *ret_mode)
 {
 	ab_autoclose int path = ab_open_same_mount(dir, name, O_PATH | O_DIRECTORY | O_NOFOLLOW);
-	char link[32];
 	struct stat st;
 
-	if (path < 0 || fstat(path, &st) < 0)
-		return -1;
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", path);
-	if (chmod(link, (st.st_mode & 07777) | 0700) < 0)
+	if (path < 0 || fstat(path, &st) < 0 || ab_fd_chmod(path, (st.st_mode & 07777) | 0700) < 0)
 		return -1;
 	*ret_mode = st.st_mode & 07777;
 	return ab_open_same_mount(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);

@@ -724,26 +724,14 @@ struct ab_change *ab_changes_find(const struct ab_changes *changes, const char *
 		       : NULL;
 }
 
-static int open_file(int root, const char *path, const struct ab_identity *id)
-{
-	ab_autoclose int fd = ab_look_open_file(root, path);
-	struct stat st;
-
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return -1;
-	if (!S_ISREG(st.st_mode) || st.st_ino != id->ino || st.st_dev != id->dev)
-		return ab_errno(ESTALE);
-	return ab_take_fd(&fd);
-}
-
 int ab_change_open_old(const struct ab_layer_view *view, const struct ab_change *change)
 {
-	return open_file(view->lower, change->path, &change->host);
+	return ab_look_open_known(view->lower, change->path, &change->host, &(struct stat){ 0 });
 }
 
 int ab_change_open_new(const struct ab_layer_view *view, const struct ab_change *change)
 {
-	return open_file(view->upper, change->path, &change->layer);
+	return ab_look_open_known(view->upper, change->path, &change->layer, &(struct stat){ 0 });
 }
 
 static char *read_link(int root, const char *path)

@@ -72,6 +72,17 @@ int ab_look_open_file(int dir, const char *path)
 	return fd < 0 && errno == EPERM ? ab_look_open(dir, path, flags) : fd;
 }
 
+int ab_look_open_known(int dir, const char *path, const struct ab_identity *id, struct stat *ret)
+{
+	ab_autoclose int fd = ab_look_open_file(dir, path);
+
+	if (fd < 0 || fstat(fd, ret) < 0)
+		return -1;
+	if (!S_ISREG(ret->st_mode) || ret->st_ino != id->ino || ret->st_dev != id->dev)
+		return ab_errno(ESTALE);
+	return ab_take_fd(&fd);
+}
+
 int ab_parent_open(struct ab_parent *cache, int root, const char *path, const char **ret_name)
 {
 	const char *slash = strrchr(path, '/');

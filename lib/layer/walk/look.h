@@ -28,6 +28,9 @@ int ab_look_open(int dir, const char *path, int flags);
  * as it is where the caller owns it: 10,000 inodes would have to be written. */
 int ab_look_open_file(int dir, const char *path);
 
+/* Open the regular file that was looked at; -1 with errno (ESTALE: it is another one now). */
+int ab_look_open_known(int dir, const char *path, const struct ab_identity *id, struct stat *ret);
+
 /* The folder of the last name that was looked up; the next one is often beside it. */
 struct ab_parent {
 	int fd;

@@ -55,13 +55,8 @@ static int open_known(struct ab_parent *cache, int root, const char *path,
 {
 	const char *name;
 	int dir = ab_parent_open(cache, root, path, &name);
-	ab_autoclose int fd = dir < 0 ? -1 : ab_look_open_file(dir, name);
 
-	if (fd < 0 || fstat(fd, ret) < 0)
-		return -1;
-	if (!S_ISREG(ret->st_mode) || ret->st_ino != id->ino || ret->st_dev != id->dev)
-		return ab_errno(ESTALE);
-	return ab_take_fd(&fd);
+	return dir < 0 ? -1 : ab_look_open_known(dir, name, id, ret);
 }
 
 static int compare_files(struct reader *r, const struct ab_change *c)

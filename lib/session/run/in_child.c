@@ -26,7 +26,7 @@
 #include "sandbox/mount/furniture.h"
 #include "session/run/run.h"
 
-enum { TEXT_MAX = 32 * 1024, RESULT_MAX = 64 << 20 };
+enum { TEXT_MAX = 32 * 1024 };
 
 enum packet_kind { PACKET_MESSAGE, PACKET_ENDED, PACKET_FAILED };
 struct packet {
@@ -365,7 +365,7 @@ static char *complete_result(const struct child *c, char *own)
 	char *whole;
 
 	if (!c->nested || c->result < 0 || lseek(c->result, 0, SEEK_SET) < 0 ||
-	    ab_read_all(c->result, RESULT_MAX, &text, &len) < 0 || len == 0)
+	    ab_read_all(c->result, AB_RESULT_MAX, &text, &len) < 0 || len == 0)
 		return own;
 	result = json_loads(own, 0, NULL);
 	if (!result)
@@ -402,18 +402,6 @@ static char *make_result(const struct child *c, int result, int status,
 	return ab_buf_take(&json);
 }
 
-static char *read_result(const struct child *c)
-{
-	ab_autofree char *text = NULL;
-	size_t len;
-
-	if (c->nested || c->result < 0 || lseek(c->result, 0, SEEK_SET) < 0 ||
-	    ab_read_all(c->result, RESULT_MAX, &text, &len) < 0 || len < 2 || text[len - 1] != '\n')
-		return NULL;
-	text[len - 1] = '\0';
-	return ab_take(text);
-}
-
 static void close_descriptors(struct child *c)
 {
 	ab_close_all(&c->result, &c->signals, &c->pidfd);
@@ -445,7 +433,7 @@ int ab_run_in_child(const struct ab_request *request, uint64_t capture, struct a
 		follow_child(c);
 		result = conclude_run(c, ret_status, err);
 	}
-	ret->result = read_result(c);
+	ret->result = c->nested ? NULL : ab_result_read(c->result);
 	if (!ret->result)
 		ret->result =
 			complete_result(c, make_result(c, result, *ret_status, &started, err));

@@ -147,3 +147,15 @@ void ab_result_add_streams(struct ab_buf *b, const struct ab_stream *out,
 		add_stream(b, "stderr", err);
 	ab_buf_puts(b, "}");
 }
+
+char *ab_result_read(int fd)
+{
+	ab_autofree char *text = NULL;
+	size_t len;
+
+	if (fd < 0 || lseek(fd, 0, SEEK_SET) < 0 ||
+	    ab_read_all(fd, AB_RESULT_MAX, &text, &len) < 0 || len < 2 || text[len - 1] != '\n')
+		return NULL;
+	text[len - 1] = '\0';
+	return ab_take(text);
+}

@@ -1,7 +1,7 @@
 #pragma once
 /*
  * The result of a run as one JSON object, for programs that want to know more
- * than an exit status. Pure; outcome.c and in_child.c fill it in and write it.
+ * than an exit status. Pure, except reading; outcome.c and in_child.c fill it in and write it.
  *
  *	{"version":1,"run_id","name","command":[],"cwd","profile",
  *	 "exit":N,"status":N|null,"signal":"SIGTERM"|null,"timed_out",
@@ -18,7 +18,7 @@
 
 struct ab_proxy_report;
 
-enum { AB_RESULT_VERSION = 1 };
+enum { AB_RESULT_VERSION = 1, AB_RESULT_MAX = 64 << 20 };
 
 struct ab_result {
 	const char *run_id; /* these may be NULL: unknown */
@@ -47,6 +47,8 @@ struct ab_result {
 
 /* The object, without a newline. */
 void ab_result_json(const struct ab_result *result, struct ab_buf *ret);
+/* The object that a supervisor wrote into this file; NULL: none. Free it. */
+char *ab_result_read(int fd);
 
 /* What was captured of a stream: the first `len` bytes of `total`. */
 struct ab_stream {
