@@ -43,13 +43,11 @@ int ab_doctor_apparmor(char **ret_profile, char **ret_file, bool *ret_needed, st
 	ab_autostrv struct ab_strv files = { 0 };
 	ab_autofree char *name = NULL, *profile = NULL, *shown = NULL;
 	struct ab_verdict v;
-	char path[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	ab_autofree char *path = ab_read_link(AT_FDCWD, "/proc/self/exe");
 	bool taken;
 
-	if (n < 0)
+	if (!path)
 		return ab_fail(err, AB_ESYSTEM, errno, "find the agentbox program file");
-	path[n] = '\0';
 	shown = ab_escape(path);
 	if (access(path, X_OK) < 0) {
 		ab_fail(err, AB_ESYSTEM, errno, "the agentbox program file is no longer at %s",

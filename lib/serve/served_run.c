@@ -9,7 +9,12 @@
 #include "serve/pool.h"
 #include "serve/supervised.h"
 
-enum { BLOCK = 65536, SHARE = 4 * BLOCK, RECORD_MAX = 1 << 20, INPUTS_MAX = 256 };
+enum {
+	BLOCK = 65536,
+	SHARE = 4 * BLOCK,
+	RECORD_MAX = 1 << 20,
+	INPUTS_MAX = 256,
+};
 
 static const char *const stream_names[] = { "stdout", "stderr" };
 

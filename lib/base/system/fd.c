@@ -70,20 +70,26 @@ int ab_open_real(int dir, const char *path, int flags, uint64_t also)
 	return (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
 }
 
-char *ab_fd_path(int fd)
+char *ab_read_link(int dir, const char *name)
 {
-	char link[32], path[PATH_MAX];
-	ssize_t n;
+	char target[PATH_MAX];
+	ssize_t n = readlinkat(dir, name, target, sizeof(target));
 
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	n = readlink(link, path, sizeof(path));
 	if (n < 0)
 		return NULL;
-	if (n == (ssize_t)sizeof(path)) {
+	if (n == (ssize_t)sizeof(target)) {
 		errno = ENAMETOOLONG;
 		return NULL;
 	}
-	return ab_strndup(path, (size_t)n);
+	return ab_strndup(target, (size_t)n);
+}
+
+char *ab_fd_path(int fd)
+{
+	char link[32];
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	return ab_read_link(AT_FDCWD, link);
 }
 
 int ab_lock_wait(int fd, int how, int64_t ms)

@@ -61,6 +61,8 @@ int ab_set_nonblocking(int fd);
  * elsewhere since. `also`: more of RESOLVE_*. Close-on-exec. -1 with errno. */
 int ab_open_real(int dir, const char *path, int flags, uint64_t also);
 
+/* Where a link leads; NULL with errno. Free it. */
+char *ab_read_link(int dir, const char *name);
 /* The current path of the file behind fd; NULL with errno. */
 char *ab_fd_path(int fd);
 

@@ -1,12 +1,14 @@
 #include "base/system/linkwalk.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/data/mem.h"
+#include "base/system/fd.h"
 #include "base/system/path.h"
 
 enum { LINKS_MAX = 40 }; /* MAXSYMLINKS of the kernel */
@@ -67,13 +69,9 @@ int ab_linkwalk_follow(struct ab_linkwalk *w, const char *target)
 
 static int follow_path(struct ab_linkwalk *w)
 {
-	char target[PATH_MAX];
-	ssize_t n = readlink(w->path, target, sizeof(target) - 1);
+	ab_autofree char *target = ab_read_link(AT_FDCWD, w->path);
 
-	if (n < 0)
-		return -1;
-	target[n] = '\0';
-	if (ab_linkwalk_follow(w, target) < 0)
+	if (!target || ab_linkwalk_follow(w, target) < 0)
 		return -1;
 	if (target[0] == '/')
 		move_to(w, ab_strdup("/"));

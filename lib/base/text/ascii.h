@@ -20,6 +20,15 @@ static inline bool ab_is_alnum(int c)
 	return ab_is_digit(c) || (ab_lower(c) >= 'a' && ab_lower(c) <= 'z');
 }
 
+/* Only letters, digits and characters of `more`? */
+static inline bool ab_has_only(const char *s, size_t len, const char *more)
+{
+	for (size_t i = 0; i < len; i++)
+		if (!ab_is_alnum(s[i]) && (!s[i] || !strchr(more, s[i])))
+			return false;
+	return true;
+}
+
 static inline bool ab_ends_with(const char *text, const char *end)
 {
 	size_t n = strlen(text), m = strlen(end);

@@ -337,12 +337,8 @@ static bool add_node(struct cursor *c, uint32_t parent, uint32_t *ret)
 
 	if (s->len >= AB_SCAN_NODES)
 		return fail_here(c, "too many values", "a file can have 16384");
-	if (s->len == s->room) {
-		s->room = s->room ? 2 * s->room : 64;
-		s->nodes = ab_realloc(s->nodes, s->room * sizeof(s->nodes[0]));
-	}
-	*ret = (uint32_t)s->len++;
-	s->nodes[*ret] = (struct ab_json_scan_node){
+	*ret = (uint32_t)s->len;
+	*ab_append(s->nodes, s->len) = (struct ab_json_scan_node){
 		.up = *ret - parent,
 		.line = c->line,
 		.column = get_column(c),

@@ -36,7 +36,7 @@ struct ab_json_scan_node {
 
 struct ab_json_scan {
 	struct ab_json_scan_node *nodes;
-	size_t len, room;
+	size_t len;
 	char *strings; /* all decoded strings */
 	/* After a failure: */
 	uint32_t line, column;

@@ -67,12 +67,7 @@ bool ab_api_is_id(const char *s)
 {
 	size_t n = strlen(s);
 
-	if (n == 0 || n > ID_MAX || !ab_is_alnum(s[0]))
-		return false;
-	for (size_t i = 1; i < n; i++)
-		if (!ab_is_alnum(s[i]) && !strchr("_.-", s[i]))
-			return false;
-	return true;
+	return n <= ID_MAX && ab_is_alnum(s[0]) && ab_has_only(s, n, "_.-");
 }
 
 /* "/v1.41/": its length without the last "/"; 0: the path has no version. */

@@ -210,7 +210,7 @@ static int stage_link(struct stage *s, const struct ab_change *c, int dir, const
 
 	if (from < 0)
 		return -1;
-	target = ab_look_link(from, last);
+	target = ab_read_link(from, last);
 	if (!target || symlinkat(target, dir, name) < 0)
 		return -1;
 	return utimensat(dir, name,

@@ -38,14 +38,6 @@ bool ab_credentials_known(const char *path)
 	return find_rule(path) != NULL;
 }
 
-static bool has_only(const char *s, const char *more)
-{
-	for (; *s; s++)
-		if (!ab_is_alnum(*s) && !strchr(more, *s))
-			return false;
-	return true;
-}
-
 /* The type of the value `name` in the list, or NULL; with *ret_inside, whether others are inside it. */
 static const char *find_type_in(const char *list, const char *name, size_t *ret_len,
 				bool *ret_inside)
@@ -97,7 +89,7 @@ static bool is_token(const struct ab_json_scan_node *n)
 	enum { TOKEN_MAX = 16384 };
 
 	return n->kind == '"' && n->text[0] && strlen(n->text) <= TOKEN_MAX &&
-	       has_only(n->text, "-._~+/=:;,|#");
+	       ab_has_only(n->text, strlen(n->text), "-._~+/=:;,|#");
 }
 
 /* "2026-01-31T12:00:00.123456Z", "...+01:00" */
@@ -115,7 +107,8 @@ static bool is_time(const struct ab_json_scan_node *n)
 
 static bool is_scope_text(const struct ab_json_scan_node *n, const char *more)
 {
-	return n->kind == '"' && strlen(n->text) <= 1024 && has_only(n->text, more);
+	return n->kind == '"' && strlen(n->text) <= 1024 &&
+	       ab_has_only(n->text, strlen(n->text), more);
 }
 
 static bool is_scopes(const struct ab_json_scan_node *n)
@@ -189,9 +182,10 @@ static void put_value(struct ab_buf *b, const struct ab_json_scan_node *n)
  * services. */
 static const char *find_type(const struct merge *m, const struct ab_json_scan_node *account)
 {
-	const struct ab_json_scan_node *type = account->kind == '{' && has_only(account->key, "-._")
-						       ? ab_json_scan_find(account, "type")
-						       : NULL;
+	const struct ab_json_scan_node *type =
+		account->kind == '{' && ab_has_only(account->key, strlen(account->key), "-._")
+			? ab_json_scan_find(account, "type")
+			: NULL;
 
 	return type && type->text && ab_word_listed(m->rule->types, type->text, strlen(type->text))
 		       ? type->text

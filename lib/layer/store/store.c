@@ -34,10 +34,8 @@ bool ab_layer_key_valid(const char *key)
 	/* A dot in front is ours; commands take a dash for an option. */
 	if (len == 0 || len > AB_LAYER_KEY_MAX || key[0] == '.' || key[0] == '-')
 		return false;
-	for (size_t i = 0; i < len; i++)
-		if (!ab_is_alnum(key[i]) && !strchr("._-", key[i]) && !(i == 0 && key[i] == '@'))
-			return false;
-	return len > 1 || key[0] != '@';
+	return key[0] == '@' ? len > 1 && ab_has_only(key + 1, len - 1, "._-")
+			     : ab_has_only(key, len, "._-");
 }
 
 char *ab_layer_key_profile(const char *profile)

@@ -738,7 +738,7 @@ static char *read_link(int root, const char *path)
 {
 	ab_autoclose int fd = ab_look_open(root, path, O_PATH | O_NOFOLLOW);
 
-	return fd < 0 ? NULL : ab_look_link(fd, "");
+	return fd < 0 ? NULL : ab_read_link(fd, "");
 }
 
 char *ab_change_read_old_link(const struct ab_layer_view *view, const struct ab_change *change)

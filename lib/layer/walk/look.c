@@ -107,20 +107,6 @@ void ab_parent_fini(struct ab_parent *cache)
 	*cache = (struct ab_parent)AB_PARENT_NONE;
 }
 
-char *ab_look_link(int dir, const char *name)
-{
-	char target[PATH_MAX];
-	ssize_t n = readlinkat(dir, name, target, sizeof(target));
-
-	if (n < 0)
-		return NULL;
-	if ((size_t)n == sizeof(target)) {
-		errno = ENAMETOOLONG;
-		return NULL;
-	}
-	return ab_strndup(target, (size_t)n);
-}
-
 struct ab_identity ab_identity_of(const struct stat *st)
 {
 	return (struct ab_identity){

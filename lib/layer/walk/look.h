@@ -46,9 +46,6 @@ struct ab_parent {
 int ab_parent_open(struct ab_parent *cache, int root, const char *path, const char **ret_name);
 void ab_parent_fini(struct ab_parent *cache);
 
-/* The target of a link; NULL with errno. Free it. */
-char *ab_look_link(int dir, const char *name);
-
 struct ab_identity ab_identity_of(const struct stat *st);
 
 /* The same inode, and nothing shows that it was written or its mode changed since. Its

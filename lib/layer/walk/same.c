@@ -103,8 +103,8 @@ void ab_same_files(const struct ab_layer_view *view, const struct ab_change *cha
 
 int ab_same_links(int upper, int lower, const char *name)
 {
-	ab_autofree char *a = ab_look_link(upper, name);
-	ab_autofree char *b = a ? ab_look_link(lower, name) : NULL;
+	ab_autofree char *a = ab_read_link(upper, name);
+	ab_autofree char *b = a ? ab_read_link(lower, name) : NULL;
 
 	if (!b)
 		return -1;

@@ -6,13 +6,8 @@ bool ab_host_tool_is_name(const char *name)
 {
 	size_t n = strlen(name);
 
-	if (n == 0 || n > AB_HOST_TOOL_NAME || !ab_is_alnum(name[0]) ||
-	    strcmp(name, "agentbox") == 0)
-		return false;
-	for (size_t i = 0; i < n; i++)
-		if (!ab_is_alnum(name[i]) && !strchr("._+-", name[i]))
-			return false;
-	return true;
+	return n <= AB_HOST_TOOL_NAME && ab_is_alnum(name[0]) && strcmp(name, "agentbox") != 0 &&
+	       ab_has_only(name, n, "._+-");
 }
 
 struct ab_host_tools ab_host_tools_fill(struct ab_arena *a, const struct ab_value *v)

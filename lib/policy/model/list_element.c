@@ -405,12 +405,8 @@ static bool is_fingerprint(const char *text)
 	static const char mark[] = "SHA256:";
 	size_t n = strlen(mark);
 
-	if (strncmp(text, mark, n) != 0 || strlen(text + n) != 43)
-		return false;
-	for (text += n; *text; text++)
-		if (!ab_is_alnum(*text) && *text != '+' && *text != '/')
-			return false;
-	return true;
+	return strncmp(text, mark, n) == 0 && strlen(text + n) == 43 &&
+	       ab_has_only(text + n, 43, "+/");
 }
 
 static int put_ssh_key(const struct ab_put *p, const char *text)

@@ -8,14 +8,6 @@
 
 enum { URL_MAX = 2048, NAME_MAX_LEN = 512, PATH_MAX_LEN = 1024, DIGITS_MAX = 12 };
 
-static bool has_only(const char *s, size_t len, const char *more)
-{
-	for (size_t i = 0; i < len; i++)
-		if (!ab_is_alnum(s[i]) && (!s[i] || !strchr(more, s[i])))
-			return false;
-	return true;
-}
-
 /* "550e8400-e29b-41d4-a716-446655440000" */
 static bool is_uuid(const char *s, size_t len)
 {
@@ -111,11 +103,12 @@ char *ab_clean_url(const char *s, size_t len)
 	host += login;
 	n -= login;
 	/* A name in another script is left out: what is shown is ASCII. */
-	if (ab_host_entry_parse(host, n, &e, NULL) < 0 || e.below || !has_only(host, n, "._-:[]"))
+	if (ab_host_entry_parse(host, n, &e, NULL) < 0 || e.below ||
+	    !ab_has_only(host, n, "._-:[]"))
 		return NULL;
 	for (n = 0; n < rest && path[n] != '?' && path[n] != '#';)
 		n++;
-	if (!has_only(path, n, "/._~%!*+,;=-") || has_random_part(path, n))
+	if (!ab_has_only(path, n, "/._~%!*+,;=-") || has_random_part(path, n))
 		return NULL;
 	url = ab_printf("%.*s://%s%.*s%.*s", (int)scheme_len, scheme, git ? "git@" : "",
 			(int)(path - host), host, (int)n, path);
@@ -126,7 +119,7 @@ bool ab_view_is_name(const char *s, size_t len, const char *more)
 {
 	ab_autofree char *copy = NULL;
 
-	if (!len || len > NAME_MAX_LEN || !has_only(s, len, more))
+	if (!len || len > NAME_MAX_LEN || !ab_has_only(s, len, more))
 		return false;
 	copy = ab_strndup(s, len);
 	return !ab_secret_text(copy);
@@ -153,7 +146,7 @@ static bool is_path(const char *s, size_t len)
 	size_t skip = s[0] == '~';
 
 	return len > 1 && len < PATH_MAX_LEN && s[skip] == '/' &&
-	       has_only(s + skip, len - skip, "/._-+@") && !ab_secret_text(s);
+	       ab_has_only(s + skip, len - skip, "/._-+@") && !ab_secret_text(s);
 }
 
 static bool is_host(const char *s, size_t len)
@@ -161,7 +154,7 @@ static bool is_host(const char *s, size_t len)
 	struct ab_host_entry e;
 
 	return ab_host_entry_parse(s, len, &e, NULL) == 0 && !e.below &&
-	       has_only(s, len, "._-:[]") && !ab_secret_text(s);
+	       ab_has_only(s, len, "._-:[]") && !ab_secret_text(s);
 }
 
 /* An unknown word could be a token. */

@@ -101,11 +101,8 @@ static bool take_word(const char **at, char *ret, size_t room)
 {
 	size_t n = strcspn(*at, "/");
 
-	if (!n || n >= room)
+	if (!n || n >= room || !ab_has_only(*at, n, "-_."))
 		return false;
-	for (size_t i = 0; i < n; i++)
-		if (!ab_is_alnum((*at)[i]) && !strchr("-_.", (*at)[i]))
-			return false;
 	memcpy(ret, *at, n);
 	ret[n] = '\0';
 	*at += n;
@@ -178,11 +175,9 @@ static const char *check_names(const char *names)
 		size_t least = len < last_len ? len : last_len;
 		int order = memcmp(last, s, least);
 
-		if (!len || len > AB_SIGV4_NAME || ++n > AB_SIGV4_NAMES)
+		if (!len || len > AB_SIGV4_NAME || ++n > AB_SIGV4_NAMES ||
+		    !ab_has_only(s, len, "-_.!#$%&'*+^`|~"))
 			return "its list of signed headers is malformed";
-		for (size_t i = 0; i < len; i++)
-			if (!ab_is_alnum(s[i]) && !strchr("-_.!#$%&'*+^`|~", s[i]))
-				return "its list of signed headers is malformed";
 		for (size_t i = 0; i < len; i++)
 			if (s[i] != (char)ab_lower(s[i]))
 				return "its list of signed headers is not in lower case";

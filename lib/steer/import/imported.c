@@ -26,11 +26,9 @@ void ab_imported_leave(struct ab_imported *im, const char *value, const char *wh
 
 static bool is_variable(const char *s)
 {
-	for (size_t i = 0; s[i]; i++)
-		if (!ab_is_alnum(s[i]) && s[i] != '_')
-			return false;
-	return s[0] && !ab_is_digit(s[0]) && strncmp(s, "AGENTBOX_", 9) != 0 &&
-	       strcmp(s, "SANDBOX_RUNTIME") != 0 && strlen(s) < 200;
+	return ab_has_only(s, strlen(s), "_") && s[0] && !ab_is_digit(s[0]) &&
+	       strncmp(s, "AGENTBOX_", 9) != 0 && strcmp(s, "SANDBOX_RUNTIME") != 0 &&
+	       strlen(s) < 200;
 }
 
 /* "$HOME/x" and the like as we write them; NULL: an unknown variable. */

@@ -87,14 +87,6 @@ static const struct free_keys made[] = {
 	{ TREE, "core.worktree" },
 };
 
-static bool has_only(const char *value, const char *more)
-{
-	for (const char *p = value; *p; p++)
-		if (!ab_is_alnum((unsigned char)*p) && !strchr(more, *p))
-			return false;
-	return true;
-}
-
 static bool is_bool(const char *value)
 {
 	static const char *const words[] = {
@@ -214,9 +206,9 @@ bool ab_gitkeys_allow(const char *key, const char *value, const struct ab_gitkey
 		return found && is_flag(found, terms);
 	switch (found->kind) {
 	case WORD:
-		return has_only(value, "-_");
+		return ab_has_only(value, strlen(value), "-_");
 	case WORDS:
-		return has_only(value, "-_ #,");
+		return ab_has_only(value, strlen(value), "-_ #,");
 	case BOOL:
 		return is_bool(value);
 	case TEXT:
@@ -232,7 +224,7 @@ bool ab_gitkeys_allow(const char *key, const char *value, const struct ab_gitkey
 	case UPDATE:
 		return is_plain_update(value);
 	case WORKTREE:
-		return terms->worktree_pinned && has_only(value, "-_");
+		return terms->worktree_pinned && ab_has_only(value, strlen(value), "-_");
 	case TREE:
 		return terms->is_safe_worktree && terms->is_safe_worktree(terms->arg, value);
 	}

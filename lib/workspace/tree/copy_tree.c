@@ -267,15 +267,9 @@ static int copy_link(const struct ab_copy_tree *c, int from, const char *name,
 		     const struct stat *st, int to, const char *as)
 {
 	struct timespec times[] = { st->st_atim, st->st_mtim };
-	char target[PATH_MAX];
-	ssize_t n = readlinkat(from, name, target, sizeof(target));
+	ab_autofree char *target = ab_read_link(from, name);
 
-	if (n < 0)
-		return errno;
-	if (n == sizeof(target))
-		return ENAMETOOLONG;
-	target[n] = '\0';
-	if (symlinkat(target, to, as) < 0)
+	if (!target || symlinkat(target, to, as) < 0)
 		return errno;
 	if (c->keep == AB_COPY_PRIVATE || c->keep == AB_COPY_RESTORED)
 		return 0;
