@@ -52,11 +52,6 @@ static size_t columns_of(int fd)
 	return columns < NARROWEST ? 0 : columns;
 }
 
-static size_t get_columns(void)
-{
-	return columns_of(STDOUT_FILENO);
-}
-
 void fit_message(struct ab_buf *to, int fd, const char *text, size_t margin)
 {
 	/* Several lines are laid out already. */
@@ -84,13 +79,15 @@ void print_messages(const char *text)
 
 static bool is_narrow(void)
 {
-	return get_columns() && get_columns() < WIDE;
+	size_t columns = columns_of(STDOUT_FILENO);
+
+	return columns && columns < WIDE;
 }
 
 void fit_text(struct ab_buf *to, const char *text)
 {
-	if (get_columns())
-		ab_wrap_text(to, text, get_columns());
+	if (columns_of(STDOUT_FILENO))
+		ab_wrap_text(to, text, columns_of(STDOUT_FILENO));
 	else
 		ab_buf_puts(to, text);
 }

@@ -165,18 +165,6 @@ static int take_option(struct args *args, const struct option *o, const char *va
 		       struct ab_error *err)
 {
 	switch (o->kind) {
-	case OPT_SETTING:
-		add_setting(args, o->name, o->key, value);
-		return 0;
-	case OPT_OPEN:
-		add_setting(args, o->name, o->key, ab_printf("!%s", value));
-		return 0;
-	case OPT_SWITCH:
-		add_setting(args, o->name, o->key, value ? value : "true");
-		return 0;
-	case OPT_ALLOW:
-		add_setting(args, o->name, o->key, "allow");
-		return 0;
 	case OPT_READONLY:
 		add_setting(args, o->name, "filesystem.write", NULL);
 		add_setting(args, "home", "filesystem.home", "readonly");
@@ -184,11 +172,23 @@ static int take_option(struct args *args, const struct option *o, const char *va
 	case OPT_VALUE:
 	case OPT_FLAG:
 	case OPT_HELP:
+		args->values[o->id] = value ? value : "";
+		args->counts[o->id]++;
+		return o->id == ID_FD ? add_fd(args, value, err) : 0;
+	case OPT_OPEN:
+		value = ab_printf("!%s", value);
+		break;
+	case OPT_SWITCH:
+		value = value ? value : "true";
+		break;
+	case OPT_ALLOW:
+		value = "allow";
+		break;
+	case OPT_SETTING:
 		break;
 	}
-	args->values[o->id] = value ? value : "";
-	args->counts[o->id]++;
-	return o->id == ID_FD ? add_fd(args, value, err) : 0;
+	add_setting(args, o->name, o->key, value);
+	return 0;
 }
 
 bool given(const struct args *args, enum option_id id)

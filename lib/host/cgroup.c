@@ -18,10 +18,16 @@ static bool is_cgroup2(const char *path)
 	return statfs(path, &fs) == 0 && fs.f_type == CGROUP2_SUPER_MAGIC;
 }
 
-static char *read_text(const char *dir, const char *name)
+static int open_file(const char *dir, const char *name, int flags)
 {
 	ab_autofree char *path = ab_path_join(dir, name);
-	ab_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	return open(path, flags | O_CLOEXEC);
+}
+
+static char *read_text(const char *dir, const char *name)
+{
+	ab_autoclose int fd = open_file(dir, name, O_RDONLY);
 	char *text;
 	size_t len;
 
@@ -95,28 +101,17 @@ static int write_number(int fd, uint64_t value)
 
 static int write_value(const char *dir, const char *name, uint64_t value, struct ab_error *err)
 {
-	ab_autofree char *path = ab_path_join(dir, name);
-	ab_autoclose int fd = open(path, O_WRONLY | O_CLOEXEC);
+	ab_autoclose int fd = open_file(dir, name, O_WRONLY);
 
 	if (fd < 0 || write_number(fd, value) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "write %s", path);
+		return ab_fail(err, AB_ESYSTEM, errno, "write %s/%s", dir, name);
 	return 0;
 }
 
-static int open_file(const char *dir, const char *name, int *ret_fd, struct ab_error *err)
+static int keep_open(const char *dir, const char *name, int *ret_fd, struct ab_error *err)
 {
-	ab_autofree char *path = ab_path_join(dir, name);
-
-	*ret_fd = open(path, O_WRONLY | O_CLOEXEC);
-	return *ret_fd < 0 ? ab_fail(err, AB_ESYSTEM, errno, "open %s", path) : 0;
-}
-
-/* Linux 4.8 and later. */
-static int open_events(const char *dir)
-{
-	ab_autofree char *path = ab_path_join(dir, "pids.events");
-
-	return open(path, O_RDONLY | O_CLOEXEC);
+	*ret_fd = open_file(dir, name, O_WRONLY);
+	return *ret_fd < 0 ? ab_fail(err, AB_ESYSTEM, errno, "open %s/%s", dir, name) : 0;
 }
 
 int ab_cgroup_make(const char *id, uint64_t memory, uint64_t processes, struct ab_cgroup *ret,
@@ -148,14 +143,14 @@ int ab_cgroup_make(const char *id, uint64_t memory, uint64_t processes, struct a
 	      /* Otherwise the box would just use swap. */
 	      (write_value(cg.path, "memory.swap.max", 0, err) < 0 && err->errnum != ENOENT))) ||
 	    (cg.processes && (write_value(cg.path, "pids.max", 2, err) < 0 ||
-			      open_file(cg.path, "pids.max", &cg.pids_max, err) < 0)) ||
-	    open_file(cg.path, "cgroup.procs", &cg.procs, err) < 0) {
+			      keep_open(cg.path, "pids.max", &cg.pids_max, err) < 0)) ||
+	    keep_open(cg.path, "cgroup.procs", &cg.procs, err) < 0) {
 		rmdir(cg.path);
 		ab_cgroup_fini(&cg);
 		return ab_step(err, "cgroup");
 	}
 	if (cg.processes)
-		cg.pids_events = open_events(cg.path);
+		cg.pids_events = open_file(cg.path, "pids.events", O_RDONLY); /* Linux 4.8 */
 	*ret = cg;
 	return 0;
 }
