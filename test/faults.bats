@@ -739,6 +739,66 @@ in_turn()
 	[[ "$output" == *new* ]]
 }
 
+# each_answer COMMAND...: each message of the broker that is not sent, with the error: the command ends.
+each_answer()
+{
+	local all k
+
+	"$fault" -c sendmsg -p agentbox-broker -o "$TEST_DIR/hit" "$@" </dev/null >/dev/null
+	all=$(cut -d' ' -f1 "$TEST_DIR/hit")
+	echo "# $all messages: $*"
+	[ "$all" -ge "$least" ]
+	for ((k = 1; k <= all; k++)); do
+		run timeout --kill-after=5 60 "$fault" -c sendmsg -p agentbox-broker -k "$k" -e ENOMEM \
+			-o "$TEST_DIR/hit" "$@" </dev/null
+		echo "$k: $status $output"
+		# Their number varies.
+		[ "$k" -gt 1 ] || [[ "$(cat "$TEST_DIR/hit")" == *agentbox-broker ]]
+		ended
+	done
+}
+
+@test "faults: an answer of the broker that cannot be sent holds no call of the box for ever" {
+	need userns
+	local least=2
+	make_repo
+	mkdir d
+	ended()
+	{
+		[[ "$output" == *"went on"* ]]
+		# What the broker has done, or a denial of the kernel.
+		[[ "$output" == *"as asked"* || "$output" == *"No such file"* || "$output" == *"busy"* ]]
+	}
+	each_answer "$AGENTBOX" run -- sh -c 'git config user.name box && echo as asked; echo went on'
+	ended()
+	{
+		[[ "$output" == *"went on"* ]]
+		[[ "$output" == *"as asked"* || "$output" == *"Invalid cross-device link"* || "$output" == *"No such file"* ]]
+	}
+	each_answer "$AGENTBOX" run --review --name t -- sh -c 'python3 -c "import os; os.rename(\"d\", \"e\")" &&
+		echo as asked; rm -rf d e; mkdir d; echo went on'
+}
+
+@test "faults: an answer of a waiting box that cannot be sent costs that box only" {
+	need userns
+	local least=2
+	cat >"$TEST_DIR/client.py" <<-PYTHON
+		import sys
+		sys.path.insert(0, "$ROOT/test")
+		from serve_client import Client
+		c = Client("$AGENTBOX")
+		pool = c.ask(do="pool", size=1, cwd="$WORKSPACE")["pool"]
+		r = c.result(c.run(pool=pool, argv=["echo", "done"]))
+		print("exit", r["exit"], r.get("error"), r["stdout"])
+		c.close()
+	PYTHON
+	ended()
+	{
+		[[ "$output" == *"exit 0"*done* || "$output" == *"exit 125 the broker has died"* ]]
+	}
+	each_answer python3 "$TEST_DIR/client.py"
+}
+
 @test "faults: a wait of serve that fails is made again" {
 	in_memory near wait_with
 }

@@ -257,7 +257,7 @@ static void take_git_ask(struct broker *b, struct ab_git_ask ask)
 	snprintf(a.path, sizeof(a.path), "%s", path);
 	snprintf(a.reason, sizeof(a.reason), "%s %s", change.key[0] ? change.key : "it",
 		 change.why);
-	(void)!send(b->git_sock, &a, sizeof(a), MSG_NOSIGNAL);
+	ab_rename_answer(b->git_sock, &a);
 }
 
 /*
@@ -296,8 +296,11 @@ static void take_rename(struct broker *b)
 		take_git_ask(b, ask.git);
 	else if (n == (ssize_t)sizeof(ask.move))
 		ab_moves_take(b->moves, &ask.move, dirs.v, dirs.len, b->git_sock);
-	else
-		close(ab_take_fd(&b->git_sock)); /* the guard is gone */
+	else {
+		/* The guard is gone, or must not wait for us. Moves still answer on it. */
+		(void)shutdown(b->git_sock, SHUT_RDWR);
+		b->guard_gone = true;
+	}
 }
 
 /* It asks when the command has ended; the box is watched until it is gone. */
@@ -454,6 +457,7 @@ static void wait_for_event(const struct broker *b, struct pollfd *fds)
 	int64_t until = b->swept ? INT64_MAX : b->next_check, left;
 	int64_t due = b->swept ? INT64_MAX : ab_quarantine_due(b->quarantine);
 	int64_t events = b->swept ? INT64_MAX : ab_quarantine_events_at(b->quarantine);
+	bool git = ab_wall_watch_started(b->walls) && !b->guard_gone;
 	size_t n = FIXED_FDS;
 
 	until = due < until ? due : until;
@@ -466,8 +470,7 @@ static void wait_for_event(const struct broker *b, struct pollfd *fds)
 		fds[0].events |= POLLOUT;
 	fds[1] = (struct pollfd){ .fd = b->swept ? -1 : b->duty.init, .events = POLLIN };
 	/* Not before it can be answered. */
-	fds[3] = (struct pollfd){ .fd = ab_wall_watch_started(b->walls) ? b->git_sock : -1,
-				  .events = POLLIN };
+	fds[3] = (struct pollfd){ .fd = git ? b->git_sock : -1, .events = POLLIN };
 	fds[2] = (struct pollfd){ .fd = b->swept ? -1 : ab_wall_watch_fd(b->walls),
 				  .events = POLLPRI };
 	fds[4] = (struct pollfd){ .fd = b->swept ? -1 : ab_quarantine_fd(b->quarantine),

@@ -62,6 +62,7 @@ struct broker {
 	struct ab_spots *spots;		    /* of the guard, or NULL */
 	bool unheld;			    /* the kernel holds no calls */
 	int git_sock;			    /* to the guard, for renames that it holds; or -1 */
+	bool guard_gone;		    /* from there */
 	struct ab_renewals *renewals;	    /* NULL: no secrets */
 	struct ab_settings_watch *settings; /* NULL: lists are not in use */
 	bool cleaned_up;		    /* some of what is due */

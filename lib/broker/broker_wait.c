@@ -26,8 +26,10 @@ static void answer_check(struct broker *b)
 	len = why ? strnlen(why, TEXT_ROOM) : 0;
 	a.result = why ? -1 : 0;
 	memcpy(a.lines, why ? why : "", len);
-	/* If the supervisor is gone, the socket says so next. */
-	(void)ab_send_fds(b->sock, &a, ANSWER_LEN(len), NULL, 0);
+	/* If the supervisor is gone, the socket says so next. Else it would wait for ever: it sees our
+	 * end, and does without this box. */
+	if (ab_send_fds(b->sock, &a, ANSWER_LEN(len), NULL, 0) < 0 && errno != EPIPE)
+		_exit(1);
 	if (!b->rehearsed)
 		b->duty.wait->forget(b->duty.wait->arg);
 	else if (!why)

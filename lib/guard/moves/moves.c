@@ -63,11 +63,10 @@ struct ab_moves *ab_moves_new(const struct ab_plan *plan, pid_t pid, int init,
 	return m;
 }
 
-static void send_answer(int sock, uint64_t id, int errnum)
+void ab_rename_answer(int sock, const struct ab_rename_answer *answer)
 {
-	const struct ab_rename_answer a = { .id = id, .errnum = errnum };
-
-	(void)!send(sock, &a, sizeof(a), MSG_NOSIGNAL);
+	if (ab_send_fds(sock, answer, sizeof(*answer), NULL, 0) < 0)
+		shutdown(sock, SHUT_RDWR);
 }
 
 static bool is_name(const char *name, size_t room)
@@ -166,7 +165,7 @@ void ab_moves_take(struct ab_moves *m, struct ab_move_ask *ask, const int *dirs,
 	if (ndirs != 2 || !is_name(ask->from, sizeof(ask->from)) ||
 	    !is_name(ask->to, sizeof(ask->to)) || !are_in_layer(m, dirs) ||
 	    !start_worker(m, ask, dirs, sock))
-		send_answer(sock, ask->id, -1);
+		ab_rename_answer(sock, &(struct ab_rename_answer){ ask->id, -1, "", "" });
 }
 
 size_t ab_moves_poll(const struct ab_moves *m, struct pollfd *ret)
@@ -182,11 +181,12 @@ size_t ab_moves_poll(const struct ab_moves *m, struct pollfd *ret)
 static void conclude_move(struct ab_moves *m, struct move *move, int status)
 {
 	int result = WIFEXITED(status) ? WEXITSTATUS(status) : AB_MOVE_NOT;
+	int errnum = result >= AB_MOVE_NOT ? -1 : result;
 
 	if (result > AB_MOVE_NOT && result <= AB_MOVE_OTHERS &&
 	    m->failed[result - AB_MOVE_NOT].times++ == 0)
 		memcpy(m->failed[result - AB_MOVE_NOT].first, move->path, sizeof(move->path));
-	send_answer(move->sock, move->id, result >= AB_MOVE_NOT ? -1 : result);
+	ab_rename_answer(move->sock, &(struct ab_rename_answer){ move->id, errnum, "", "" });
 	ab_closep(&move->pidfd);
 	move->pid = 0;
 }

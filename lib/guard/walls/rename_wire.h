@@ -25,3 +25,7 @@ struct ab_rename_answer {
 	char path[1024];  /* if it is refused, what to report; or "" */
 	char reason[256]; /* the same */
 };
+
+/* If it cannot be sent, nothing is any more: the guard sees the end, and leaves to the kernel what waits and
+ * what comes. */
+void ab_rename_answer(int sock, const struct ab_rename_answer *answer);

@@ -1,0 +1,661 @@
+# Any system call of any process of a command fails, or the process that makes it is killed:
+# test/fault.c does it. The state folder and the workspace are on one mount in memory, or on two. A
+# good end is the state before, the state after, or what the command said; and the next command is right.
+# unsanitized: the fault program is not built, and a sanitizer's calls are not ours
+UNJUDGED=1
+load helpers
+
+errors=(EIO ENOSPC ENOMEM EACCES EMFILE EINTR EPERM)
+
+setup()
+{
+	box_setup
+	umask 022
+	fault=${AGENTBOX%/cmd/*}/test/agentbox-fault
+	[ -x "$fault" ] || lacks "the fault program is not built"
+	# Which part of the range is tried.
+	export fault start=$RANDOM seconds=4 bound=580
+	[ -z "${AB_ALL:-}" ] || seconds= bound=7100
+	echo "# start=$start"
+}
+
+# in_memory near|far FUNCTION...: call it where the state folder and the workspace are on one mount,
+# or on two.
+in_memory()
+{
+	need userns
+	mkdir "$TEST_DIR/memory"
+	export AGENTBOX_STATE=$TEST_DIR/memory/state WORKSPACE=$TEST_DIR/memory/project TEST_DIR AGENTBOX
+	{
+		declare -f
+		declare -p errors changes walls ROOT
+	} >"$TEST_DIR/functions"
+	run timeout --kill-after=5 "$bound" unshare --user --map-current-user --keep-caps --mount bash -c '
+		mount -t tmpfs -o mode=700 memory "$TEST_DIR/memory" || exit 1
+		mkdir -m 700 "$AGENTBOX_STATE"
+		mkdir "$WORKSPACE"
+		if [ "$1" = far ]; then mount -t tmpfs -o mode=755 memory "$WORKSPACE" || exit 1; fi
+		shift
+		exec setpriv --inh-caps=-all --ambient-caps=-all bash -euc "
+			. \"\$TEST_DIR/functions\"
+			cd \"\$WORKSPACE\"
+			\"\$@\"" bash "$@"' bash "$@" 3>&-
+	echo "$output"
+	[ "$status" -eq 0 ]
+}
+
+fail()
+{
+	printf 'after %s %s%s (%s): %s\n' "${error:-}" "${k:-}" "${second:+, in the recovery $second}" "$(hit)" "$1"
+	printf '[status %s]\n%s\n' "${status:-}" "${output:-}"
+	[ -z "${next:-}" ] || printf 'next command: %s\n' "$next"
+	exit 1
+}
+
+hit()
+{
+	cat "$TEST_DIR/hit" 2>/dev/null
+}
+
+# ab ARG...: the program; sets $status and $output.
+ab()
+{
+	status=0
+	output=$(timeout --kill-after=5 60 "$AGENTBOX" "$@" </dev/null 2>&1) || status=$?
+}
+
+# faulty ARG...: the same with $error at call $k.
+faulty()
+{
+	status=0
+	output=$(timeout --kill-after=5 60 "$fault" ${after:+-f "$after"} -k "$k" -e "$error" \
+		-o "$TEST_DIR/hit" "$AGENTBOX" "$@" </dev/null 2>&1) || status=$?
+	[ "$status" -ne 124 ] || fail "it hangs"
+}
+
+# calls ARG...: how many there are without a fault.
+calls()
+{
+	"$fault" ${after:+-f "$after"} -o "$TEST_DIR/hit" "$AGENTBOX" "$@" </dev/null >/dev/null 2>&1 || true
+	cut -d' ' -f1 "$TEST_DIR/hit"
+}
+
+# positions TOTAL kills|errors FUNCTION: call it for each position, in steps through the whole range, until
+# the time is up; with $seconds empty for all of them.
+positions()
+{
+	local total=$1 kind=$2 what=$3 i n=0 step=$((${1:-0} * 382 / 1000 | 1)) end
+
+	[ "$total" -gt 20 ]
+	while [ "$(gcd "$total" "$step")" -ne 1 ]; do
+		step=$((step + 2))
+	done
+	end=$((SECONDS + ${seconds:-100000}))
+	for ((i = 0; i < total; i++)); do
+		[ $SECONDS -lt $end ] || break
+		k=$(((start + i * step) % total + 1))
+		error=KILL
+		[ "$kind" = kills ] || error=${errors[(start + i) % ${#errors[@]}]}
+		"$what"
+		n=$((n + 1))
+	done
+	echo "$n of $total positions"
+	[ $n -gt 0 ]
+}
+
+gcd()
+{
+	local a=$1 b=$2
+
+	while [ "$b" -ne 0 ]; do
+		set -- $((a % b))
+		a=$b b=$1
+	done
+	echo "$a"
+}
+
+# ------------------------------------------------------------------ the files
+
+# Types, modes, sizes, times, targets, contents. The time of a folder changes with the names in it.
+tree()
+{
+	find . ! -type d -printf '%p %y %m %s %T@ %l\n' >"$TEST_DIR/tree"
+	find . -type d -printf '%p %y %m\n' >>"$TEST_DIR/tree"
+	find . -path './docs*' -type d -printf '%p %T@\n' >>"$TEST_DIR/tree"
+	find . -type f -exec cksum {} + >>"$TEST_DIR/tree"
+	LC_ALL=C sort "$TEST_DIR/tree"
+}
+
+make_host()
+{
+	local n
+
+	mkdir src old docs docs/deep
+	echo 1 >a
+	echo 1 >src/b
+	echo 1 >src/c
+	echo 1 >old/f
+	ln -s a link
+	for n in 1 2 3 4 5 6 7 8; do
+		echo "$n" >docs/$n
+	done
+	echo deep >docs/deep/f
+	chmod 600 docs/1
+	chmod 755 docs/2
+	chmod 500 docs/deep
+	chmod 2750 docs
+	touch -d @1000000 a docs/3 docs/deep docs
+	before=$(tree)
+}
+
+# make_layer KEY SCRIPT: a set of layers in which SCRIPT was run above the workspace.
+make_layer()
+{
+	local set=$AGENTBOX_STATE/layers/$1 now
+
+	mkdir -p -m 700 "$AGENTBOX_STATE/layers" "$set"
+	mkdir -m 700 "$set/project" "$set/project/work"
+	mkdir -m 755 "$set/project/upper"
+	sleep 0.02
+	now=$(date +%s%N)
+	sleep 0.02
+	(
+		umask 077
+		jq -n --arg key "$1" --arg workspace "$WORKSPACE" --arg home "$HOME" --argjson now "$now" '{
+			version: 1, key: $key, name: $key, profile: "default", workspace: $workspace,
+			home: $home, kernel: "", policy: "", created: $now, started: $now, used: $now,
+			runs: [], returns: [], form: "overlay", project: $now, waiting: -1 }' >"$set/meta.json"
+		: >"$set/lock"
+	)
+	unshare --user --map-root-user --mount sh -ec '
+		mount -t overlay overlay -o userxattr,lowerdir="$1",upperdir="$2/project/upper",workdir="$2/project/work" "$1"
+		cd "$1"
+		umask 022
+		eval "$3"' sh "$WORKSPACE" "$set" "$2"
+}
+
+changes='echo 22 >a; rm -rf docs; mkdir zz zz/y; echo 1 >zz/f; echo 2 >zz/y/g; chmod 700 old
+	rm src/c; echo 2 >src/b; mkdir src/n; echo 3 >src/n/h; ln -sf b link'
+
+nothing_left()
+{
+	[ -z "$(find . -name '.agentbox-*')" ] || fail "left: $(find . -name '.agentbox-*')"
+}
+
+# undo_all: take everything back; the last refusal says that there is nothing more.
+undo_all()
+{
+	local i
+
+	for i in 1 2 3 4; do
+		next=undo
+		ab undo dev
+		[ "$status" -eq 0 ] || break
+	done
+	[[ "$output" == *"no apply to take back"* ]] || fail "undo fails"
+	[ "$(tree)" = "$before" ] || fail "the files are not as they were: $(diff <(echo "$before") <(tree))"
+	nothing_left
+}
+
+apply_all()
+{
+	next=apply
+	ab apply dev --all
+	# What could not be recorded as our own change looks like one of the host.
+	if [[ "${error:-KILL}" != KILL && "$output" == *"the host changed it since"* ]]; then
+		ab apply dev --all --theirs
+	fi
+	[ "$status" -eq 0 ] || fail "the next apply fails"
+	[ "$(tree)" = "$applied" ] || fail "not everything is applied: $(diff <(echo "$applied") <(tree))"
+	nothing_left
+}
+
+prepare()
+{
+	make_host
+	make_layer dev "$changes"
+	ab apply dev --all
+	[ "$status" -eq 0 ] || fail "without a fault"
+	applied=$(tree)
+	next=
+}
+
+# whole: all of an apply or nothing of it is on the host, also of a new folder with files in it, or the
+# command says what it left.
+whole()
+{
+	local now=$(tree)
+
+	[ "$error" = KILL ] || [ "$now" = "$before" ] || [ "$now" = "$applied" ] ||
+		[[ "$output" == *"next command"* || "$output" == *left:* || "$output" == *"is left:"* ]] ||
+		fail "half of it: $(diff <(echo "$before") <(echo "$now"))"
+}
+
+# told: a command that failed said so; one that did not has done all of its work.
+told()
+{
+	[ "$error" != KILL ] || return 0
+	if [ "$status" -eq 0 ]; then
+		[ "$(tree)" = "$1" ] || fail "status 0, but: $(diff <(echo "$1") <(tree))"
+	else
+		[[ "$output" == *agentbox:* || "$output" == *left:* ]] || fail "nothing is said"
+	fi
+}
+
+# ------------------------------------------------------------------ apply, undo, discard
+
+try_apply()
+{
+	next=
+	faulty apply dev --all
+	told "$applied"
+	whole
+	apply_all
+	undo_all
+}
+
+apply_with()
+{
+	prepare
+	undo_all
+	after=1
+	positions "$(calls apply dev --all; ab undo dev)" "$1" try_apply
+}
+
+try_undo()
+{
+	apply_all
+	next=
+	faulty undo dev
+	# The one before needs another undo.
+	[[ "$output" == *earlier* ]] || told "$before"
+	undo_all
+}
+
+undo_with()
+{
+	prepare
+	after=1
+	positions "$(calls undo dev)" "$1" try_undo
+}
+
+# recover_killed: the next command completes what was killed or takes it back, and is killed, too; so is the
+# one after it.
+recover_killed()
+{
+	local k=$k
+
+	for second in $((k * 131 % range + 1)) $((k * 37 % range + 1)); do
+		k=$second
+		faulty diff dev
+	done
+}
+
+# how_many COMMAND: the calls of a command that recovers, when COMMAND was killed at most of its calls.
+how_many()
+{
+	local k most=0 all
+
+	all=$(calls "$1" dev ${2:+"$2"})
+	[ "$1" = undo ] || ab undo dev
+	for k in $((all / 3)) $((all / 2)) $((all * 3 / 4)); do
+		[ "$1" = apply ] || apply_all
+		error=KILL
+		faulty "$1" dev ${2:+"$2"}
+		range=$(calls diff dev)
+		most=$((range > most ? range : most))
+		undo_all
+	done
+	range=$most
+	echo "$range calls of a recovery"
+	[ "$range" -gt 20 ]
+}
+
+try_apply_twice()
+{
+	next=
+	faulty apply dev --all
+	recover_killed
+	apply_all
+	undo_all
+}
+
+apply_twice()
+{
+	prepare
+	undo_all
+	after=1
+	how_many apply --all
+	positions "$(calls apply dev --all; ab undo dev)" kills try_apply_twice
+}
+
+try_undo_twice()
+{
+	apply_all
+	next=
+	faulty undo dev
+	recover_killed
+	undo_all
+}
+
+undo_twice()
+{
+	prepare
+	after=1
+	how_many undo
+	apply_all
+	positions "$(calls undo dev)" kills try_undo_twice
+}
+
+# The host stays as it is, and what was not discarded stays in the layer.
+try_discard()
+{
+	local left
+
+	faulty discard dev --yes src a
+	[ "$(tree)" = "$before" ] || fail "the files changed: $(diff <(echo "$before") <(tree))"
+	told "$before"
+	next=discard
+	if [ "$status" -ne 0 ] || [ "$error" = KILL ]; then
+		ab discard dev --yes src a
+		[ "$status" -eq 0 ] || [[ "$output" == *"no change in"* ]] || fail "the next discard fails"
+	fi
+	next=diff
+	ab diff dev --json
+	left=$(jq -r '[.changes[].path] | join(" ")' <<<"$output") || fail "no list"
+	# One of the two may be gone already, and is then no change any more.
+	case $left in
+	'docs link old zz zz/f zz/y zz/y/g' | 'a docs link old zz zz/f zz/y zz/y/g' | 'docs link old src/b src/c src/n src/n/h zz zz/f zz/y zz/y/g') ;;
+	*) fail "left in the layer: $left" ;;
+	esac
+	chmod -R u+rwx "$AGENTBOX_STATE/layers/dev"
+	rm -rf "$AGENTBOX_STATE/layers/dev"
+	make_layer dev "$changes"
+}
+
+discard_with()
+{
+	make_host
+	make_layer dev "$changes"
+	after=1
+	positions "$(calls discard dev --yes src a)" "$1" try_discard
+}
+
+
+
+# each_answer COMMAND...: each message of the broker that is not sent, with the error: the command ends.
+each_answer()
+{
+	local all k
+
+	"$fault" -c sendmsg -p agentbox-broker -o "$TEST_DIR/hit" "$@" </dev/null >/dev/null
+	all=$(cut -d' ' -f1 "$TEST_DIR/hit")
+	echo "# $all messages: $*"
+	[ "$all" -ge "$least" ]
+	for ((k = 1; k <= all; k++)); do
+		run timeout --kill-after=5 60 "$fault" -c sendmsg -p agentbox-broker -k "$k" -e ENOMEM \
+			-o "$TEST_DIR/hit" "$@" </dev/null
+		echo "$k: $status $output"
+		# Their number varies.
+		[ "$k" -gt 1 ] || [[ "$(cat "$TEST_DIR/hit")" == *agentbox-broker ]]
+		ended
+	done
+}
+
+
+
+# The first renameat2() of the review would put the file in its place.
+
+# The proof lowers the limit of processes: a command that kept that limit could not start a program, and would
+# not know why.
+
+# in_turn NAME STATUS TEXT ARG...: each message of processes with this name that is not sent, alone or with all
+# later ones (-a), ends the command with the status and the text.
+in_turn()
+{
+	local name=$1 want=$2 text=$3 all k
+	shift 3
+
+	"$fault" -c sendmsg -p "$name" -o "$TEST_DIR/hit" "$AGENTBOX" "$@" </dev/null
+	all=$(cut -d' ' -f1 "$TEST_DIR/hit")
+	echo "# $all messages: $*"
+	[ "$all" -ge 3 ]
+	for ((k = 1; k <= all; k++)); do
+		run timeout --kill-after=5 60 "$fault" -c sendmsg -p "$name" -k "$k" $later -e ENOMEM \
+			-o "$TEST_DIR/hit" "$AGENTBOX" "$@" </dev/null
+		echo "$k: $status $output"
+		[ "$status" -eq "$want" ]
+		[[ "$output" =~ $text ]]
+	done
+}
+
+
+
+
+
+
+
+# ------------------------------------------------------------------ boxes
+
+# A command that tries the walls and then works.
+walls='touch ../../../outside 2>/dev/null && echo HOLE: outside
+	cat "$HOME/.ssh/id_ed25519" 2>/dev/null && echo HOLE: key
+	(echo x >.git/hooks/pre-commit) 2>/dev/null && [ "$1" = plain ] && echo HOLE: hook
+	echo 22 >a; rm -r docs; echo n >new; echo done'
+
+# The call was one of ours, and not of the command or of another program.
+ours()
+{
+	[ "$(cut -d' ' -f3 "$TEST_DIR/hit")" = agentbox ]
+}
+
+# A line of ours, or of the loader of our static program before it begins.
+said()
+{
+	[[ "$output" =~ agentbox:\ [^\ ] || "$output" == *"error while loading shared libraries"* ]]
+}
+
+sound()
+{
+	[[ "$output" != *HOLE* ]] || fail "a wall is open"
+	[ "$error" = KILL ] || [ "$status" -ne 125 ] || said || fail "nothing is said"
+	[ "$error" = KILL ] || [ "$status" -eq 0 ] || ! ours || said || fail "no reason is given"
+	# A call of the command itself may have failed, and it has many.
+	[ "$error" = KILL ] || [ "$status" -ne 0 ] || [[ "$output" == *done* || "$output" == *"access"* ]] ||
+		[ ! -e docs ] || [ "$(cat a)" = 22 ] || fail "status 0 and no command"
+}
+
+try_review()
+{
+	next=
+	faulty run --review --name t -- sh -c "$walls" sh review
+	sound
+	[ "$(tree)" = "$before" ] || fail "the host changed: $(diff <(echo "$before") <(tree))"
+	next='run that reads the layer'
+	ab run --review --name t -- cat early
+	[[ "$status $output" == "0 early"* ]] || fail "the layer has lost something"
+}
+
+review_with()
+{
+	make_host
+	git init -q .
+	before=$(tree)
+	ab run --review --name t -- sh -c 'echo early >early'
+	[ "$status" -eq 0 ] || fail "without a fault"
+	positions "$(calls run --review --name t -- sh -c "$walls" sh review)" "$1" try_review
+}
+
+try_run()
+{
+	next=
+	faulty run -- sh -c "$walls" sh plain
+	sound
+	[ ! -d docs ] || chmod -R u+w docs
+	rm -rf docs new
+	mkdir docs
+	next='plain run'
+	ab run -- sh -c 'echo well'
+	[[ "$status $output" == "0 well"* ]] || fail "the next run fails"
+}
+
+run_with()
+{
+	make_host
+	git init -q .
+	positions "$(calls run -- sh -c "$walls" sh plain)" "$1" try_run
+}
+
+# Something is in the place: it goes to quarantine, and the other one comes out of it.
+try_restore()
+{
+	local id
+
+	rm -rf "$AGENTBOX_STATE/runs" .envrc
+	ab run --yes -- sh -c 'echo from the box >x; mv x way/.envrc; until [ ! -e .envrc ]; do sleep 0.01; done'
+	id=$(ls "$AGENTBOX_STATE/runs")
+	echo "of the user" >.envrc
+	next=
+	faulty quarantine restore --yes --force "$id-q1"
+	[[ "$(cat .envrc)" == "from the box" || "$(cat .envrc)" == "of the user" ]] || fail "half a file"
+	# 127: the start of a static program.
+	[ "$error" = KILL ] || [ "$status" -eq 0 ] || [ "$status" -eq 127 ] || [[ "$output" == *agentbox:* ]] ||
+		fail "nothing is said"
+	[ "$error" = KILL ] || [ "$status" -ne 0 ] || [ "$(cat .envrc)" = "from the box" ] || fail "not restored"
+	for text in "of the user" "from the box"; do
+		grep -qrxF "$text" .envrc "$AGENTBOX_STATE/runs" || fail "lost: $text"
+	done
+	next='quarantine list'
+	ab quarantine list
+	[ "$status" -eq 0 ] || fail "no list"
+	rm -f .agentbox-restore-*
+}
+
+restore_with()
+{
+	local id
+
+	ln -s . way
+	ab run --yes -- sh -c 'echo from the box >x; mv x way/.envrc; until [ ! -e .envrc ]; do sleep 0.01; done'
+	id=$(ls "$AGENTBOX_STATE/runs")
+	echo "of the user" >.envrc
+	after=0
+	positions "$(calls quarantine restore --yes --force "$id-q1")" "$1" try_restore
+}
+
+# The requests of a client are in a file; serve ends with it.
+try_serve()
+{
+	local result
+
+	next=
+	status=0
+	output=$(timeout --kill-after=5 60 "$fault" ${call:+-c "$call"} -k "$k" -e "$error" -o "$TEST_DIR/hit" \
+		python3 "$TEST_DIR/client.py" 2>&1) || status=$?
+	[ "$status" -ne 124 ] || fail "it hangs"
+	[[ "$output" != *HOLE* ]] || fail "a wall is open"
+	[[ "$output" != *"exit 125 None"* ]] || fail "no reason is given"
+	[ ! -d docs ] || chmod -R u+w docs
+	rm -rf docs new
+	mkdir docs
+	next=serve
+	result=$(timeout 60 python3 "$TEST_DIR/client.py" 2>&1) || true
+	[[ "$result" == *"exit 0"*done* ]] || fail "the next one fails: $result"
+	[ ! -d docs ] || chmod -R u+w docs
+	rm -rf docs new
+	mkdir docs
+}
+
+make_client()
+{
+	make_host
+	git init -q .
+	# In a file of its own: a traceback of Python has the line that failed.
+	printf '%s' "$walls" >"$TEST_DIR/walls"
+	cat >"$TEST_DIR/client.py" <<-PYTHON
+		import sys
+		sys.path.insert(0, "$ROOT/test")
+		from serve_client import Client
+		c = Client("$AGENTBOX")
+		r = c.result(c.run(argv=["sh", "-c", open("$TEST_DIR/walls").read(), "sh", "plain"], cwd="$WORKSPACE"))
+		print("exit", r["exit"], r.get("error"), r["stdout"])
+		c.close()
+	PYTHON
+	"$fault" ${call:+-c "$call"} -o "$TEST_DIR/hit" python3 "$TEST_DIR/client.py" >/dev/null 2>&1
+	total=$(cut -d' ' -f1 "$TEST_DIR/hit")
+}
+
+serve_with()
+{
+	make_client
+	positions "$total" "$1" try_serve
+}
+
+# Nothing tells a second time that a child has ended.
+wait_with()
+{
+	local call=waitid
+
+	make_client
+	[ "$total" -ge 3 ]
+	for error in ENOSPC EINTR; do
+		for ((k = 1; k <= total; k++)); do
+			try_serve
+		done
+	done
+}
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+@test "faults: an answer of the broker that cannot be sent holds no call of the box for ever" {
+	need userns
+	local least=2
+	make_repo
+	mkdir d
+	ended()
+	{
+		[[ "$output" == *"went on"* ]]
+		# What the broker has done, or a denial of the kernel.
+		[[ "$output" == *"as asked"* || "$output" == *"No such file"* || "$output" == *"busy"* ]]
+	}
+	each_answer "$AGENTBOX" run -- sh -c 'git config user.name box && echo as asked; echo went on'
+	ended()
+	{
+		[[ "$output" == *"went on"* ]]
+		[[ "$output" == *"as asked"* || "$output" == *"Invalid cross-device link"* || "$output" == *"No such file"* ]]
+	}
+	each_answer "$AGENTBOX" run --review --name t -- sh -c 'python3 -c "import os; os.rename(\"d\", \"e\")" &&
+		echo as asked; rm -rf d e; mkdir d; echo went on'
+}
+
+@test "faults: an answer of a waiting box that cannot be sent costs that box only" {
+	need userns
+	local least=2
+	cat >"$TEST_DIR/client.py" <<-PYTHON
+		import sys
+		sys.path.insert(0, "$ROOT/test")
+		from serve_client import Client
+		c = Client("$AGENTBOX")
+		pool = c.ask(do="pool", size=1, cwd="$WORKSPACE")["pool"]
+		r = c.result(c.run(pool=pool, argv=["echo", "done"]))
+		print("exit", r["exit"], r.get("error"), r["stdout"])
+		c.close()
+	PYTHON
+	ended()
+	{
+		[[ "$output" == *"exit 0"*done* || "$output" == *"exit 125 the broker has died"* ]]
+	}
+	each_answer python3 "$TEST_DIR/client.py"
+}
+
