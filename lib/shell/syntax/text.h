@@ -106,7 +106,9 @@ static inline struct ab_text ab_text_cut(struct ab_text *t, char end)
 {
 	struct ab_text first = { t->s, ab_text_find(*t, end) };
 
-	*t = ab_text_rest(*t, first.len + (first.len < t->len));
+	/* Nothing may be added to a NULL. */
+	if (t->len)
+		*t = ab_text_rest(*t, first.len + (first.len < t->len));
 	return first;
 }
 
