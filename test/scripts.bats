@@ -265,3 +265,14 @@ ignored()
 	run timeout 60 "$ROOT/scripts/release" --out empty --url http://files.example.com
 	[[ "$output" == *'does not begin with https://'* ]]
 }
+
+@test "scripts: embed takes a file whose path has a =" {
+	mkdir a=b
+	echo text >a=b/file
+	echo other >a=b/c=d
+	"$ROOT/scripts/embed" texts out.c a=b/file a=b/file=name a=b/c=d
+	[ "$(grep -c '"text\\n"' out.c)" -eq 2 ]
+	grep -q '"file" "\\0"' out.c
+	grep -q '"name" "\\0"' out.c
+	grep -q '"c=d" "\\0"' out.c
+}

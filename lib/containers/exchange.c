@@ -265,7 +265,7 @@ static bool has_stream_type(const struct ab_http_head *head)
 	       ab_http_is(type, "application/vnd.docker.multiplexed-stream");
 }
 
-/* Is each field one that engines put into the head of a stream? Any other could say that HTTP goes on. */
+/* Does the head have only fields that engines send with a stream? Any other could mean that HTTP goes on. */
 static bool has_only_fields_of_stream(const struct ab_http_head *head)
 {
 	for (size_t i = 0; i < head->nfields; i++)
