@@ -7,11 +7,6 @@
 #include "guard/connect/connect.h"
 #include "guard/notify/guard_process.h"
 
-static bool takes_socket(int nr)
-{
-	return nr == __NR_connect || nr == __NR_socket || nr == __NR_socketpair;
-}
-
 static bool still_waits(void *arg, uint64_t id)
 {
 	const struct ab_connect_desk *d = arg;
@@ -170,16 +165,20 @@ struct ab_reply ab_connect_desk_datagrams(struct ab_connect_desk *d, const struc
 static struct ab_reply handle_socket(struct ab_guard *guard, void *state,
 				     const struct ab_held *call)
 {
+	int nr = call->data->nr;
+
 	(void)guard;
-	if (call->data->nr == __NR_connect)
+	if (nr == __NR_connect)
 		return handle_connect(state, call);
+	if (nr != __NR_socket && nr != __NR_socketpair)
+		return ab_reply_next();
 	return makes_datagrams(call->data) ? ab_connect_desk_datagrams(state, call)
 					   : ab_reply_pass();
 }
 
 struct ab_call_handler ab_connect_handler(const struct ab_connect_terms *terms)
 {
-	return (struct ab_call_handler){
-		.open = open_desk, .setup = terms, .takes = takes_socket, .handle = handle_socket
-	};
+	return (struct ab_call_handler){ .open = open_desk,
+					 .setup = terms,
+					 .handle = handle_socket };
 }

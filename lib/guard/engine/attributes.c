@@ -52,18 +52,6 @@ static const struct change *find_change(int nr)
 	return NULL;
 }
 
-static bool takes_change(int nr)
-{
-	return find_change(nr);
-}
-
-static void *open_nothing(struct ab_guard *guard, const void *setup)
-{
-	(void)guard;
-	(void)setup;
-	return NULL;
-}
-
 /* The caller's descriptor, as a name of the same file. -errno. */
 static int open_descriptor(pid_t pid, int fd)
 {
@@ -208,33 +196,27 @@ static struct ab_reply handle_change(struct ab_guard *guard, void *state,
 				     const struct ab_held *call)
 {
 	const struct change *c = find_change(call->data->nr);
-	ab_autoclose int fd = c ? open_object(call, c) : -ENOSYS;
-	struct ab_reply reply = { .kind = AB_REPLY_ERROR, .errnum = fd < 0 ? -fd : EPERM };
+	ab_autoclose int fd = c ? open_object(call, c) : -1;
 	const char *path;
 	struct stat st;
 
 	(void)state;
+	if (!c)
+		return ab_reply_next();
 	if (fd < 0)
-		return reply;
+		return ab_reply_errno(-fd);
 	path = ab_exec_link(call->arena, "/proc/self/fd/%d", fd);
 	if (!path || fstat(fd, &st) < 0)
-		return reply;
+		return ab_reply_errno(EPERM);
 	if (!is_allowed(ab_guard_terms(guard)->plan, path, &st)) {
 		report_change(guard, call, path);
-		return reply;
+		return ab_reply_errno(EPERM);
 	}
 	/* Else what was read may be about another process. */
-	if (!ab_guard_waits(guard, call->id))
-		return reply;
-	reply.errnum = change_object(call, c, fd);
-	if (!reply.errnum)
-		reply.kind = AB_REPLY_VALUE;
-	return reply;
+	return ab_reply_errno(ab_guard_waits(guard, call->id) ? change_object(call, c, fd) : EPERM);
 }
 
 struct ab_call_handler ab_attributes_handler(void)
 {
-	return (struct ab_call_handler){ .open = open_nothing,
-					 .takes = takes_change,
-					 .handle = handle_change };
+	return (struct ab_call_handler){ .handle = handle_change };
 }

@@ -3,6 +3,7 @@
 #include <linux/seccomp.h>
 #include <sys/syscall.h>
 
+#include "guard/notify/exec_resolve.h"
 #include "guard/notify/guard_process.h"
 #include "sandbox/fence/descendants.h"
 
@@ -25,35 +26,15 @@ static int find_arg(int nr)
 	return -1;
 }
 
-static bool takes_peer(int nr)
-{
-	return find_arg(nr) >= 0;
-}
-
-static void *open_peers(struct ab_guard *guard, const void *setup)
-{
-	pid_t *init = ab_alloc(sizeof(*init));
-
-	(void)guard;
-	*init = *(const pid_t *)setup;
-	return init;
-}
-
 /* The parent of a process or thread; 0: it is gone. */
 static pid_t find_parent(pid_t pid)
 {
-	char path[32], text[1024];
-	ab_autoclose int fd = -1;
+	char text[1024];
 	struct ab_process p;
-	ssize_t n;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (n <= 0)
-		return 0;
-	text[n] = '\0';
-	return ab_descendants_parse(text, &p) ? p.parent : 0;
+	return ab_exec_proc(pid, "stat", text, sizeof(text)) > 0 && ab_descendants_parse(text, &p)
+		       ? p.parent
+		       : 0;
 }
 
 static bool is_of_box(pid_t pid, pid_t init)
@@ -69,20 +50,19 @@ static bool is_of_box(pid_t pid, pid_t init)
 /* Behind the guard's filter, and called through a pointer: scripts/check-calls looks for it. */
 static struct ab_reply handle_peer(struct ab_guard *guard, void *state, const struct ab_held *call)
 {
-	pid_t pid = (pid_t)call->data->args[find_arg(call->data->nr)];
-	struct ab_reply reply = { .kind = AB_REPLY_ERROR, .errnum = EPERM };
+	int arg = find_arg(call->data->nr);
+	pid_t pid;
 
 	(void)guard;
+	if (arg < 0)
+		return ab_reply_next();
+	pid = (pid_t)call->data->args[arg];
 	if (find_parent(pid) == 0)
-		reply.errnum = ESRCH;
-	else if (is_of_box(pid, *(const pid_t *)state))
-		reply = (struct ab_reply){ .kind = AB_REPLY_CONTINUE };
-	return reply;
+		return ab_reply_errno(ESRCH);
+	return is_of_box(pid, *(const pid_t *)state) ? ab_reply_pass() : ab_reply_errno(EPERM);
 }
 
 struct ab_call_handler ab_peers_handler(const pid_t *init)
 {
-	return (struct ab_call_handler){
-		.open = open_peers, .setup = init, .takes = takes_peer, .handle = handle_peer
-	};
+	return (struct ab_call_handler){ .setup = init, .handle = handle_peer };
 }

@@ -322,10 +322,8 @@ static struct ab_reply ask_handler(struct ab_guard *j, const struct ab_held *cal
 	if (duty->trace.all && is_command(j, call->pid))
 		return reply_error(0);
 	for (size_t i = 0; i < duty->nhandlers; i++) {
-		struct ab_reply reply = { .kind = AB_REPLY_NEXT };
+		struct ab_reply reply = duty->handlers[i].handle(j, j->states[i], call);
 
-		if (duty->handlers[i].takes(call->data->nr))
-			reply = duty->handlers[i].handle(j, j->states[i], call);
 		if (reply.kind != AB_REPLY_NEXT)
 			return reply;
 	}
@@ -695,8 +693,11 @@ static void find_home(struct ab_trace_terms *terms)
 
 static void open_handlers(struct ab_guard *j)
 {
-	for (size_t i = 0; i < j->duty.nhandlers; i++)
-		j->states[i] = j->duty.handlers[i].open(j, j->duty.handlers[i].setup);
+	for (size_t i = 0; i < j->duty.nhandlers; i++) {
+		const struct ab_call_handler *h = &j->duty.handlers[i];
+
+		j->states[i] = h->open ? h->open(j, h->setup) : (void *)(uintptr_t)h->setup;
+	}
 }
 
 struct seats {

@@ -33,7 +33,7 @@ enum ab_reply_kind {
 	AB_REPLY_VALUE,	   /* the handler carried it out; it returns `value` */
 	AB_REPLY_FD,	   /* it returns a new descriptor for the file behind ours, `value` */
 	AB_REPLY_LATER,	   /* the caller waits for ab_guard_reply() */
-	AB_REPLY_NEXT,	   /* the next handler that takes the call answers it */
+	AB_REPLY_NEXT,	   /* not a call of this handler: the next one is asked */
 };
 
 struct ab_reply {
@@ -55,12 +55,17 @@ static inline struct ab_reply ab_reply_pass(void)
 	return (struct ab_reply){ .kind = AB_REPLY_CONTINUE };
 }
 
+static inline struct ab_reply ab_reply_next(void)
+{
+	return (struct ab_reply){ .kind = AB_REPLY_NEXT };
+}
+
 struct ab_call_handler {
-	/* Runs once in the guard's process, before its filter. Returns the `state` of the handler. */
+	/* Runs once in the guard's process, before its filter. Returns the `state` of the handler.
+	 * NULL: the setup is its state. */
 	void *(*open)(struct ab_guard *guard, const void *setup);
 	const void *setup;
 	/* Handlers are asked in their order, until one answers. */
-	bool (*takes)(int nr);
 	struct ab_reply (*handle)(struct ab_guard *guard, void *state, const struct ab_held *call);
 };
 

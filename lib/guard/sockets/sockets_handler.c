@@ -404,18 +404,6 @@ static struct ab_reply move_datagrams(struct ab_guard *guard, struct desk *d,
 		       : ab_datagrams_send(&d->datagrams, guard, call, k);
 }
 
-static bool takes_sockets(int nr)
-{
-	static const int calls[] = { __NR_socket,   __NR_socketpair, __NR_connect, __NR_bind,
-				     __NR_listen,   __NR_sendto,     __NR_sendmsg, __NR_sendmmsg,
-				     __NR_recvfrom, __NR_recvmsg };
-
-	for (size_t i = 0; i < AB_COUNT(calls); i++)
-		if (calls[i] == nr)
-			return true;
-	return false;
-}
-
 /* Behind the filter, and called through a pointer: scripts/check-calls looks for it. */
 static __attribute__((noinline)) struct ab_reply handle_sockets(struct ab_guard *guard, void *state,
 								const struct ab_held *call)
@@ -435,14 +423,18 @@ static __attribute__((noinline)) struct ab_reply handle_sockets(struct ab_guard 
 	case __NR_recvfrom:
 	case __NR_recvmsg:
 		return move_datagrams(guard, d, call, true);
-	default:
+	case __NR_sendto:
+	case __NR_sendmsg:
+	case __NR_sendmmsg:
 		return move_datagrams(guard, d, call, false);
+	default:
+		return ab_reply_next();
 	}
 }
 
 struct ab_call_handler ab_sockets_handler(const struct ab_socket_terms *terms)
 {
-	return (struct ab_call_handler){
-		.open = open_desk, .setup = terms, .takes = takes_sockets, .handle = handle_sockets
-	};
+	return (struct ab_call_handler){ .open = open_desk,
+					 .setup = terms,
+					 .handle = handle_sockets };
 }

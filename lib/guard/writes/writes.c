@@ -72,16 +72,6 @@ static void *open_writes(struct ab_guard *guard, const void *setup)
 	return w;
 }
 
-static bool changes_folder(int nr)
-{
-	return nr == __NR_chdir || nr == __NR_fchdir;
-}
-
-static bool takes_call(int nr)
-{
-	return changes_folder(nr) || ab_touch_find(nr);
-}
-
 static const char *find_folder(struct writes *w, const struct ab_held *call, int dir)
 {
 	const char *path;
@@ -307,6 +297,8 @@ static struct ab_reply handle_call(struct ab_guard *guard, void *state, const st
 	const struct ab_touch *t = ab_touch_find(call->data->nr);
 	struct writes *w = state;
 
+	if (!t && call->data->nr != __NR_chdir && call->data->nr != __NR_fchdir)
+		return ab_reply_next();
 	if (!t || t->kind == AB_TOUCH_RENAME || ab_guard_terms(guard)->all)
 		w->pid = 0;
 	return t ? handle_name(guard, w, t, call) : proceed;
@@ -314,7 +306,7 @@ static struct ab_reply handle_call(struct ab_guard *guard, void *state, const st
 
 struct ab_call_handler ab_writes_handler(const struct ab_survey *survey)
 {
-	return (struct ab_call_handler){
-		.open = open_writes, .setup = survey, .takes = takes_call, .handle = handle_call
-	};
+	return (struct ab_call_handler){ .open = open_writes,
+					 .setup = survey,
+					 .handle = handle_call };
 }
