@@ -330,7 +330,7 @@ static void test_namespaces(void)
 		{ CLONE_NEWNET, "", "" },
 		{ SIGCHLD, "", "" },
 	};
-	struct ab_denied_namespace denied;
+	struct ab_denied denied;
 	struct ab_trace *trace = ab_trace_new();
 	struct ab_note note;
 	char *text;
@@ -344,7 +344,7 @@ static void test_namespaces(void)
 		}
 	ab_namespace_denied(CLONE_NEWUSER, false, &denied);
 	is_str(denied.hint, "agentbox run --allow-userns -- ...", "with the option that helps");
-	ok(ab_trace_namespaces(trace, &arena, getpid(), __NR_clone, &denied, &note) &&
+	ok(ab_trace_denied(trace, &arena, getpid(), __NR_clone, &denied, &note) &&
 		   strcmp(note.call, "clone") == 0 && strcmp(note.rule, denied.rule) == 0,
 	   "and the call");
 	text = ab_namespace_notice("a\033b", 7, "x-f1", denied.rule, denied.reason);
@@ -355,42 +355,46 @@ static void test_namespaces(void)
 	free(trace);
 }
 
+static bool trace_call(struct ab_trace *trace, int nr, struct ab_note *ret)
+{
+	const struct ab_denied denied = { "", "", "syscalls", "why", "" };
+
+	return ab_trace_denied(trace, &arena, getpid(), nr, &denied, ret);
+}
+
 static void test_notes(void)
 {
 	struct ab_trace *trace = ab_trace_new();
 	struct ab_denied denied = { "write", "/etc/x", "filesystem.write", "why", "how" };
 	struct ab_note note;
 
-	ok(ab_trace_call(trace, &arena, getpid(), __NR_mount, &note) && note.told &&
-		   note.number == 1 && note.kind == AB_NOTE_CALL,
+	ok(trace_call(trace, __NR_mount, &note) && note.told && note.number == 1 &&
+		   note.kind == AB_NOTE_CALL,
 	   "a refused call is told");
 	is_str(note.call, "mount", "by its name");
 	ok(note.pid == getpid() && strstr(note.exe, "guard_notify_trace") && note.words > 0,
 	   "and who made it");
-	ok(ab_trace_call(trace, &arena, getpid(), __NR_mount, &note),
-	   "again, until it has been told");
+	ok(trace_call(trace, __NR_mount, &note), "again, until it has been told");
 	ab_trace_sent(trace, &note);
-	ok(!ab_trace_call(trace, &arena, getpid(), __NR_mount, &note) &&
-		   !ab_trace_call(trace, &arena, getpid(), __NR_mount, &note),
+	ok(!trace_call(trace, __NR_mount, &note) && !trace_call(trace, __NR_mount, &note),
 	   "then it is counted");
-	ok(ab_trace_call(trace, &arena, getpid(), __NR_bpf, &note) && note.number == 2,
-	   "another one is another one");
+	ok(trace_call(trace, __NR_bpf, &note) && note.number == 2, "another one is another one");
 	ab_trace_sent(trace, &note);
 	ok(ab_trace_again(trace, &note) && note.number == 1 && note.times == 2,
 	   "at the end it is said how often");
 	ok(!ab_trace_again(trace, &note), "once");
-	ok(ab_trace_file(trace, &arena, getpid(), __NR_openat, &denied, &note) &&
+	ok(ab_trace_denied(trace, &arena, getpid(), __NR_openat, &denied, &note) &&
 		   note.kind == AB_NOTE_FILE && note.number == 3,
 	   "a denied file is told");
 	is_str(note.path, "/etc/x", "by its path");
 	ab_trace_sent(trace, &note);
-	ok(!ab_trace_file(trace, &arena, getpid(), __NR_openat, &denied, &note), "once as well");
+	ok(!ab_trace_denied(trace, &arena, getpid(), __NR_openat, &denied, &note), "once as well");
 	ok(ab_trace_program(trace, "/bin/sh", &note) && note.kind == AB_NOTE_PROGRAM,
 	   "a program is told");
 	ab_trace_sent(trace, &note);
 	ok(!ab_trace_program(trace, "/bin/sh", &note), "once");
 	for (int nr = 3000; nr < 6000; nr++) {
-		if (ab_trace_call(trace, &arena, getpid(), nr, &note) && note.told)
+		if (trace_call(trace, nr, &note) && note.told)
 			ab_trace_sent(trace, &note);
 		ab_arena_reset(&arena);
 	}

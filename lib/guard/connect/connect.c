@@ -141,7 +141,8 @@ static int open_caller(pid_t tid, bool *ret_process)
 		fd = (int)syscall(SYS_pidfd_open, tid, 0);
 	if (fd < 0 && (errno == EINVAL || errno == ENOENT)) {
 		*ret_process = true;
-		fd = (int)syscall(SYS_pidfd_open, ab_exec_process(tid), 0);
+		fd = (int)syscall(SYS_pidfd_open, ab_exec_number(tid, "\nTgid:", AB_NUMBER_OURS),
+				  0);
 	}
 	return fd;
 }

@@ -236,10 +236,3 @@ void ab_exec_by(pid_t pid, char ret[16])
 	memcpy(ret, name, len);
 	ret[len] = '\0';
 }
-
-size_t ab_exec_words(pid_t pid, char *to, size_t room)
-{
-	ssize_t n = ab_exec_proc(pid, "cmdline", to, room);
-
-	return n > 0 ? (size_t)n : 0;
-}

@@ -40,9 +40,6 @@ int ab_exec_bytes(pid_t pid, uint64_t at, void *to, size_t len);
 bool ab_exec_is_first(pid_t pid);
 /* The name of its current program; "" when it is gone. */
 void ab_exec_by(pid_t pid, char ret[16]);
-/* The words that it was started with, each with its NUL, as far as there is room; returns how many
- * bytes. */
-size_t ab_exec_words(pid_t pid, char *to, size_t room);
 
 /* The basis for verdicts. */
 struct ab_terms {

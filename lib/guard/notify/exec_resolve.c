@@ -81,14 +81,13 @@ static int follow_text(struct walk *w, const char *target)
 	return target[0] == '/' ? jump_to(w, "root") : 0;
 }
 
-/* A number of the line that starts with `word`: 0 is the first one. If it has fewer, the last. */
 static int parse_number(const char *status, const char *word, int which)
 {
 	const char *p = strstr(status, word);
-	int number = 0;
+	int number = -1;
 
 	if (!p)
-		return 0;
+		return -1;
 	for (p += strlen(word); which >= 0 && *p == '\t'; which--) {
 		number = (int)strtol(p + 1, NULL, 10);
 		p += 1 + strcspn(p + 1, "\t\n");
@@ -96,26 +95,20 @@ static int parse_number(const char *status, const char *word, int which)
 	return number;
 }
 
-/* The line has a number for each namespace: ours, the box's, and those that were made in the box.
- * The box's /proc shows its own. */
-enum { IN_OURS, IN_BOX };
-
-int ab_exec_own_pid(pid_t pid)
+int ab_exec_number(pid_t pid, const char *word, enum ab_exec_which which)
 {
 	char text[4096];
 
 	return ab_exec_proc(pid, "status", text, sizeof(text)) < 0
-		       ? 0
-		       : parse_number(text, "\nNStgid:", IN_BOX);
+		       ? -1
+		       : parse_number(text, word, which);
 }
 
-pid_t ab_exec_process(pid_t tid)
+int ab_exec_own_pid(pid_t pid)
 {
-	char text[4096];
+	int number = ab_exec_number(pid, "\nNStgid:", AB_NUMBER_BOX);
 
-	return ab_exec_proc(tid, "status", text, sizeof(text)) < 0
-		       ? 0
-		       : parse_number(text, "\nTgid:", IN_OURS);
+	return number < 0 ? 0 : number;
 }
 
 /* Is this the /proc that we have too? The engine of the box shares it then, and the numbers in it are
@@ -163,7 +156,7 @@ static bool may_follow(const struct walk *w)
 static int follow_self(struct walk *w, bool shared, bool thread)
 {
 	char text[4096], target[64];
-	int which = shared ? IN_OURS : IN_BOX;
+	int which = shared ? AB_NUMBER_OURS : AB_NUMBER_BOX;
 	int n;
 
 	if (ab_exec_proc(w->pid, "status", text, sizeof(text)) < 0)

@@ -28,8 +28,11 @@ int ab_exec_find(struct ab_arena *arena, pid_t pid, int dir, const char *path,
 /* The pid of the process in the box; 0: it is gone. */
 int ab_exec_own_pid(pid_t pid);
 
-/* The process of a thread, as we see it; 0: it is gone. */
-pid_t ab_exec_process(pid_t tid);
+/* A number of the line of /proc/PID/status that begins with `word`, "\nTgid:"; -1: there is none. Some
+ * lines have one for each namespace: ours, the box's, and those that were made in the box. The box's
+ * /proc shows its own. If there are fewer, it is the last. */
+enum ab_exec_which { AB_NUMBER_OURS, AB_NUMBER_BOX };
+int ab_exec_number(pid_t pid, const char *word, enum ab_exec_which which);
 
 /* The beginning of /proc/PID/NAME, with a NUL; its length, or -1 with errno. */
 ssize_t ab_exec_proc(pid_t pid, const char *name, char *to, size_t room);

@@ -94,28 +94,17 @@ static bool send_now(const struct ab_guard *j, const struct ab_note *note)
 	return send(j->sock, note, sizeof(*note), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
 }
 
-static void send_note(struct ab_guard *j, struct ab_note *note)
+/* `missed`: refusals of its kind without a note. */
+static bool send_note(struct ab_guard *j, struct ab_note *note, bool limited, uint64_t *missed)
 {
-	note->before = j->missed;
-	if (!may_send_note(j) || !send_now(j, note)) {
-		j->missed++;
-		return;
+	note->before = *missed;
+	if (!note->told || (limited && !may_send_note(j)) || !send_now(j, note)) {
+		++*missed;
+		return false;
 	}
 	j->notes++;
-	j->missed = 0;
-}
-
-/* A file or a call. Without a limit while learning. */
-static void send_denied(struct ab_guard *j, struct ab_note *note)
-{
-	note->before = j->missed_others;
-	if (!note->told || (!j->duty.trace.learn && !may_send_note(j)) || !send_now(j, note)) {
-		j->missed_others++;
-		return;
-	}
-	j->notes++;
-	j->missed_others = 0;
-	ab_trace_sent(j->trace, note);
+	*missed = 0;
+	return true;
 }
 
 /* Some shells try every folder of PATH whatever the error: count them as one attempt. */
@@ -143,7 +132,7 @@ static void report_program(struct ab_guard *j, pid_t pid, const char *path,
 	j->last = note;
 	j->last_pid = pid;
 	ab_exec_by(pid, note.by);
-	send_note(j, &note);
+	send_note(j, &note, true, &j->missed);
 }
 
 /* The process runs a file that is executable but not readable, so its memory cannot be read. */
@@ -265,9 +254,11 @@ void ab_guard_report(struct ab_guard *j, const struct ab_held *call, const struc
 {
 	struct ab_note note;
 
-	if (ab_trace_file(j->trace, call->arena, call->pid, call->data->nr, denied, &note) &&
-	    ab_guard_waits(j, call->id))
-		send_denied(j, &note);
+	/* Without a limit while learning. */
+	if (ab_trace_denied(j->trace, call->arena, call->pid, call->data->nr, denied, &note) &&
+	    ab_guard_waits(j, call->id) &&
+	    send_note(j, &note, !j->duty.trace.learn, &j->missed_others))
+		ab_trace_sent(j->trace, &note);
 }
 
 static struct ab_reply reply_error(int errnum)
@@ -287,27 +278,26 @@ static bool is_left_to_us(int nr)
 	return makes_namespaces(nr) || nr == __NR_chroot;
 }
 
-static bool note_call(struct ab_guard *j, const struct ab_held *call, struct ab_note *ret)
+static void report_call(struct ab_guard *j, const struct ab_held *call)
 {
+	static const struct ab_denied plain = { "", "", "syscalls",
+						"a system call that the box denies", "" };
 	const struct seccomp_data *data = call->data;
-	struct ab_denied_namespace denied;
+	struct ab_denied denied;
 
 	if (makes_namespaces(data->nr) &&
 	    ab_namespace_denied(data->args[0], j->duty.trace.userns, &denied))
-		return ab_trace_namespaces(j->trace, call->arena, call->pid, data->nr, &denied,
-					   ret);
-	return j->duty.trace.all && ab_trace_call(j->trace, call->arena, call->pid, data->nr, ret);
+		ab_guard_report(j, call, &denied);
+	else if (j->duty.trace.all)
+		ab_guard_report(j, call, &plain);
 }
 
 /* The filter without a listener denies it: report that, and give its answer. */
 static int deny_call(struct ab_guard *j, const struct ab_held *call, uint32_t verdict)
 {
-	struct ab_note note;
-
 	/* Only in a traced run does the command's process test the box when we listen. */
-	if (!(j->duty.trace.all && is_command(j, call->pid)) && note_call(j, call, &note) &&
-	    ab_guard_waits(j, call->id))
-		send_denied(j, &note);
+	if (!(j->duty.trace.all && is_command(j, call->pid)))
+		report_call(j, call);
 	return (verdict & SECCOMP_RET_ACTION_FULL) == SECCOMP_RET_ERRNO &&
 			       (verdict & SECCOMP_RET_DATA)
 		       ? (int)(verdict & SECCOMP_RET_DATA)
@@ -360,10 +350,10 @@ static bool send_reply(const struct listener *l, struct seccomp_notif_resp *answ
 	return r == 0;
 }
 
-/* True: the call has ended. *ret_errnum: why the caller cannot have one more descriptor. */
-static bool send_fd(const struct listener *l, uint64_t id, const struct ab_reply *reply,
-		    int *ret_errnum)
+/* The same. The caller gets an error if it cannot have one more descriptor. */
+static bool send_fd(const struct listener *l, uint64_t id, const struct ab_reply *reply)
 {
+	struct seccomp_notif_resp failed = { .id = id };
 	struct seccomp_notif_addfd add = { .id = id,
 					   .flags = SECCOMP_ADDFD_FLAG_SEND,
 					   .srcfd = (uint32_t)reply->value,
@@ -375,27 +365,16 @@ static bool send_fd(const struct listener *l, uint64_t id, const struct ab_reply
 	do
 		r = ioctl(l->fd, SECCOMP_IOCTL_NOTIF_ADDFD, &add);
 	while (r < 0 && errno == EINTR);
-	if (r < 0 && errno != ENOENT && errno != EINPROGRESS)
-		*ret_errnum = errno;
-	return r >= 0;
-}
-
-/* 0, or the errno that the caller is to get. */
-static int reply_fd(const struct ab_guard *j, uint64_t id, const struct ab_reply *reply)
-{
-	int errnum = 0;
-
-	if (send_fd(j->held, id, reply, &errnum))
-		return 0;
-	for (size_t i = 0; !errnum && i < AB_GUARD_LISTENERS; i++)
-		if (&j->listeners[i] != j->held && send_fd(&j->listeners[i], id, reply, &errnum))
-			return 0;
-	return errnum;
+	if (r >= 0 || errno == ENOENT || errno == EINPROGRESS)
+		return r >= 0;
+	failed.error = -errno;
+	return send_reply(l, &failed);
 }
 
 void ab_guard_reply(struct ab_guard *j, uint64_t id, const struct ab_reply *reply)
 {
 	struct seccomp_notif_resp answer = { .id = id };
+	const struct listener *l = j->held;
 
 	switch (reply->kind) {
 	case AB_REPLY_CONTINUE:
@@ -408,18 +387,14 @@ void ab_guard_reply(struct ab_guard *j, uint64_t id, const struct ab_reply *repl
 		answer.val = reply->value;
 		break;
 	case AB_REPLY_FD:
-		answer.error = -reply_fd(j, id, reply);
-		if (!answer.error)
-			return;
 		break;
 	case AB_REPLY_LATER:
 	case AB_REPLY_NEXT:
 		return;
 	}
-	if (send_reply(j->held, &answer))
-		return;
-	for (size_t i = 0; i < AB_GUARD_LISTENERS; i++)
-		if (send_reply(&j->listeners[i], &answer))
+	/* The call in hand is of that listener; one that has waited may be of any. */
+	for (size_t i = 0; i <= AB_GUARD_LISTENERS; l = &j->listeners[i++])
+		if (reply->kind == AB_REPLY_FD ? send_fd(l, id, reply) : send_reply(l, &answer))
 			return;
 }
 

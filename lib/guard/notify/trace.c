@@ -48,13 +48,6 @@ static void copy_text(char *to, size_t room, const char *text)
 	snprintf(to, room, "%s", text);
 }
 
-static void describe_process(pid_t pid, struct ab_note *note)
-{
-	ab_exec_by(pid, note->by);
-	note->pid = ab_exec_own_pid(pid);
-	note->words = (uint32_t)ab_exec_words(pid, note->command, sizeof(note->command));
-}
-
 /* If the path is too long, keep its end: its beginning would name another file. */
 static void copy_path(char *to, size_t room, const char *path)
 {
@@ -64,14 +57,6 @@ static void copy_path(char *to, size_t room, const char *path)
 		copy_text(to, room, path);
 	else
 		snprintf(to, room, "...%s", path + len - (room - 4));
-}
-
-/* The program's file. A kernel thread has none, but makes no calls. */
-static void describe_exe(struct ab_arena *arena, pid_t pid, struct ab_note *note)
-{
-	const char *exe = ab_exec_link(arena, "/proc/%d/exe", pid);
-
-	copy_text(note->exe, sizeof(note->exe), exe ? exe : "");
 }
 
 /* False: it was reported before. */
@@ -86,55 +71,35 @@ static bool is_new(struct ab_trace *trace, uint64_t key)
 	return true;
 }
 
-/* The rest of a note that is sent. */
-static bool finish_note(const struct ab_trace *trace, pid_t pid, struct ab_note *ret)
-{
-	describe_process(pid, ret);
-	ret->number = (uint32_t)trace->nreported + 1;
-	ret->told = trace->nreported < REPORTED_MAX;
-	return true;
-}
-
-bool ab_trace_namespaces(struct ab_trace *trace, struct ab_arena *arena, pid_t pid, int nr,
-			 const struct ab_denied_namespace *denied, struct ab_note *ret)
+bool ab_trace_denied(struct ab_trace *trace, struct ab_arena *arena, pid_t pid, int nr,
+		     const struct ab_denied *denied, struct ab_note *ret)
 {
 	const char *name = ab_seccomp_name(nr);
+	/* A kernel thread has none, but makes no calls. */
+	const char *exe = ab_exec_link(arena, "/proc/%d/exe", pid);
+	ssize_t words;
 
-	*ret = (struct ab_note){ .kind = AB_NOTE_CALL };
-	if (name[0])
+	*ret = (struct ab_note){ .kind = denied->access[0] ? AB_NOTE_FILE : AB_NOTE_CALL };
+	if (name[0] || ret->kind == AB_NOTE_FILE)
 		copy_text(ret->call, sizeof(ret->call), name);
 	else
 		snprintf(ret->call, sizeof(ret->call), "%d", nr);
-	copy_text(ret->rule, sizeof(ret->rule), denied->rule);
-	copy_text(ret->reason, sizeof(ret->reason), denied->reason);
-	copy_text(ret->hint, sizeof(ret->hint), denied->hint);
-	describe_exe(arena, pid, ret);
-	return is_new(trace, hash_note(ret, "")) && finish_note(trace, pid, ret);
-}
-
-bool ab_trace_call(struct ab_trace *trace, struct ab_arena *arena, pid_t pid, int nr,
-		   struct ab_note *ret)
-{
-	static const struct ab_denied_namespace denied = {
-		.rule = "syscalls", .reason = "a system call that the box denies", .hint = ""
-	};
-
-	return ab_trace_namespaces(trace, arena, pid, nr, &denied, ret);
-}
-
-bool ab_trace_file(struct ab_trace *trace, struct ab_arena *arena, pid_t pid, int nr,
-		   const struct ab_denied *denied, struct ab_note *ret)
-{
-	*ret = (struct ab_note){ .kind = AB_NOTE_FILE };
-	copy_text(ret->call, sizeof(ret->call), ab_seccomp_name(nr));
 	copy_text(ret->access, sizeof(ret->access), denied->access);
 	copy_path(ret->path, sizeof(ret->path), denied->path);
 	copy_text(ret->rule, sizeof(ret->rule), denied->rule);
 	copy_text(ret->reason, sizeof(ret->reason), denied->reason);
 	if (strlen(denied->hint) < sizeof(ret->hint))
 		copy_text(ret->hint, sizeof(ret->hint), denied->hint);
-	describe_exe(arena, pid, ret);
-	return is_new(trace, hash_note(ret, denied->path)) && finish_note(trace, pid, ret);
+	copy_text(ret->exe, sizeof(ret->exe), exe ? exe : "");
+	if (!is_new(trace, hash_note(ret, denied->path)))
+		return false;
+	ab_exec_by(pid, ret->by);
+	ret->pid = ab_exec_own_pid(pid);
+	words = ab_exec_proc(pid, "cmdline", ret->command, sizeof(ret->command));
+	ret->words = words > 0 ? (uint32_t)words : 0;
+	ret->number = (uint32_t)trace->nreported + 1;
+	ret->told = trace->nreported < REPORTED_MAX;
+	return true;
 }
 
 bool ab_trace_program(struct ab_trace *trace, const char *real, struct ab_note *ret)

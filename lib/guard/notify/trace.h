@@ -40,17 +40,15 @@ struct ab_trace_terms {
 
 /* A denial. Texts live as long as the arena and the terms. */
 struct ab_denied {
-	const char *access; /* "read", "write", "connect" */
-	const char *path;   /* real, in the box's own view */
+	const char *access; /* "read", "write", "connect", "create"; "": the filter denies the call */
+	const char *path;   /* real, in the box's own view; or "" */
 	const char *rule, *reason;
 	const char *hint; /* a command that allows it, or "" */
 };
 
 /* trace_calls.c: calls that take the name of a file. */
 enum ab_touch_kind {
-	AB_TOUCH_OPEN,	/* flags are in a register */
-	AB_TOUCH_OPEN2, /* flags are in memory */
-	AB_TOUCH_CREAT,
+	AB_TOUCH_OPEN,
 	AB_TOUCH_MAKE, /* creates a name */
 	AB_TOUCH_REMOVE,
 	AB_TOUCH_RENAME,
@@ -69,6 +67,10 @@ struct ab_touch { /* numbers of arguments; -1: it has none */
 
 /* NULL: the call takes no name. */
 const struct ab_touch *ab_touch_find(int nr);
+/* The flags of a call; *ret_plain: its names are resolved in the usual way. False: they cannot be
+ * read. */
+bool ab_touch_flags(const struct ab_touch *touch, pid_t pid, const struct seccomp_data *call,
+		    int *ret, bool *ret_plain);
 
 /*
  * trace_rules.c, pure: which rule denies it. False: no rule of agentbox.
@@ -95,11 +97,7 @@ bool ab_trace_look(struct ab_arena *arena, const struct ab_trace_terms *terms, p
 
 /* trace_namespaces.c, pure: what the box denies of the CLONE_NEW* in `flags`. False: nothing that a
  * program could have outside of the box. */
-struct ab_denied_namespace {
-	const char *rule, *reason;
-	const char *hint; /* a command that allows it, or "" */
-};
-bool ab_namespace_denied(uint64_t flags, bool userns, struct ab_denied_namespace *ret);
+bool ab_namespace_denied(uint64_t flags, bool userns, struct ab_denied *ret);
 /* The line for the terminal; NULL: the denial is not about namespaces. The names are escaped. */
 char *ab_namespace_notice(const char *by, int pid, const char *id, const char *rule,
 			  const char *reason);
@@ -107,20 +105,13 @@ char *ab_namespace_notice(const char *by, int pid, const char *id, const char *r
 /*
  * trace.c: remembers what was reported, so that each denial is reported once.
  *
- * file() and call() make a note of a denial. False: it was reported before and is only counted. A
- * note whose `told` is 0 means that there was no room to remember one more. Call sent() for each
- * note that was sent. again() returns, one by one, the denials that happened more than once.
+ * denied() makes a note of a denial of the call `nr`. False: it was reported before and is only
+ * counted. A note whose `told` is 0 means that there was no room to remember one more. Call sent()
+ * for each note that was sent. again() returns, one by one, the denials that happened more than once.
  */
 struct ab_trace *ab_trace_new(void);
-/* The walls deny a name that the call `nr` takes. */
-bool ab_trace_file(struct ab_trace *trace, struct ab_arena *arena, pid_t pid, int nr,
-		   const struct ab_denied *denied, struct ab_note *ret);
-/* The filter denies the call. */
-bool ab_trace_call(struct ab_trace *trace, struct ab_arena *arena, pid_t pid, int nr,
-		   struct ab_note *ret);
-/* The filter denies namespaces that the call `nr` wants. */
-bool ab_trace_namespaces(struct ab_trace *trace, struct ab_arena *arena, pid_t pid, int nr,
-			 const struct ab_denied_namespace *denied, struct ab_note *ret);
+bool ab_trace_denied(struct ab_trace *trace, struct ab_arena *arena, pid_t pid, int nr,
+		     const struct ab_denied *denied, struct ab_note *ret);
 /* The same for a program that is executed. */
 bool ab_trace_program(struct ab_trace *trace, const char *real, struct ab_note *ret);
 void ab_trace_sent(struct ab_trace *trace, const struct ab_note *note);

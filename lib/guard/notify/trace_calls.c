@@ -1,7 +1,9 @@
 /* Which arguments of a call are names. The list of calls is that of the filter (`seen` in
  * sandbox/seccomp/target.c) without execve. */
+#include <linux/seccomp.h>
 #include <sys/syscall.h>
 
+#include "guard/notify/exec_read.h"
 #include "guard/notify/trace.h"
 
 #ifndef __NR_fchmodat2 /* Linux 6.6 */
@@ -24,7 +26,7 @@
 
 static const struct ab_touch touches[] = {
 	AT(openat, OPEN, 0, 1, 2),
-	AT(openat2, OPEN2, 0, 1, 2),
+	AT(openat2, OPEN, 0, 1, 2),
 	AT(mkdirat, MAKE, 0, 1, -1),
 	AT(mknodat, MAKE, 0, 1, -1),
 	AT(symlinkat, MAKE, 1, 2, -1),
@@ -47,7 +49,7 @@ static const struct ab_touch touches[] = {
 #endif
 #ifdef __NR_open /* not on newer architectures */
 	HERE(open, OPEN, 0, 1),
-	HERE(creat, CREAT, 0, -1),
+	HERE(creat, OPEN, 0, -1),
 	HERE(mkdir, MAKE, 0, -1),
 	HERE(mknod, MAKE, 0, -1),
 	HERE(symlink, MAKE, 1, -1),
@@ -71,4 +73,23 @@ const struct ab_touch *ab_touch_find(int nr)
 		if (touches[i].nr == nr)
 			return &touches[i];
 	return NULL;
+}
+
+bool ab_touch_flags(const struct ab_touch *t, pid_t pid, const struct seccomp_data *call, int *ret,
+		    bool *ret_plain)
+{
+	uint64_t how[3]; /* struct open_how: flags, mode, resolve */
+
+	*ret_plain = true;
+	*ret = t->kind == AB_TOUCH_OPEN ? O_CREAT | O_WRONLY | O_TRUNC : 0; /* creat() */
+	if (t->flags >= 0)
+		*ret = (int)call->args[t->flags];
+	if (t->nr != __NR_openat2)
+		return true;
+	if (call->args[t->flags + 1] < sizeof(how) ||
+	    ab_exec_bytes(pid, call->args[t->flags], how, sizeof(how)))
+		return false;
+	*ret = (int)how[0];
+	*ret_plain = how[2] == 0;
+	return true;
 }

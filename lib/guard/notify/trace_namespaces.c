@@ -19,12 +19,12 @@ static const struct {
 	  "it off" },
 };
 
-bool ab_namespace_denied(uint64_t flags, bool userns, struct ab_denied_namespace *ret)
+bool ab_namespace_denied(uint64_t flags, bool userns, struct ab_denied *ret)
 {
 	/* Without a user namespace of its own it would need root. */
 	if (!userns && !(flags & CLONE_NEWUSER))
 		return false;
-	*ret = (struct ab_denied_namespace){ .rule = "namespaces", .hint = "" };
+	*ret = (struct ab_denied){ .access = "", .path = "", .rule = "namespaces", .hint = "" };
 	if (flags & CLONE_NEWNS) {
 		ret->reason = "the box denies mount namespaces";
 	} else if (flags & OTHERS) {

@@ -241,43 +241,10 @@ static bool predict_socket(const struct prediction *l, const struct ab_touch *t)
 	return denied;
 }
 
-/* False: openat2 resolves its names in another way. */
-static bool read_how(const struct prediction *l, const struct ab_touch *t, int *ret)
-{
-	uint64_t how[3]; /* struct open_how: flags, mode, resolve */
-
-	if (l->call->args[t->flags + 1] < sizeof(how) ||
-	    ab_exec_bytes(l->pid, l->call->args[t->flags], how, sizeof(how)) || how[2] != 0)
-		return false;
-	*ret = (int)how[0];
-	return true;
-}
-
-static bool read_flags(const struct prediction *l, const struct ab_touch *t, int *ret)
-{
-	switch (t->kind) {
-	case AB_TOUCH_OPEN2:
-		return read_how(l, t, ret);
-	case AB_TOUCH_CREAT:
-		*ret = O_CREAT | O_WRONLY | O_TRUNC;
-		break;
-	case AB_TOUCH_OPEN:
-	case AB_TOUCH_MAKE:
-	case AB_TOUCH_REMOVE:
-	case AB_TOUCH_RENAME:
-	case AB_TOUCH_CHANGE:
-	case AB_TOUCH_CONNECT:
-	case AB_TOUCH_BIND:
-		*ret = t->flags < 0 ? 0 : (int)l->call->args[t->flags];
-		break;
-	}
-	return true;
-}
-
 /* O_PATH opens a name, without access to the file. */
 static bool opens_only_name(const struct ab_touch *t, int flags)
 {
-	return (t->kind == AB_TOUCH_OPEN || t->kind == AB_TOUCH_OPEN2) && (flags & O_PATH);
+	return t->kind == AB_TOUCH_OPEN && (flags & O_PATH);
 }
 
 /* Is the last name not followed if it is a link? */
@@ -285,8 +252,6 @@ static bool keeps_last_link(const struct ab_touch *t, int flags)
 {
 	switch (t->kind) {
 	case AB_TOUCH_OPEN:
-	case AB_TOUCH_OPEN2:
-	case AB_TOUCH_CREAT:
 		return (flags & O_NOFOLLOW) || ((flags & O_CREAT) && (flags & O_EXCL));
 	case AB_TOUCH_CHANGE:
 		return t->nofollow || (flags & AT_SYMLINK_NOFOLLOW);
@@ -306,8 +271,6 @@ static bool predict_kind(const struct prediction *l, const struct ab_touch *t,
 {
 	switch (t->kind) {
 	case AB_TOUCH_OPEN:
-	case AB_TOUCH_OPEN2:
-	case AB_TOUCH_CREAT:
 		return predict_open(l, f, flags);
 	case AB_TOUCH_MAKE:
 		return predict_create(l, f);
@@ -350,14 +313,14 @@ bool ab_trace_look(struct ab_arena *arena, const struct ab_trace_terms *terms, p
 	const struct ab_touch *t = ab_touch_find(call->nr);
 	struct prediction l = { arena, terms, pid, call, ret };
 	struct ab_found f;
-	int flags = 0;
-	bool denied;
+	bool denied, plain;
+	int flags;
 
 	if (!t)
 		return false;
 	if (t->kind == AB_TOUCH_CONNECT || t->kind == AB_TOUCH_BIND)
 		return predict_socket(&l, t);
-	if (!read_flags(&l, t, &flags) || opens_only_name(t, flags) ||
+	if (!ab_touch_flags(t, pid, call, &flags, &plain) || !plain || opens_only_name(t, flags) ||
 	    find_at(&l, t->dir, t->path, keeps_last_link(t, flags), &f) < 0)
 		return false;
 	denied = predict_kind(&l, t, &f, flags);

@@ -58,14 +58,9 @@ static bool is_protected(struct ab_arena *arena, const struct ab_trace_terms *te
 			 struct ab_denied *ret)
 {
 	const char *entry = ab_trace_entry(terms->policy, object);
+	const char *hint = entry ? suggest_option(arena, "--deny-write", "!", entry) : "";
 
-	*ret = (struct ab_denied){ .access = "write",
-				   .path = path,
-				   .rule = "filesystem.denyWrite",
-				   .reason = reason,
-				   .hint = "" };
-	if (entry)
-		ret->hint = suggest_option(arena, "--deny-write", "!", entry);
+	*ret = (struct ab_denied){ "write", path, "filesystem.denyWrite", reason, hint };
 	return true;
 }
 
@@ -91,7 +86,7 @@ bool ab_trace_write(struct ab_arena *arena, const struct ab_trace_terms *terms, 
 {
 	const struct ab_mount *m = find_mount(terms, path);
 	ab_autofree char *dir = ab_path_parent(path);
-	const char *open = whole ? dir : path;
+	const char *open = whole ? dir : path, *hint;
 
 	for (size_t i = 0; i < AB_COUNT(furniture); i++)
 		if (ab_path_within(path, furniture[i]))
@@ -103,13 +98,9 @@ bool ab_trace_write(struct ab_arena *arena, const struct ab_trace_terms *terms, 
 	/* A path that is writable in the box but fails is not writable outside either. */
 	if (m && m->op != AB_MOUNT_SHOW)
 		return false;
-	*ret = (struct ab_denied){ .access = "write",
-				   .path = path,
-				   .rule = "filesystem.write",
-				   .reason = "outside the writable folders",
-				   .hint = "" };
-	if (may_suggest(terms, open))
-		ret->hint = suggest_option(arena, "--write", "", open);
+	hint = may_suggest(terms, open) ? suggest_option(arena, "--write", "", open) : "";
+	*ret = (struct ab_denied){ "write", path, "filesystem.write",
+				   "outside the writable folders", hint };
 	return true;
 }
 
@@ -145,12 +136,10 @@ bool ab_trace_mask(struct ab_arena *arena, const struct ab_trace_terms *terms, c
 	/* open() fails on a socket anyway. */
 	if (!m || m->op != AB_MOUNT_MASK || ab_strv_has(terms->sockets, m->path))
 		return false;
-	*ret = (struct ab_denied){ .access = access,
-				   .path = path,
-				   .rule = "filesystem.denyRead",
-				   .reason = strcmp(access, "read") == 0 ? "reading is denied"
-									 : "it is hidden",
-				   .hint = "" };
+	*ret = (struct ab_denied){ access, path, "filesystem.denyRead",
+				   strcmp(access, "read") == 0 ? "reading is denied"
+							       : "it is hidden",
+				   "" };
 	if (terms->state && ab_path_within(path, terms->state))
 		ret->reason = "agentbox's own records";
 	else
@@ -163,10 +152,7 @@ bool ab_trace_socket(struct ab_arena *arena, const char *path, struct ab_denied 
 	for (size_t i = 0; i < AB_COUNT(optional_sockets); i++)
 		if (fnmatch(optional_sockets[i], path, 0) == 0)
 			return false;
-	*ret = (struct ab_denied){ .access = "connect",
-				   .path = path,
-				   .rule = "filesystem.unix",
-				   .reason = "a socket of the host",
-				   .hint = suggest_option(arena, "--allow-unix", "", path) };
+	*ret = (struct ab_denied){ "connect", path, "filesystem.unix", "a socket of the host",
+				   suggest_option(arena, "--allow-unix", "", path) };
 	return true;
 }

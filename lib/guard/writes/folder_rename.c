@@ -18,14 +18,7 @@ struct ab_folder_renames {
 /* How many filters the process has; -1: unknown. */
 static long count_filters(pid_t pid)
 {
-	static const char word[] = "\nSeccomp_filters:";
-	char text[4096];
-	const char *at;
-
-	if (ab_exec_proc(pid, "status", text, sizeof(text)) <= 0)
-		return -1;
-	at = strstr(text, word);
-	return at ? strtol(at + sizeof(word) - 1, NULL, 10) : -1;
+	return ab_exec_number(pid, "\nSeccomp_filters:", AB_NUMBER_OURS);
 }
 
 static bool has_layer(const struct ab_plan *plan)
@@ -53,39 +46,31 @@ struct ab_folder_renames *ab_folder_renames_open(struct ab_guard *guard,
 
 static bool is_in_layer(const struct ab_plan *plan, const char *path)
 {
-	const struct ab_mount *m = path ? ab_plan_find(plan, path) : NULL;
+	const struct ab_mount *m = ab_plan_find(plan, path);
 
 	return m && m->op == AB_MOUNT_LAYER;
 }
 
-/* The folder and the last name of a path, without the slashes at its end. False: it has none. */
-static bool split_name(struct ab_arena *arena, const char *text, const char **ret_folder,
-		       const char **ret_name)
-{
-	size_t len;
-	const char *last = ab_place_last(text, &len);
-
-	if (!len || len > NAME_MAX)
-		return false;
-	*ret_folder = ab_place_above(arena, text);
-	*ret_name = ab_arena_ndup(arena, last, len);
-	return strcmp(*ret_name, ".") != 0 && strcmp(*ret_name, "..") != 0;
-}
-
-/* The folder that contains the name, as the caller sees it: in a layer. -1: not so. */
+/* The folder that contains the name, as the caller sees it: in a layer; and its last name. -1: not
+ * so. */
 static int find_parent(const struct ab_held *call, const struct ab_plan *plan,
 		       const struct ab_rename_name *name, const char **ret_path,
 		       const char **ret_name)
 {
-	const char *folder;
 	struct ab_found found;
+	size_t len;
+	const char *last = ab_place_last(name->text, &len);
 	int fd = -1;
 
-	if (!split_name(call->arena, name->text, &folder, ret_name) ||
-	    ab_exec_walk(call->arena, call->pid, name->dir, folder, false, &found) < 0)
+	if (!len || len > NAME_MAX)
 		return -1;
-	*ret_path = found.errnum ? NULL : ab_found_path(call->arena, &found);
-	if (is_in_layer(plan, *ret_path) && S_ISDIR(found.st.st_mode))
+	*ret_name = ab_arena_ndup(call->arena, last, len);
+	if (strcmp(*ret_name, ".") == 0 || strcmp(*ret_name, "..") == 0)
+		return -1;
+	*ret_path = ab_rename_find_folder(call, name, &found);
+	if (!*ret_path)
+		return -1;
+	if (is_in_layer(plan, *ret_path))
 		fd = ab_take_fd(&found.fd);
 	ab_found_close(&found);
 	return fd;

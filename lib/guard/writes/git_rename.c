@@ -32,19 +32,17 @@ static bool is_of_git(const struct ab_held *call, const char *from, const char *
 }
 
 /* The folder of the name, as the caller sees it. */
-static bool find_folder(const struct ab_held *call, const struct ab_rename_name *name,
-			struct stat *ret, const char **ret_path)
+static const char *find_folder(const struct ab_held *call, const struct ab_rename_name *name,
+			       struct stat *ret)
 {
-	size_t n = (size_t)(ab_path_name(name->text) - name->text);
-	const char *folder = n ? ab_arena_ndup(call->arena, name->text, n) : ".";
 	struct ab_found found;
+	const char *path = ab_rename_find_folder(call, name, &found);
 
-	if (ab_exec_walk(call->arena, call->pid, name->dir, folder, false, &found) < 0)
-		return false;
+	if (!path)
+		return NULL;
 	*ret = found.st;
-	*ret_path = found.errnum ? NULL : ab_found_path(call->arena, &found);
 	ab_found_close(&found);
-	return *ret_path && S_ISDIR(ret->st_mode);
+	return path;
 }
 
 /* Closed, or protected although it did not exist. */
@@ -66,7 +64,8 @@ static bool is_ours(struct ab_git_renames *r, const struct ab_plan *plan,
 
 	if (to->text[0] == '/' && strcmp(r->other, to->text) == 0)
 		return false;
-	if (!find_folder(call, to, ret, &dir))
+	dir = find_folder(call, to, ret);
+	if (!dir)
 		return false;
 	if (is_closed(r, plan, call->arena, dir, ab_path_name(to->text)))
 		return true;
@@ -80,15 +79,13 @@ bool ab_git_renames_ask(struct ab_git_renames *r, struct ab_guard *guard,
 			const struct ab_rename_name *to)
 {
 	const char *from_name = ab_path_name(from->text), *to_name = ab_path_name(to->text);
-	const char *dir;
 	struct ab_git_ask ask = { .id = call->id };
 	struct stat st, to_st;
 
 	/* The target first: most are in a repository that the run created. */
 	if (!r || !is_of_git(call, from_name, to_name) ||
 	    !is_ours(r, ab_guard_terms(guard)->plan, call, to, &to_st) ||
-	    !find_folder(call, from, &st, &dir) || st.st_dev != to_st.st_dev ||
-	    st.st_ino != to_st.st_ino)
+	    !find_folder(call, from, &st) || !ab_stat_same(&st, &to_st))
 		return false;
 	ask.dev = st.st_dev;
 	ask.ino = st.st_ino;

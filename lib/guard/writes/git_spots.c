@@ -35,14 +35,11 @@ static bool is_hook(const char *path, const char *name)
 /* The real path of the folder that contains it, as the caller sees it; NULL: there is none. */
 static const char *find_above(const struct ab_held *call, const struct ab_rename_name *name)
 {
-	const char *text = ab_place_above(call->arena, name->text), *path = NULL;
 	struct ab_found found;
+	const char *path = ab_rename_find_folder(call, name, &found);
 
-	if (ab_exec_walk(call->arena, call->pid, name->dir, text, false, &found) < 0)
-		return NULL;
-	if (!found.errnum && S_ISDIR(found.st.st_mode))
-		path = ab_found_path(call->arena, &found);
-	ab_found_close(&found);
+	if (path)
+		ab_found_close(&found);
 	return path;
 }
 

@@ -3,8 +3,10 @@
 #include <linux/seccomp.h>
 #include <sys/socket.h>
 
+#include "guard/notify/exec_resolve.h"
 #include "guard/notify/guard_process.h"
 #include "guard/walls/rename_wire.h"
+#include "guard/writes/place.h"
 
 enum { WAITING_MAX = 64 };
 
@@ -21,6 +23,20 @@ struct ab_held_renames {
 	struct waiting v[WAITING_MAX];
 	struct ab_arena arena;
 };
+
+const char *ab_rename_find_folder(const struct ab_held *call, const struct ab_rename_name *name,
+				  struct ab_found *ret)
+{
+	const char *above = ab_place_above(call->arena, name->text), *path = NULL;
+
+	if (ab_exec_walk(call->arena, call->pid, name->dir, above, false, ret) < 0)
+		return NULL;
+	if (!ret->errnum && S_ISDIR(ret->st.st_mode))
+		path = ab_found_path(call->arena, ret);
+	if (!path)
+		ab_found_close(ret);
+	return path;
+}
 
 static struct waiting *find_waiting(struct ab_held_renames *r, uint64_t id)
 {

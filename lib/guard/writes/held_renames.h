@@ -5,6 +5,7 @@
  */
 #include "base/base.h"
 
+struct ab_found;
 struct ab_guard;
 struct ab_held;
 struct ab_held_renames;
@@ -14,6 +15,11 @@ struct ab_rename_name {
 	int dir;
 	const char *text;
 };
+
+/* The real path of the folder that contains the name, as the caller sees it, and the folder, to be
+ * closed; NULL: there is none. */
+const char *ab_rename_find_folder(const struct ab_held *call, const struct ab_rename_name *name,
+				  struct ab_found *ret);
 
 /* NULL: there is no broker to ask. */
 struct ab_held_renames *ab_held_renames_open(struct ab_guard *guard);

@@ -111,23 +111,6 @@ static bool read_name(struct writes *w, const struct ab_held *call, int dir, int
 	return true;
 }
 
-/* The flags of an open; false: they cannot be read. */
-static bool read_open_flags(const struct ab_held *call, const struct ab_touch *t, int *ret)
-{
-	uint64_t flags; /* the first member of struct open_how */
-
-	if (t->kind == AB_TOUCH_CREAT) {
-		*ret = O_CREAT | O_WRONLY | O_TRUNC;
-	} else if (t->kind == AB_TOUCH_OPEN) {
-		*ret = (int)call->data->args[t->flags];
-	} else {
-		if (ab_exec_bytes(call->pid, call->data->args[t->flags], &flags, sizeof(flags)))
-			return false;
-		*ret = (int)flags;
-	}
-	return true;
-}
-
 /* Not a read, and not a file without a name: these vanish with their descriptor, and programs use
  * them to find out whether they may write. */
 static bool opens_for_writing(int flags)
@@ -141,13 +124,13 @@ static size_t read_names(struct writes *w, const struct ab_held *call, const str
 			 struct name ret[2])
 {
 	size_t n = 0;
+	bool plain;
 	int flags;
 
 	switch (t->kind) {
 	case AB_TOUCH_OPEN:
-	case AB_TOUCH_OPEN2:
-	case AB_TOUCH_CREAT:
-		if (!read_open_flags(call, t, &flags) || !opens_for_writing(flags))
+		if (!ab_touch_flags(t, call->pid, call->data, &flags, &plain) ||
+		    !opens_for_writing(flags))
 			return 0;
 		ret[0].created = flags & O_CREAT;
 		break;
