@@ -357,19 +357,27 @@ struct ab_connect_result ab_connects_with(struct ab_connects *c, struct ab_arena
 	return connect_to(c, arena, events, tid, &w);
 }
 
+int ab_connect_address(pid_t tid, const struct seccomp_data *call, struct sockaddr_storage *ret,
+		       socklen_t *ret_len)
+{
+	int len = (int)call->args[2], errnum;
+
+	if (len < 0 || (size_t)len > sizeof(*ret))
+		return EINVAL;
+	errnum = ab_exec_bytes(tid, call->args[1], ret, (size_t)len);
+	*ret_len = (socklen_t)len;
+	return errnum && errnum != EFAULT ? EACCES : errnum;
+}
+
 struct ab_connect_result ab_connects_begin(struct ab_connects *c, struct ab_arena *arena,
 					   const struct ab_connect_events *events, uint64_t id,
 					   pid_t tid, const struct seccomp_data *call)
 {
 	struct waiting w = { .id = id, .fd = -1, .file = -1 };
-	int len = (int)call->args[2], errnum;
+	int errnum = ab_connect_address(tid, call, &w.address, &w.len);
 
-	if (len < 0 || (size_t)len > sizeof(w.address))
-		return answer(EINVAL);
-	errnum = ab_exec_bytes(tid, call->args[1], &w.address, (size_t)len);
 	if (errnum)
-		return answer(errnum == EFAULT ? EFAULT : EACCES);
-	w.len = (socklen_t)len;
+		return answer(errnum);
 	if (!c->terms.own_net && !names_file(&w.address, w.len))
 		return (struct ab_connect_result){ .step = AB_CONNECT_PASS, .fd = -1 };
 	w.fd = take_socket(c, tid, (int)call->args[0]);

@@ -76,6 +76,11 @@ struct ab_connect_events {
  * *ret. */
 size_t ab_connect_find_movable(const struct ab_plan *plan, struct ab_socket_file **ret);
 
+/* The address that a call of this thread has in its second and third argument: 0, or the errno to
+ * answer with. */
+int ab_connect_address(pid_t tid, const struct seccomp_data *call, struct sockaddr_storage *ret,
+		       socklen_t *ret_len);
+
 /* A call of connect() by this thread. `id` is that of the held call. */
 struct ab_connect_result ab_connects_begin(struct ab_connects *connects, struct ab_arena *arena,
 					   const struct ab_connect_events *events, uint64_t id,
@@ -102,6 +107,9 @@ enum { AB_ALARM_MS = 10 };
 int ab_connects_take_alarm(void);
 /* From now on it interrupts calls every AB_ALARM_MS, or no longer. */
 void ab_connects_heed_alarm(bool on);
+
+/* A timer of timerfd_create(): once, or 0: not at all. */
+void ab_connects_set_timer(int timer, uint64_t ms);
 
 /* The connections that a handler of the guard makes: those that wait are looked at when their socket
  * or the timer is ready. */

@@ -25,13 +25,19 @@ static void finish_one(void *arg, uint64_t id, int fd, int errnum)
 	ab_guard_reply(d->guard, id, &reply);
 }
 
-static void set_timer(const struct ab_connect_desk *d)
+void ab_connects_set_timer(int timer, uint64_t ms)
 {
-	uint64_t ms = ab_connects_next_look(d->connects);
 	struct itimerspec when = { .it_value = { (time_t)(ms / 1000),
 						 (long)(ms % 1000) * 1000000 } };
 
-	timerfd_settime(d->timer, 0, &when, NULL);
+	timerfd_settime(timer, 0, &when, NULL);
+}
+
+static void set_timer(const struct ab_connect_desk *d)
+{
+	uint64_t ms = ab_connects_next_look(d->connects);
+
+	ab_connects_set_timer(d->timer, ms);
 	if (ms)
 		ab_guard_resume(d->guard, d->timer);
 	else

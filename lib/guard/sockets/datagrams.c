@@ -10,7 +10,6 @@
 #include "guard/sockets/inet.h"
 #include "guard/sockets/made.h"
 #include "guard/sockets/own_server.h"
-#include "guard/sockets/splice.h"
 
 enum {
 	DATAGRAM_MAX = 65535,
@@ -26,61 +25,31 @@ static struct ab_reply reply_value(int64_t value)
 
 int ab_datagrams_socket(int family, int flags)
 {
-	ab_autoclose int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC | flags, 0);
+	ab_autoclose int fd = ab_local_socket(family, SOCK_DGRAM | flags);
 	int on = 1;
 
-	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, "lo", 3) < 0 ||
-	    setsockopt(fd, SOL_UDP, UDP_CORK, &on, sizeof(on)) < 0)
+	if (fd < 0 || setsockopt(fd, SOL_UDP, UDP_CORK, &on, sizeof(on)) < 0)
 		return -1;
 	return ab_take_fd(&fd);
-}
-
-/* A socket that only sends: its buffer for receiving is as small as can be. */
-static int open_sender(const struct ab_destination *from, int family, struct ab_destination *ret)
-{
-	ab_autoclose int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	struct sockaddr_storage at;
-	socklen_t len = ab_inet_write(from, family, &at);
-	int least = 1;
-
-	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, "lo", 3) < 0 ||
-	    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &least, sizeof(least)) < 0 ||
-	    bind(fd, (struct sockaddr *)&at, len) < 0)
-		return -1;
-	return ab_destination_own(fd, ret) < 0 ? -1 : ab_take_fd(&fd);
 }
 
 int ab_datagrams_open(struct ab_datagrams *d, struct ab_made_table *kept,
 		      const struct ab_inet_terms *terms, int proxy)
 {
-	static const struct ab_destination here = { .addr = { 127, 0, 0, 1 } };
-	static const struct ab_destination here6 = { .v6 = true, .addr = { [15] = 1 } };
-
 	*d = (struct ab_datagrams){ .kept = kept, .terms = terms, .proxy = proxy };
-	d->answers = open_sender(&here, AF_INET, &d->at);
-	d->answers6 = open_sender(&here6, AF_INET6, &d->at6); /* there may be no IPv6 */
-	return d->answers < 0 ? -1 : 0;
-}
-
-static bool uses_v6(const struct ab_datagrams *d, const struct ab_made *k)
-{
-	return k->family == AF_INET6 && d->answers6 >= 0 && ab_splice_only_v6(k->fd);
+	return ab_local_ends_open(&d->answers, SOCK_DGRAM);
 }
 
 /* Connect the socket itself to where the answers come from: nobody else can send to it then. */
 int ab_datagrams_connect(const struct ab_datagrams *d, struct ab_made *k,
 			 const struct ab_destination *to)
 {
-	struct ab_destination real = uses_v6(d, k) ? d->at6 : d->at, server = *to;
+	bool v6 = ab_local_ends_v6(&d->answers, k->family, k->fd);
+	struct ab_destination server = *to;
+	bool own = ab_own_way(d->kept, d->terms, false, &server) == AB_WAY_OWN;
 	struct sockaddr_storage at;
-	socklen_t len;
-	bool own;
+	socklen_t len = ab_inet_write(own ? &server : &d->answers.at[v6], k->family, &at);
 
-	ab_inet_normalize(&server);
-	own = ab_inet_is_loopback(&server) && ab_own_server(d->kept, false, &server);
-	if (ab_inet_judge(d->terms, false, &server, own) == AB_WAY_OWN)
-		real = server;
-	len = ab_inet_write(&real, k->family, &at);
 	if (!len)
 		return EAFNOSUPPORT;
 	if (connect(k->fd, (struct sockaddr *)&at, len) < 0)
@@ -121,7 +90,7 @@ static int find_local(const struct ab_made *k, struct ab_destination *ret)
  */
 static int open_twin(const struct ab_made *k, bool v6)
 {
-	ab_autoclose int fd = socket(k->family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	ab_autoclose int fd = ab_local_socket(k->family, SOCK_DGRAM | SOCK_NONBLOCK);
 	struct ab_destination nobody = { .v6 = v6, .port = 1 };
 	struct sockaddr_storage at, to;
 	socklen_t len = sizeof(at), to_len, size = sizeof(int);
@@ -131,7 +100,6 @@ static int open_twin(const struct ab_made *k, bool v6)
 	to_len = ab_inet_write(&nobody, k->family, &to);
 	if (fd < 0 || getsockname(k->fd, (struct sockaddr *)&at, &len) < 0 ||
 	    getsockopt(k->fd, SOL_SOCKET, SO_REUSEADDR, &before, &size) < 0 ||
-	    setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, "lo", 3) < 0 ||
 	    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
 	    setsockopt(k->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0)
 		return -1;
@@ -190,13 +158,10 @@ static int send_one(const struct ab_datagrams *d, struct ab_made *k,
 {
 	static const struct ab_handed dropped = { .kind = AB_HANDED_DROPPED };
 	struct ab_destination to = given ? *given : k->peer;
-	bool own;
 
 	if (!given && !k->connected)
 		return EDESTADDRREQ;
-	ab_inet_normalize(&to);
-	own = ab_inet_is_loopback(&to) && ab_own_server(d->kept, false, &to);
-	switch (ab_inet_judge(d->terms, false, &to, own)) {
+	switch (ab_own_way(d->kept, d->terms, false, &to)) {
 	case AB_WAY_OWN:
 		return send_to_own(k, &to, data, len);
 	case AB_WAY_NAMES:
@@ -381,14 +346,14 @@ void ab_datagrams_answer(const struct ab_datagrams *d, const struct ab_handed *a
 
 	if (!k || k->kind != AB_MADE_DATAGRAM || find_local(k, &local) < 0)
 		return;
-	v6 = uses_v6(d, k);
+	v6 = ab_local_ends_v6(&d->answers, k->family, k->fd);
 	/* A socket of IPv6 that takes IPv4 gets it by the address of IPv4. */
 	if (local.v6 && !v6)
 		local = (struct ab_destination){ .port = local.port };
 	ab_inet_normalize(&local);
 	len = ab_inet_write(&local, v6 ? AF_INET6 : AF_INET, &at);
 	if (len)
-		(void)!sendto(v6 ? d->answers6 : d->answers, answer->bytes, answer->len,
+		(void)!sendto(d->answers.fd[v6], answer->bytes, answer->len,
 			      MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&at, len);
 }
 
@@ -412,7 +377,8 @@ static bool is_answer(const struct ab_datagrams *d, const struct sockaddr_storag
 	struct ab_destination at;
 
 	return ab_destination_parse(from, len, &at) == 0 &&
-	       (ab_inet_equal(&at, &d->at) || (d->answers6 >= 0 && ab_inet_equal(&at, &d->at6)));
+	       (ab_inet_equal(&at, &d->answers.at[0]) ||
+		(d->answers.fd[1] >= 0 && ab_inet_equal(&at, &d->answers.at[1])));
 }
 
 struct received {

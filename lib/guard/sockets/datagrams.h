@@ -8,7 +8,7 @@
  * The proxy's answers reach the socket from a port of the guard. Some resolvers compare the sender
  * with the server that they asked, so it is replaced in what the box receives.
  */
-#include "netns/destination.h"
+#include "guard/sockets/splice.h"
 
 struct ab_held;
 struct ab_inet_terms;
@@ -20,9 +20,8 @@ struct ab_reply;
 struct ab_datagrams {
 	struct ab_made_table *kept;
 	const struct ab_inet_terms *terms;
-	int proxy;	       /* -1: none */
-	int answers, answers6; /* the answers come from here */
-	struct ab_destination at, at6;
+	int proxy;		      /* -1: none */
+	struct ab_local_ends answers; /* they come from here */
 };
 
 /* -1 with errno. */

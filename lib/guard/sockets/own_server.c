@@ -2,7 +2,6 @@
 
 #include <netinet/tcp.h>
 
-#include "guard/sockets/inet.h"
 #include "guard/sockets/made.h"
 #include "host/process/socket_owner.h"
 
@@ -56,13 +55,21 @@ static void look_through(struct search *s, const char *path,
 	s->others += fd < 0 ? errno != ENOENT : ab_socket_owner_lines(fd, look, s) < 0;
 }
 
-bool ab_own_server(struct ab_made_table *kept, bool stream, const struct ab_destination *to)
+static bool is_own_server(struct ab_made_table *kept, bool stream, const struct ab_destination *to)
 {
 	struct search s = { .kept = kept, .stream = stream, .to = to };
 
 	look_through(&s, stream ? "/proc/net/tcp" : "/proc/net/udp", look_at_inet);
 	look_through(&s, stream ? "/proc/net/tcp6" : "/proc/net/udp6", look_at_inet);
 	return s.own && !s.others;
+}
+
+enum ab_inet_way ab_own_way(struct ab_made_table *kept, const struct ab_inet_terms *terms,
+			    bool stream, struct ab_destination *to)
+{
+	ab_inet_normalize(to);
+	return ab_inet_judge(terms, stream, to,
+			     ab_inet_is_loopback(to) && is_own_server(kept, stream, to));
 }
 
 bool ab_own_unix_server(struct ab_made_table *kept, const char *name, size_t len)

@@ -32,18 +32,10 @@ struct desk {
 	bool sweeping;
 };
 
-static void set_timer(int timer, uint64_t ms)
-{
-	struct itimerspec when = { .it_value = { (time_t)(ms / 1000),
-						 (long)(ms % 1000) * 1000000 } };
-
-	timerfd_settime(timer, 0, &when, NULL);
-}
-
 static void begin_sweeping(struct desk *d)
 {
 	if (!d->sweeping)
-		set_timer(d->sweep, SWEEP_MS);
+		ab_connects_set_timer(d->sweep, SWEEP_MS);
 	d->sweeping = true;
 }
 
@@ -55,7 +47,7 @@ static void sweep_again(struct ab_guard *guard, void *arg, short events)
 	(void)events;
 	ab_made_sweep(&d->kept);
 	d->sweeping = d->kept.len > 0;
-	set_timer(d->sweep, d->sweeping ? SWEEP_MS : 0); /* also makes it unready */
+	ab_connects_set_timer(d->sweep, d->sweeping ? SWEEP_MS : 0); /* also makes it unready */
 }
 
 /* A connection that has waited, for a server of the box whose queue is full: our copy must not keep it
@@ -106,15 +98,6 @@ static void *open_desk(struct ab_guard *guard, const void *setup)
 
 /* socket(), socketpair() */
 
-static int open_stream(int family, int flags)
-{
-	ab_autoclose int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
-
-	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, "lo", 3) < 0)
-		return -1;
-	return ab_take_fd(&fd);
-}
-
 /* -1 with errno. */
 static int open_socket(int family, int type, int flags, int protocol, enum ab_made_kind *ret)
 {
@@ -124,7 +107,7 @@ static int open_socket(int family, int type, int flags, int protocol, enum ab_ma
 	if (family == AF_UNIX)
 		return socket(AF_UNIX, type | SOCK_CLOEXEC | flags, protocol);
 	if (type == SOCK_STREAM && (!protocol || protocol == IPPROTO_TCP))
-		return open_stream(family, flags);
+		return ab_local_socket(family, SOCK_STREAM | flags);
 	if (type == SOCK_DGRAM && (!protocol || protocol == IPPROTO_UDP))
 		return ab_datagrams_socket(family, flags);
 	return ab_errno(EPROTONOSUPPORT);
@@ -189,13 +172,9 @@ static void copy_ready(struct ab_guard *guard, void *arg, short events)
 	}
 }
 
-/* The socket is, or will be, connected to a server of the box. */
-static void release_when_connected(struct desk *d, struct ab_made *k, int errnum)
+/* Our copy goes if the socket is, or will be, connected. */
+static void release_connected(struct desk *d, struct ab_made *k, int errnum)
 {
-	if (errnum == EINPROGRESS && ab_poll(k->fd, POLLOUT, 0) <= 0) {
-		ab_guard_watch(d->guard, k->fd, POLLOUT, copy_ready, d);
-		return;
-	}
 	if (errnum == EINPROGRESS)
 		ab_made_connects(&d->kept, k->inode);
 	if (!errnum || errnum == EINPROGRESS)
@@ -218,7 +197,10 @@ static struct ab_reply connect_directly(struct desk *d, const struct ab_held *ca
 	later = ab_connect_desk_reply(&d->connects, call, &r);
 	if (r.step == AB_CONNECT_WAITS)
 		return later;
-	release_when_connected(d, k, r.errnum);
+	if (r.errnum == EINPROGRESS && ab_poll(k->fd, POLLOUT, 0) <= 0)
+		ab_guard_watch(d->guard, k->fd, POLLOUT, copy_ready, d);
+	else
+		release_connected(d, k, r.errnum);
 	return ab_reply_errno(r.errnum);
 }
 
@@ -228,10 +210,7 @@ static struct ab_reply connect_through_proxy(struct desk *d, struct ab_made *k,
 {
 	int errnum = ab_splice_connect(&d->splice, k->fd, k->family, kind, to);
 
-	if (errnum == EINPROGRESS)
-		ab_made_connects(&d->kept, k->inode);
-	if (!errnum || errnum == EINPROGRESS)
-		ab_made_drop(&d->kept, k);
+	release_connected(d, k, errnum);
 	return ab_reply_errno(errnum);
 }
 
@@ -239,16 +218,13 @@ static struct ab_reply connect_stream(struct desk *d, const struct ab_held *call
 				      const struct ab_destination *asked)
 {
 	struct ab_destination to = *asked;
+	enum ab_inet_way way = ab_own_way(&d->kept, &d->terms->inet, true, &to);
 	struct sockaddr_storage at;
-	socklen_t len;
-	bool own;
+	socklen_t len = ab_inet_write(&to, k->family, &at);
 
-	ab_inet_normalize(&to);
-	len = ab_inet_write(&to, k->family, &at);
 	if (!len)
 		return ab_reply_errno(EAFNOSUPPORT);
-	own = ab_inet_is_loopback(&to) && ab_own_server(&d->kept, true, &to);
-	switch (ab_inet_judge(&d->terms->inet, true, &to, own)) {
+	switch (way) {
 	case AB_WAY_OWN:
 		return connect_directly(d, call, k, &at, len);
 	case AB_WAY_DOOR:
@@ -279,10 +255,8 @@ static struct ab_reply connect_unix(struct desk *d, const struct ab_held *call, 
 }
 
 /* We do not have it: it is connected, or came from elsewhere. */
-static struct ab_reply answer_unkept(struct desk *d, const struct ab_held *call, uint64_t inode,
-				     sa_family_t family)
+static struct ab_reply answer_unkept(struct desk *d, uint64_t inode, sa_family_t family)
 {
-	(void)call;
 	if (!d->terms->connects.own_net && family != AF_UNIX)
 		return ab_reply_pass();
 	return ab_reply_errno(ab_made_connected(&d->kept, inode) ? 0 : EISCONN);
@@ -310,29 +284,26 @@ static struct ab_reply connect_inet(struct desk *d, const struct ab_held *call, 
 
 static struct ab_reply connect_socket(struct desk *d, const struct ab_held *call)
 {
-	int len = (int)call->data->args[2], errnum;
 	struct sockaddr_storage to = { 0 };
 	struct ab_made *k;
-	uint64_t inode;
+	socklen_t len;
+	int errnum;
+	uint64_t inode = ab_made_inode(call->pid, (int)call->data->args[0], &errnum);
 
-	if (len < 0 || (size_t)len > sizeof(to))
-		return ab_reply_errno(EINVAL);
-	inode = ab_made_inode(call->pid, (int)call->data->args[0], &errnum);
-	if (!inode)
-		return ab_reply_errno(errnum);
-	errnum = ab_exec_bytes(call->pid, call->data->args[1], &to, (size_t)len);
+	if (inode)
+		errnum = ab_connect_address(call->pid, call->data, &to, &len);
 	if (errnum)
-		return ab_reply_errno(errnum == EFAULT ? EFAULT : EACCES);
+		return ab_reply_errno(errnum);
 	/* Else what was read may be another process's. */
 	if (!ab_guard_waits(d->guard, call->id))
 		return ab_reply_errno(EINTR);
 	k = ab_made_find(&d->kept, inode);
 	if (!k)
-		return answer_unkept(d, call, inode, to.ss_family);
-	if ((size_t)len < sizeof(sa_family_t))
+		return answer_unkept(d, inode, to.ss_family);
+	if (len < sizeof(sa_family_t))
 		return ab_reply_errno(EINVAL);
-	return k->kind == AB_MADE_UNIX ? connect_unix(d, call, k, &to, (socklen_t)len)
-				       : connect_inet(d, call, k, &to, (socklen_t)len);
+	return k->kind == AB_MADE_UNIX ? connect_unix(d, call, k, &to, len)
+				       : connect_inet(d, call, k, &to, len);
 }
 
 /* bind(), listen() */
@@ -364,19 +335,16 @@ static int bind_copy(struct desk *d, uint64_t inode, const struct sockaddr_stora
 
 static struct ab_reply bind_socket(struct desk *d, const struct ab_held *call)
 {
-	int len = (int)call->data->args[2], errnum;
 	const struct ab_made *k = find_copy(d, call);
 	struct sockaddr_storage at = { 0 };
+	socklen_t len;
+	int errnum;
 
 	/* The kernel carries it out: a file is made with the rights of the caller. */
 	if (!k || k->kind == AB_MADE_UNIX)
 		return ab_reply_pass();
-	if (len < 0 || (size_t)len > sizeof(at))
-		return ab_reply_errno(EINVAL);
-	errnum = ab_exec_bytes(call->pid, call->data->args[1], &at, (size_t)len);
-	if (errnum)
-		return ab_reply_errno(errnum == EFAULT ? EFAULT : EACCES);
-	return ab_reply_errno(bind_copy(d, k->inode, &at, (socklen_t)len));
+	errnum = ab_connect_address(call->pid, call->data, &at, &len);
+	return ab_reply_errno(errnum ? errnum : bind_copy(d, k->inode, &at, len));
 }
 
 static struct ab_reply listen_socket(struct desk *d, const struct ab_held *call)
