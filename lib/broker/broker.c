@@ -590,7 +590,7 @@ static int serve_broker(int sock, void *arg)
 	walls.deny = duty->deny_read;
 	walls.strict = duty->strict;
 	b.walls = ab_wall_watch_open(&walls);
-	b.moves = ab_moves_new(&duty->spec->plan, duty->init_pid, duty->init, NULL);
+	b.moves = ab_moves_new(&duty->spec->plan, duty->init_pid, duty->init);
 	if (duty->secrets && duty->secrets->len)
 		start_renewals(&b);
 	serve_requests(&b);

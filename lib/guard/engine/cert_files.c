@@ -1,9 +1,8 @@
 #include "guard/engine/cert_files.h"
 
+#include "guard/engine/tmp_folder.h"
 #include "host/ca_store.h"
 #include "sandbox/plan/spec.h"
-
-#define NAME "agentbox-certs"
 
 static const char head[] = AB_TRUSTED_DIR "/";
 
@@ -17,24 +16,9 @@ static int write_file(int dir, const char *name, const struct ab_file *f, struct
 	return 0;
 }
 
-static void move_variables(const char *folder, struct ab_strv *env)
-{
-	for (size_t i = 0; i < env->len; i++) {
-		const char *value = strchr(env->v[i], '=');
-		char *entry;
-
-		if (!value || strncmp(value + 1, head, sizeof(head) - 1) != 0)
-			continue;
-		entry = ab_printf("%.*s=%s/" NAME "/%s", (int)(value - env->v[i]), env->v[i],
-				  folder, value + sizeof(head));
-		free(env->v[i]);
-		env->v[i] = entry;
-	}
-}
-
 int ab_cert_files_write(const char *folder, struct ab_spec *spec, struct ab_error *err)
 {
-	ab_autofree char *path = ab_printf("%s/" NAME, folder);
+	ab_autofree char *path = ab_path_join(folder, "agentbox-certs");
 	ab_autoclose int dir = -1;
 
 	for (size_t i = 0; i < spec->nfiles; i++) {
@@ -50,6 +34,6 @@ int ab_cert_files_write(const char *folder, struct ab_spec *spec, struct ab_erro
 		if (write_file(dir, name, f->same ? &spec->files[f->same - 1] : f, err) < 0)
 			return ab_wrap(err, "%s", path);
 	}
-	move_variables(folder, &spec->env);
+	ab_move_variables(&spec->env, AB_TRUSTED_DIR, path);
 	return 0;
 }

@@ -4,9 +4,6 @@
 
 static const char *const places[] = { "/tmp", "/var/tmp", "/dev/shm" };
 
-/* What the values of variables begin with in a box with folders of its own. */
-static const char *const moved[] = { "/tmp", "/dev/shm/agentbox-home" };
-
 char *ab_tmp_folder_make(struct ab_error *err)
 {
 	for (size_t i = 0; i < AB_COUNT(places); i++) {
@@ -22,25 +19,26 @@ char *ab_tmp_folder_make(struct ab_error *err)
 	return NULL;
 }
 
-void ab_tmp_folder_name(const char *folder, struct ab_strv *env)
+void ab_move_variables(struct ab_strv *env, const char *from, const char *to)
 {
 	for (size_t i = 0; i < env->len; i++) {
 		const char *value = strchr(env->v[i], '=');
+		char *entry;
 
-		for (size_t k = 0; value && k < AB_COUNT(moved); k++) {
-			size_t len = strlen(moved[k]);
-			char *entry;
-
-			if (strncmp(value + 1, moved[k], len) != 0 ||
-			    (value[1 + len] && value[1 + len] != '/'))
-				continue;
-			entry = ab_printf("%.*s=%s%s", (int)(value - env->v[i]), env->v[i], folder,
-					  value + 1 + len);
-			free(env->v[i]);
-			env->v[i] = entry;
-			break;
-		}
+		if (!value || !ab_path_within(value + 1, from))
+			continue;
+		entry = ab_printf("%.*s=%s%s", (int)(value - env->v[i]), env->v[i], to,
+				  value + 1 + strlen(from));
+		free(env->v[i]);
+		env->v[i] = entry;
 	}
+}
+
+void ab_tmp_folder_name(const char *folder, struct ab_strv *env)
+{
+	/* First /tmp, where the folder may be. */
+	ab_move_variables(env, "/tmp", folder);
+	ab_move_variables(env, "/dev/shm/agentbox-home", folder);
 }
 
 void ab_tmp_folder_remove(const char *folder)

@@ -27,11 +27,6 @@ enum {
 	PAUSE_NS = 2000000,
 };
 
-/* A folder that git or a build tool renames is far below this; the caller waits meanwhile. */
-static const struct ab_moves_limits usual_limits = { .entries = 100000,
-						     .bytes = 2ULL << 30,
-						     .ms = 60000 };
-
 struct move {
 	pid_t pid; /* 0: free */
 	int pidfd, sock;
@@ -43,7 +38,6 @@ struct ab_moves {
 	const struct ab_plan *plan;
 	pid_t init_pid;
 	int init;
-	struct ab_moves_limits limits;
 	struct move v[AB_MOVES_MAX];
 	struct {
 		uint64_t times;
@@ -51,15 +45,13 @@ struct ab_moves {
 	} failed[AB_MOVE_OTHERS + 1 - AB_MOVE_NOT];
 };
 
-struct ab_moves *ab_moves_new(const struct ab_plan *plan, pid_t pid, int init,
-			      const struct ab_moves_limits *limits)
+struct ab_moves *ab_moves_new(const struct ab_plan *plan, pid_t pid, int init)
 {
 	struct ab_moves *m = ab_alloc(sizeof(*m));
 
 	m->plan = plan;
 	m->init_pid = pid;
 	m->init = init;
-	m->limits = limits ? *limits : usual_limits;
 	return m;
 }
 
@@ -118,7 +110,7 @@ static int serve_move(int sock, void *arg)
 	    ab_end_with(w->parent, SIGTERM) < 0)
 		return AB_MOVE_NOT;
 	close(w->moves->init);
-	return ab_move_folder(w->ask, w->dirs[0], w->dirs[1], &w->moves->limits);
+	return ab_move_folder(w->ask, w->dirs[0], w->dirs[1]);
 }
 
 static struct move *find_free(struct ab_moves *m)

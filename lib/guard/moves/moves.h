@@ -22,16 +22,8 @@ struct ab_plan;
 
 enum { AB_MOVES_MAX = 4 }; /* at once */
 
-/* How much one rename may copy. */
-struct ab_moves_limits {
-	uint64_t entries, bytes;
-	int64_t ms;
-};
-
-/* `init`: pidfd of the box's init, whose number here is `pid`. `limits`: NULL for the usual ones.
- * Everything lives longer. */
-struct ab_moves *ab_moves_new(const struct ab_plan *plan, pid_t pid, int init,
-			      const struct ab_moves_limits *limits);
+/* `init`: pidfd of the box's init, whose number here is `pid`. Everything lives longer. */
+struct ab_moves *ab_moves_new(const struct ab_plan *plan, pid_t pid, int init);
 
 /* Begin; the answer is sent to `sock`. `dirs`: the two descriptors, or fewer. */
 void ab_moves_take(struct ab_moves *m, struct ab_move_ask *ask, const int *dirs, size_t ndirs,
@@ -53,5 +45,4 @@ enum ab_move_result {
 	AB_MOVE_NO_SPACE,
 	AB_MOVE_OTHERS, /* something in it belongs to another user or group */
 };
-int ab_move_folder(const struct ab_move_ask *ask, int from_dir, int to_dir,
-		   const struct ab_moves_limits *limits);
+int ab_move_folder(const struct ab_move_ask *ask, int from_dir, int to_dir);

@@ -8,6 +8,11 @@
 
 enum { ANCESTORS_MAX = 4096, MOST = 1000 * 1000 };
 
+/* How much one rename may copy. A folder that git or a build tool renames is far below this; the caller
+ * waits meanwhile. */
+enum { ENTRIES_MAX = 100000, COPY_MS = 60000 };
+#define BYTES_MAX (2ULL << 30)
+
 static volatile sig_atomic_t asked_to_stop;
 
 static void note_stop(int sig)
@@ -109,12 +114,11 @@ static int name_result(int errnum)
 	}
 }
 
-static int copy_beside(const struct ab_move_ask *ask, int src, int to_dir, const char *name,
-		       const struct ab_moves_limits *limits)
+static int copy_beside(const struct ab_move_ask *ask, int src, int to_dir, const char *name)
 {
-	int64_t until = ab_now_ms() + limits->ms;
-	struct ab_copy_tree copy = { .max_entries = limits->entries,
-				     .max_bytes = limits->bytes,
+	int64_t until = ab_now_ms() + COPY_MS;
+	struct ab_copy_tree copy = { .max_entries = ENTRIES_MAX,
+				     .max_bytes = BYTES_MAX,
 				     .one_mount = true,
 				     .own_only = true,
 				     .stop = is_over,
@@ -135,8 +139,7 @@ static int copy_beside(const struct ab_move_ask *ask, int src, int to_dir, const
 	return errnum;
 }
 
-int ab_move_folder(const struct ab_move_ask *ask, int from_dir, int to_dir,
-		   const struct ab_moves_limits *limits)
+int ab_move_folder(const struct ab_move_ask *ask, int from_dir, int to_dir)
 {
 	struct sigaction stop = { .sa_handler = note_stop };
 	ab_autoclose int src = -1;
@@ -168,7 +171,7 @@ int ab_move_folder(const struct ab_move_ask *ask, int from_dir, int to_dir,
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 		return AB_MOVE_NOT;
 	snprintf(name, sizeof(name), ".agentbox-%016llx.tmp", (unsigned long long)random);
-	result = copy_beside(ask, src, to_dir, name, limits);
+	result = copy_beside(ask, src, to_dir, name);
 	if (result)
 		return name_result(result);
 	/* Both exist now. If the old one cannot be removed completely, say so: nothing is lost. */

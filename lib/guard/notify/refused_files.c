@@ -136,8 +136,7 @@ bool ab_refused_is_incidental(const char *path)
  * (policy/layers/profiles.c). */
 static bool is_agents_own(const struct ab_note *note)
 {
-	const char *slash = strrchr(note->path, '/');
-	const char *name = slash ? slash + 1 : note->path;
+	const char *name = ab_path_name(note->path);
 
 	return strcmp(note->rule, "filesystem.denyWrite") == 0 &&
 	       (strcmp(name, "memory") == 0 || strcmp(name, "workflows") == 0);

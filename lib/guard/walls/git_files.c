@@ -61,10 +61,19 @@ static int read_file(int dir, const char *name, struct ab_buf *ret, struct stat 
 	return 0;
 }
 
-static void add_file(struct ab_git_files *files, struct ab_git_file f)
+/* `folder` is the git directory, or for .gitmodules the one that contains it. */
+static void add_file(struct ab_git_files *files, struct ab_git_repo *r, const char *folder,
+		     const char *name, bool is_config)
 {
+	struct ab_git_file f = { .repo = r,
+				 .name = name,
+				 .path = ab_path_join(folder, name),
+				 .is_config = is_config,
+				 .dir = is_config ? r->dir : r->top,
+				 .stage = is_config ? r->stage : r->top_stage };
 	int errnum = read_file(f.dir, f.name, &f.known, &f.st, NULL);
 
+	snprintf(f.staged, sizeof(f.staged), "%s%s", is_config ? "" : "hooks/", r->staged);
 	f.missing = errnum == ENOENT;
 	if (errnum && (!f.missing || f.is_config)) {
 		ab_buf_fini(&f.known);
@@ -72,33 +81,6 @@ static void add_file(struct ab_git_files *files, struct ab_git_file f)
 		return;
 	}
 	*ab_append(files->v, files->len) = f;
-}
-
-static void add_config(struct ab_git_files *files, struct ab_git_repo *r, const char *name,
-		       const char *gitdir)
-{
-	struct ab_git_file f = { .repo = r,
-				 .name = name,
-				 .path = ab_path_join(gitdir, name),
-				 .is_config = true,
-				 .dir = r->dir,
-				 .stage = r->stage };
-
-	snprintf(f.staged, sizeof(f.staged), "%s", r->staged);
-	add_file(files, f);
-}
-
-static void add_modules(struct ab_git_files *files, struct ab_git_repo *r, const char *gitdir)
-{
-	ab_autofree char *top = ab_path_parent(gitdir);
-	struct ab_git_file f = { .repo = r,
-				 .name = ".gitmodules",
-				 .path = ab_path_join(top, ".gitmodules"),
-				 .dir = r->top,
-				 .stage = r->top_stage };
-
-	snprintf(f.staged, sizeof(f.staged), "hooks/%s", r->staged);
-	add_file(files, f);
 }
 
 static bool are_same(int a, int b)
@@ -163,6 +145,7 @@ static void add_repo(struct ab_git_files *files, const struct ab_plan *plan, con
 {
 	ab_autofree char *gitdir = ab_path_parent(hooks);
 	ab_autofree char *worktree = ab_path_join(gitdir, "config.worktree");
+	ab_autofree char *top = ab_path_parent(gitdir);
 	struct ab_git_repo *r = open_repo(gitdir, stage, top_stage);
 
 	if (!r)
@@ -174,11 +157,11 @@ static void add_repo(struct ab_git_files *files, const struct ab_plan *plan, con
 					      .is_path = is_path_of_git,
 					      .arg = r };
 	add_closed(files, gitdir);
-	add_config(files, r, "config", gitdir);
+	add_file(files, r, gitdir, "config", true);
 	if (r->terms.worktree_pinned)
-		add_config(files, r, "config.worktree", gitdir);
+		add_file(files, r, gitdir, "config.worktree", true);
 	if (r->top >= 0)
-		add_modules(files, r, gitdir);
+		add_file(files, r, top, ".gitmodules", false);
 }
 
 /* git runs no file of this name, whatever its mode. */

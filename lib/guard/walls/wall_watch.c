@@ -64,12 +64,13 @@ static struct watched *add_watched(struct ab_wall_watch *w, const char *path,
 	return e;
 }
 
-static bool is_in_layer(const struct ab_plan *plan, const char *path)
+/* Is the folder that contains it in such a mount? */
+static bool is_in_mount(const struct ab_plan *plan, const char *path, enum ab_mount_op op)
 {
 	ab_autofree char *parent = ab_path_parent(path);
 	const struct ab_mount *m = ab_plan_find(plan, parent);
 
-	return m && m->op == AB_MOUNT_LAYER;
+	return m && m->op == op;
 }
 
 static void add_plan(struct ab_wall_watch *w, enum ab_mount_op op)
@@ -85,19 +86,10 @@ static void add_plan(struct ab_wall_watch *w, enum ab_mount_op op)
 		if (!e)
 			continue;
 		e->mounted = true;
-		e->layered = is_in_layer(plan, m->path);
+		e->layered = is_in_mount(plan, m->path, AB_MOUNT_LAYER);
 		if (op == AB_MOUNT_MASK)
 			ab_staged_mask(w->setup.spec, i, e->cover);
 	}
-}
-
-/* Nothing of the host is visible in a hidden or private folder. */
-static bool is_in_hidden_folder(const struct ab_plan *plan, const char *path)
-{
-	ab_autofree char *parent = ab_path_parent(path);
-	const struct ab_mount *m = ab_plan_find(plan, parent);
-
-	return m && (m->op == AB_MOUNT_MASK || m->op == AB_MOUNT_PRIVATE);
 }
 
 /* What the box sees in its place: our own version of it, or a mask. The plan may name neither: it
@@ -121,12 +113,16 @@ static void find_cover(const struct ab_spec *spec, struct watched *e)
 static void add_secret(struct ab_wall_watch *w, const char *path)
 {
 	const struct ab_plan *plan = &w->setup.spec->plan;
-	struct watched *e = is_in_hidden_folder(plan, path) ? NULL : add_watched(w, path, SECRET);
+	struct watched *e;
 
+	/* Nothing of the host is visible in a hidden or private folder. */
+	if (is_in_mount(plan, path, AB_MOUNT_MASK) || is_in_mount(plan, path, AB_MOUNT_PRIVATE))
+		return;
+	e = add_watched(w, path, SECRET);
 	if (!e)
 		return;
 	find_cover(w->setup.spec, e);
-	e->layered = e->mounted && is_in_layer(plan, e->path);
+	e->layered = e->mounted && is_in_mount(plan, e->path, AB_MOUNT_LAYER);
 }
 
 /* Those that are given, and what the box sees in part. */
@@ -428,11 +424,7 @@ void ab_wall_watch_look(struct ab_wall_watch *w)
 /* The box's mounts say nothing any more. */
 void ab_wall_watch_release(struct ab_wall_watch *w)
 {
-	int *const held[] = { &w->mountinfo, &w->inside.root, &w->stage };
-
-	for (size_t i = 0; i < AB_COUNT(held); i++)
-		if (*held[i] >= 0)
-			close(ab_take_fd(held[i]));
+	ab_close_all(&w->mountinfo, &w->inside.root, &w->stage);
 }
 
 void ab_wall_watch_end(struct ab_wall_watch *w)

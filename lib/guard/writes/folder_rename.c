@@ -54,7 +54,7 @@ static bool is_in_layer(const struct ab_plan *plan, const char *path)
 /* The folder that contains the name, as the caller sees it: in a layer; and its last name. -1: not
  * so. */
 static int find_parent(const struct ab_held *call, const struct ab_plan *plan,
-		       const struct ab_rename_name *name, const char **ret_path,
+		       const struct ab_call_name *name, const char **ret_path,
 		       const char **ret_name)
 {
 	struct ab_found found;
@@ -67,7 +67,7 @@ static int find_parent(const struct ab_held *call, const struct ab_plan *plan,
 	*ret_name = ab_arena_ndup(call->arena, last, len);
 	if (strcmp(*ret_name, ".") == 0 || strcmp(*ret_name, "..") == 0)
 		return -1;
-	*ret_path = ab_rename_find_folder(call, name, &found);
+	*ret_path = ab_call_find_folder(call, name, &found);
 	if (!*ret_path)
 		return -1;
 	if (is_in_layer(plan, *ret_path))
@@ -96,14 +96,14 @@ static bool send_ask(struct ab_folder_renames *r, const struct ab_held *call, co
 }
 
 bool ab_folder_renames_ask(struct ab_folder_renames *r, struct ab_guard *guard,
-			   const struct ab_held *call, const struct ab_rename_name *from,
-			   const char *place, const struct ab_rename_name *to)
+			   const struct ab_held *call, const struct ab_call_name *from,
+			   const struct ab_call_name *to)
 {
 	const struct ab_plan *plan = ab_guard_terms(guard)->plan;
 	const char *from_path, *from_name, *to_path, *to_name;
 	ab_autoclose int parent = -1, target = -1;
 
-	if (!r || (place && !is_in_layer(plan, place)))
+	if (!r || (from->place && !is_in_layer(plan, from->place)))
 		return false;
 	if (call->data->nr == __NR_renameat2 &&
 	    ((uint32_t)call->data->args[4] & ~(uint32_t)RENAME_NOREPLACE))

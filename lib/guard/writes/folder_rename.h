@@ -13,14 +13,13 @@ struct ab_folder_renames;
 struct ab_held;
 struct ab_guard;
 struct ab_held_renames;
-struct ab_rename_name;
+struct ab_call_name;
 
 /* NULL: the box has no layer, or there is no broker to ask. Call before the guard's filter. */
 struct ab_folder_renames *ab_folder_renames_open(struct ab_guard *guard,
 						 struct ab_held_renames *held);
 
-/* True: the broker was asked, and the call is answered later. `place`: where the old name is
- * according to its text, or NULL. */
+/* True: the broker was asked, and the call is answered later. */
 bool ab_folder_renames_ask(struct ab_folder_renames *renames, struct ab_guard *guard,
-			   const struct ab_held *call, const struct ab_rename_name *from,
-			   const char *place, const struct ab_rename_name *to);
+			   const struct ab_held *call, const struct ab_call_name *from,
+			   const struct ab_call_name *to);

@@ -32,11 +32,11 @@ static bool is_of_git(const struct ab_held *call, const char *from, const char *
 }
 
 /* The folder of the name, as the caller sees it. */
-static const char *find_folder(const struct ab_held *call, const struct ab_rename_name *name,
+static const char *find_folder(const struct ab_held *call, const struct ab_call_name *name,
 			       struct stat *ret)
 {
 	struct ab_found found;
-	const char *path = ab_rename_find_folder(call, name, &found);
+	const char *path = ab_call_find_folder(call, name, &found);
 
 	if (!path)
 		return NULL;
@@ -58,7 +58,7 @@ static bool is_closed(const struct ab_git_renames *r, const struct ab_plan *plan
 
 /* Does the broker have to replace it? Then also its folder. */
 static bool is_ours(struct ab_git_renames *r, const struct ab_plan *plan,
-		    const struct ab_held *call, const struct ab_rename_name *to, struct stat *ret)
+		    const struct ab_held *call, const struct ab_call_name *to, struct stat *ret)
 {
 	const char *dir;
 
@@ -75,8 +75,8 @@ static bool is_ours(struct ab_git_renames *r, const struct ab_plan *plan,
 }
 
 bool ab_git_renames_ask(struct ab_git_renames *r, struct ab_guard *guard,
-			const struct ab_held *call, const struct ab_rename_name *from,
-			const struct ab_rename_name *to)
+			const struct ab_held *call, const struct ab_call_name *from,
+			const struct ab_call_name *to)
 {
 	const char *from_name = ab_path_name(from->text), *to_name = ab_path_name(to->text);
 	struct ab_git_ask ask = { .id = call->id };

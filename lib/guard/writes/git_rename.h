@@ -14,7 +14,7 @@ struct ab_git_renames;
 struct ab_guard;
 struct ab_held;
 struct ab_held_renames;
-struct ab_rename_name;
+struct ab_call_name;
 struct ab_survey;
 
 /* NULL if `held` is: there is no broker to ask. The survey lives longer. */
@@ -23,5 +23,5 @@ struct ab_git_renames *ab_git_renames_open(struct ab_held_renames *held,
 
 /* True: the broker was asked, and the call is answered later. */
 bool ab_git_renames_ask(struct ab_git_renames *renames, struct ab_guard *guard,
-			const struct ab_held *call, const struct ab_rename_name *from,
-			const struct ab_rename_name *to);
+			const struct ab_held *call, const struct ab_call_name *from,
+			const struct ab_call_name *to);

@@ -33,10 +33,10 @@ static bool is_hook(const char *path, const char *name)
 }
 
 /* The real path of the folder that contains it, as the caller sees it; NULL: there is none. */
-static const char *find_above(const struct ab_held *call, const struct ab_rename_name *name)
+static const char *find_above(const struct ab_held *call, const struct ab_call_name *name)
 {
 	struct ab_found found;
-	const char *path = ab_rename_find_folder(call, name, &found);
+	const char *path = ab_call_find_folder(call, name, &found);
 
 	if (path)
 		ab_found_close(&found);
@@ -44,7 +44,7 @@ static const char *find_above(const struct ab_held *call, const struct ab_rename
 }
 
 /* *ret_above: the real path of the folder that contains it, if that is known. */
-static bool is_folder(const struct ab_held *call, const struct ab_rename_name *name,
+static bool is_folder(const struct ab_held *call, const struct ab_call_name *name,
 		      const char **ret_above)
 {
 	struct ab_found found;
@@ -77,7 +77,7 @@ static void note_folder(const struct ab_git_spots *s, const struct ab_held *call
 
 /* The folder will have this name. */
 static void note_tree(const struct ab_git_spots *s, const struct ab_held *call,
-		      const struct ab_rename_name *name)
+		      const struct ab_call_name *name)
 {
 	size_t len;
 	const char *last = ab_place_last(name->text, &len);
@@ -90,7 +90,7 @@ static void note_tree(const struct ab_git_spots *s, const struct ab_held *call,
 	add_spot(s, AB_SPOT_TREE, path);
 }
 
-static bool are_together(const struct ab_held *call, const struct ab_rename_name *names)
+static bool are_together(const struct ab_held *call, const struct ab_call_name *names)
 {
 	return names[0].dir == names[1].dir &&
 	       strcmp(ab_place_above(call->arena, names[0].text),
@@ -98,10 +98,9 @@ static bool are_together(const struct ab_held *call, const struct ab_rename_name
 }
 
 void ab_git_spots_note(const struct ab_git_spots *s, const struct ab_held *call,
-		       const struct ab_touch *touch, const struct ab_rename_name *names,
-		       const char *place)
+		       const struct ab_touch *touch, const struct ab_call_name *names)
 {
-	const char *path = place ? place : names[0].text, *above = NULL;
+	const char *path = names[0].place ? names[0].place : names[0].text, *above = NULL;
 	size_t len;
 	const char *name = ab_place_last(path, &len);
 	bool part = is_part(name, len), hook = !part && is_hook(path, name);

@@ -10,7 +10,7 @@
 #include "base/base.h"
 
 struct ab_held;
-struct ab_rename_name;
+struct ab_call_name;
 struct ab_spots;
 struct ab_survey;
 struct ab_touch;
@@ -20,8 +20,6 @@ struct ab_git_spots {
 	const struct ab_survey *survey; /* folders outside its roots are not noted */
 };
 
-/* `names`: those of the call, for a rename the new one first. `place`: where that is according to its
- * text, or NULL. */
+/* `names`: those of the call, for a rename the new one first. */
 void ab_git_spots_note(const struct ab_git_spots *spots, const struct ab_held *call,
-		       const struct ab_touch *touch, const struct ab_rename_name *names,
-		       const char *place);
+		       const struct ab_touch *touch, const struct ab_call_name *names);

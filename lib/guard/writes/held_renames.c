@@ -24,8 +24,8 @@ struct ab_held_renames {
 	struct ab_arena arena;
 };
 
-const char *ab_rename_find_folder(const struct ab_held *call, const struct ab_rename_name *name,
-				  struct ab_found *ret)
+const char *ab_call_find_folder(const struct ab_held *call, const struct ab_call_name *name,
+				struct ab_found *ret)
 {
 	const char *above = ab_place_above(call->arena, name->text), *path = NULL;
 

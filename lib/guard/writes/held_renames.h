@@ -10,16 +10,18 @@ struct ab_guard;
 struct ab_held;
 struct ab_held_renames;
 
-/* A name of the call: the text, relative to a descriptor of the caller or AT_FDCWD. */
-struct ab_rename_name {
-	int dir;
+/* A name of the call. */
+struct ab_call_name {
+	int dir; /* of the caller, or AT_FDCWD */
 	const char *text;
+	const char *place; /* by its text, or NULL */
+	bool created;	   /* if it does not exist */
 };
 
 /* The real path of the folder that contains the name, as the caller sees it, and the folder, to be
  * closed; NULL: there is none. */
-const char *ab_rename_find_folder(const struct ab_held *call, const struct ab_rename_name *name,
-				  struct ab_found *ret);
+const char *ab_call_find_folder(const struct ab_held *call, const struct ab_call_name *name,
+				struct ab_found *ret);
 
 /* NULL: there is no broker to ask. */
 struct ab_held_renames *ab_held_renames_open(struct ab_guard *guard);

@@ -24,14 +24,6 @@
 #include "guard/writes/held_renames.h"
 #include "guard/writes/place.h"
 
-/* A name in a call. */
-struct name {
-	int dir; /* of the caller, or AT_FDCWD */
-	const char *text;
-	const char *place; /* by its text, or NULL */
-	bool created;	   /* if it does not exist */
-};
-
 enum { KNOWN_FOLDERS = 4 };
 
 /* What the plan and the survey say about a folder; they do not change. */
@@ -97,7 +89,7 @@ static bool has_other_root(const struct writes *w, const struct ab_held *call)
 
 /* False: the kernel will not be able to read it either, or the caller is gone. */
 static bool read_name(struct writes *w, const struct ab_held *call, int dir, int path,
-		      struct name *ret)
+		      struct ab_call_name *ret)
 {
 	const char *folder = NULL;
 
@@ -121,7 +113,7 @@ static bool opens_for_writing(int flags)
 
 /* How many names does the call take? 0: none that is written. */
 static size_t read_names(struct writes *w, const struct ab_held *call, const struct ab_touch *t,
-			 struct name ret[2])
+			 struct ab_call_name ret[2])
 {
 	size_t n = 0;
 	bool plain;
@@ -154,7 +146,7 @@ static size_t read_names(struct writes *w, const struct ab_held *call, const str
 
 /* Resolve it: would the call create a protected name? What exists passes. */
 static const char *find_created(const struct ab_held *call, const struct ab_survey *survey,
-				const struct name *name)
+				const struct ab_call_name *name)
 {
 	const char *path = NULL;
 	struct ab_found found;
@@ -220,30 +212,17 @@ static bool is_free(struct writes *w, const struct ab_plan *plan, const char *pl
 
 /* A rename that the kernel cannot do, of names[1] to names[0]. */
 static bool ask_broker(struct ab_guard *guard, struct writes *w, const struct ab_held *call,
-		       const struct name names[2])
+		       const struct ab_call_name names[2])
 {
-	const struct ab_rename_name from = { names[1].dir, names[1].text };
-	const struct ab_rename_name to = { names[0].dir, names[0].text };
-
-	return ab_git_renames_ask(w->git, guard, call, &from, &to) ||
-	       ab_folder_renames_ask(w->folders, guard, call, &from, names[1].place, &to);
-}
-
-static void note_spots(const struct writes *w, const struct ab_touch *t, const struct ab_held *call,
-		       const struct name names[2])
-{
-	const struct ab_rename_name texts[2] = { { names[0].dir, names[0].text },
-						 { names[1].dir, names[1].text } };
-
-	if (w->spots.spots)
-		ab_git_spots_note(&w->spots, call, t, texts, names[0].place);
+	return ab_git_renames_ask(w->git, guard, call, &names[1], &names[0]) ||
+	       ab_folder_renames_ask(w->folders, guard, call, &names[1], &names[0]);
 }
 
 static struct ab_reply handle_name(struct ab_guard *guard, struct writes *w,
 				   const struct ab_touch *t, const struct ab_held *call)
 {
 	const struct ab_trace_terms *terms = ab_guard_terms(guard);
-	struct name names[2] = { 0 };
+	struct ab_call_name names[2] = { 0 };
 	size_t n = read_names(w, call, t, names);
 	/* Where no mount closes anything, a link on the way must not be overlooked. */
 	bool open = n > 0 && !terms->all && !terms->no_mounts;
@@ -251,8 +230,8 @@ static struct ab_reply handle_name(struct ab_guard *guard, struct writes *w,
 
 	if (t->kind == AB_TOUCH_RENAME && n == 2 && ask_broker(guard, w, call, names))
 		return (struct ab_reply){ .kind = AB_REPLY_LATER };
-	if (n > 0)
-		note_spots(w, t, call, names);
+	if (n > 0 && w->spots.spots)
+		ab_git_spots_note(&w->spots, call, t, names);
 	for (size_t i = 0; i < n; i++) {
 		const char *place = names[i].place, *path;
 
