@@ -23,6 +23,7 @@
 #include "base/data/arena.h"
 #include "base/data/mem.h"
 #include "base/data/strv.h"
+#include "guard/notify/guard_process.h"
 #include "sandbox/plan/plan.h"
 #include "tap.h"
 
@@ -157,6 +158,7 @@ static struct ab_connect_result begin_with(struct ab_connects *c, socklen_t len,
 {
 	const struct ab_connect_events events = { .waits = is_there, .arg = gone ? c : NULL };
 	struct seccomp_data call = { .nr = __NR_connect };
+	const struct ab_held held = { .id = 7, .pid = caller, .data = &call, .arena = &arena };
 	struct iovec here = { &given, sizeof(given) }, there = here;
 
 	/* The caller wrote it where we did. */
@@ -166,7 +168,7 @@ static struct ab_connect_result begin_with(struct ab_connects *c, socklen_t len,
 	call.args[1] = (uint64_t)(uintptr_t)&given;
 	call.args[2] = len;
 	ab_arena_reset(&arena);
-	return ab_connects_begin(c, &arena, &events, 7, caller, &call);
+	return ab_connects_begin(c, &events, &held);
 }
 
 static struct ab_connect_result begin_as(struct ab_connects *c, const char *name, bool gone)

@@ -20,6 +20,7 @@
 
 #include "guard/notify/exec_read.h"
 #include "guard/notify/exec_resolve.h"
+#include "guard/notify/guard_process.h"
 #include "sandbox/plan/plan.h"
 
 #ifndef SO_NETNS_COOKIE /* Linux 5.14 */
@@ -215,20 +216,20 @@ static bool needs_rights(const struct sockaddr_storage *address)
  * Open the socket file as the caller sees it, judge it, and put an address in the place of the
  * caller's that leads to the open file itself. 0, or the errno to answer with.
  */
-static int replace_address(struct ab_connects *c, struct ab_arena *arena, pid_t tid,
-			   struct waiting *w, const char **ret_denied)
+static int replace_address(struct ab_connects *c, const struct ab_held *call, struct waiting *w,
+			   const char **ret_denied)
 {
 	struct sockaddr_un *un = (struct sockaddr_un *)&w->address;
 	const char *path, *name;
 	struct ab_found f;
 	int errnum = 0;
 
-	name = ab_arena_ndup(arena, un->sun_path,
+	name = ab_arena_ndup(call->arena, un->sun_path,
 			     strnlen(un->sun_path,
 				     w->len - offsetof(struct sockaddr_un, sun_path)));
-	if (ab_exec_walk(arena, tid, AT_FDCWD, name, false, &f) < 0)
+	if (ab_exec_walk(call->arena, call->pid, AT_FDCWD, name, false, &f) < 0)
 		return EACCES;
-	path = f.errnum ? NULL : ab_found_path(arena, &f);
+	path = f.errnum ? NULL : ab_found_path(call->arena, &f);
 	if (f.errnum) {
 		errnum = f.errnum;
 	} else if (!path || !ab_connect_permitted(&c->terms, path) ||
@@ -322,9 +323,9 @@ static struct ab_connect_result start(struct ab_connects *c, struct waiting *w)
 }
 
 /* Judge the address; then connect. */
-static struct ab_connect_result connect_to(struct ab_connects *c, struct ab_arena *arena,
-					   const struct ab_connect_events *events, pid_t tid,
-					   struct waiting *w)
+static struct ab_connect_result connect_to(struct ab_connects *c,
+					   const struct ab_connect_events *events,
+					   const struct ab_held *call, struct waiting *w)
 {
 	const char *denied = NULL;
 	int errnum = 0;
@@ -334,7 +335,7 @@ static struct ab_connect_result connect_to(struct ab_connects *c, struct ab_aren
 	else if (needs_rights(&w->address))
 		errnum = EPERM;
 	else if (names_file(&w->address, w->len))
-		errnum = replace_address(c, arena, tid, w, &denied);
+		errnum = replace_address(c, call, w, &denied);
 	/* Else what was read and taken may be another process's. */
 	if (!errnum && !events->waits(events->arg, w->id))
 		errnum = EINTR;
@@ -347,43 +348,42 @@ static struct ab_connect_result connect_to(struct ab_connects *c, struct ab_aren
 	return start(c, w);
 }
 
-struct ab_connect_result ab_connects_with(struct ab_connects *c, struct ab_arena *arena,
-					  const struct ab_connect_events *events, uint64_t id,
-					  pid_t tid, int fd, const struct sockaddr_storage *to,
-					  socklen_t len)
+struct ab_connect_result ab_connects_with(struct ab_connects *c,
+					  const struct ab_connect_events *events,
+					  const struct ab_held *call, int fd,
+					  const struct sockaddr_storage *to, socklen_t len)
 {
-	struct waiting w = { .id = id, .fd = fd, .file = -1, .address = *to, .len = len };
+	struct waiting w = { .id = call->id, .fd = fd, .file = -1, .address = *to, .len = len };
 
-	return connect_to(c, arena, events, tid, &w);
+	return connect_to(c, events, call, &w);
 }
 
-int ab_connect_address(pid_t tid, const struct seccomp_data *call, struct sockaddr_storage *ret,
-		       socklen_t *ret_len)
+int ab_connect_address(const struct ab_held *call, struct sockaddr_storage *ret, socklen_t *ret_len)
 {
-	int len = (int)call->args[2], errnum;
+	int len = (int)call->data->args[2], errnum;
 
 	if (len < 0 || (size_t)len > sizeof(*ret))
 		return EINVAL;
-	errnum = ab_exec_bytes(tid, call->args[1], ret, (size_t)len);
+	errnum = ab_exec_bytes(call->pid, call->data->args[1], ret, (size_t)len);
 	*ret_len = (socklen_t)len;
 	return errnum && errnum != EFAULT ? EACCES : errnum;
 }
 
-struct ab_connect_result ab_connects_begin(struct ab_connects *c, struct ab_arena *arena,
-					   const struct ab_connect_events *events, uint64_t id,
-					   pid_t tid, const struct seccomp_data *call)
+struct ab_connect_result ab_connects_begin(struct ab_connects *c,
+					   const struct ab_connect_events *events,
+					   const struct ab_held *call)
 {
-	struct waiting w = { .id = id, .fd = -1, .file = -1 };
-	int errnum = ab_connect_address(tid, call, &w.address, &w.len);
+	struct waiting w = { .id = call->id, .fd = -1, .file = -1 };
+	int errnum = ab_connect_address(call, &w.address, &w.len);
 
 	if (errnum)
 		return answer(errnum);
 	if (!c->terms.own_net && !names_file(&w.address, w.len))
 		return (struct ab_connect_result){ .step = AB_CONNECT_PASS, .fd = -1 };
-	w.fd = take_socket(c, tid, (int)call->args[0]);
+	w.fd = take_socket(c, call->pid, (int)call->data->args[0]);
 	if (w.fd < 0)
 		return answer(-w.fd);
-	return connect_to(c, arena, events, tid, &w);
+	return connect_to(c, events, call, &w);
 }
 
 uint64_t ab_connects_next_look(const struct ab_connects *c)

@@ -25,7 +25,6 @@ struct ab_guard;
 struct ab_held;
 struct ab_plan;
 struct ab_reply;
-struct seccomp_data;
 
 /* A socket file, wherever it is moved. */
 struct ab_socket_file {
@@ -76,21 +75,20 @@ struct ab_connect_events {
  * *ret. */
 size_t ab_connect_find_movable(const struct ab_plan *plan, struct ab_socket_file **ret);
 
-/* The address that a call of this thread has in its second and third argument: 0, or the errno to
- * answer with. */
-int ab_connect_address(pid_t tid, const struct seccomp_data *call, struct sockaddr_storage *ret,
+/* The address that a call has in its second and third argument: 0, or the errno to answer with. */
+int ab_connect_address(const struct ab_held *call, struct sockaddr_storage *ret,
 		       socklen_t *ret_len);
 
-/* A call of connect() by this thread. `id` is that of the held call. */
-struct ab_connect_result ab_connects_begin(struct ab_connects *connects, struct ab_arena *arena,
-					   const struct ab_connect_events *events, uint64_t id,
-					   pid_t tid, const struct seccomp_data *call);
+/* A call of connect(). */
+struct ab_connect_result ab_connects_begin(struct ab_connects *connects,
+					   const struct ab_connect_events *events,
+					   const struct ab_held *call);
 
 /* The same with a copy of the caller's socket, which is taken over, and a copy of the address. */
-struct ab_connect_result ab_connects_with(struct ab_connects *connects, struct ab_arena *arena,
-					  const struct ab_connect_events *events, uint64_t id,
-					  pid_t tid, int fd, const struct sockaddr_storage *to,
-					  socklen_t len);
+struct ab_connect_result ab_connects_with(struct ab_connects *connects,
+					  const struct ab_connect_events *events,
+					  const struct ab_held *call, int fd,
+					  const struct sockaddr_storage *to, socklen_t len);
 
 /* Look at those that wait. */
 void ab_connects_look(struct ab_connects *connects, const struct ab_connect_events *events);

@@ -138,8 +138,7 @@ struct ab_reply ab_connect_desk_reply(struct ab_connect_desk *d, const struct ab
 
 static struct ab_reply handle_connect(struct ab_connect_desk *d, const struct ab_held *call)
 {
-	struct ab_connect_result r = ab_connects_begin(d->connects, call->arena, &d->hears,
-						       call->id, call->pid, call->data);
+	struct ab_connect_result r = ab_connects_begin(d->connects, &d->hears, call);
 
 	return ab_connect_desk_reply(d, call, &r);
 }

@@ -18,9 +18,12 @@ enum {
 	CONTROL_MAX = 1024,
 };
 
-static struct ab_reply reply_value(int64_t value)
+/* What the call returns, or -errno. */
+static struct ab_reply reply_result(ssize_t result)
 {
-	return (struct ab_reply){ .kind = AB_REPLY_VALUE, .value = value };
+	if (result < 0)
+		return ab_reply_errno((int)-result);
+	return (struct ab_reply){ .kind = AB_REPLY_VALUE, .value = result };
 }
 
 int ab_datagrams_socket(int family, int flags)
@@ -262,78 +265,90 @@ static ssize_t send_message(const struct ab_datagrams *d, struct ab_made *k,
 	return errnum ? -errnum : n;
 }
 
-/* Write into the caller's memory: 0 or EFAULT. */
-static int write_back(struct ab_guard *guard, const struct ab_held *call, uint64_t at,
-		      const void *data, size_t len)
+/* What goes into the caller's memory. The first error ends it: EFAULT. */
+struct back {
+	struct ab_guard *guard;
+	const struct ab_held *call;
+	int errnum;
+};
+
+static void write_back(struct back *b, uint64_t at, const void *data, size_t len)
 {
 	struct iovec from = { (void *)(uintptr_t)data, len }, to = { (void *)(uintptr_t)at, len };
 
+	if (b->errnum)
+		return;
 	/* Else the number may be another process's by now. */
-	if (!ab_guard_waits(guard, call->id))
-		return EFAULT;
-	return !len || process_vm_writev(call->pid, &from, 1, &to, 1, 0) == (ssize_t)len ? 0
-											 : EFAULT;
+	if (!ab_guard_waits(b->guard, b->call->id) ||
+	    (len && process_vm_writev(b->call->pid, &from, 1, &to, 1, 0) != (ssize_t)len))
+		b->errnum = EFAULT;
 }
 
-static struct ab_reply send_many(const struct ab_datagrams *d, struct ab_guard *guard,
-				 const struct ab_held *call, struct ab_made *k)
+/* One message of several; -errno, or 0. */
+static ssize_t send_next(const struct ab_datagrams *d, struct back *b, struct ab_made *k,
+			 uint64_t at)
+{
+	struct mmsghdr m;
+	ssize_t len = -ab_exec_bytes(b->call->pid, at, &m, sizeof(m));
+
+	if (!len)
+		len = send_message(d, k, b->call, &m.msg_hdr);
+	if (len < 0)
+		return len;
+	m.msg_len = (unsigned int)len;
+	write_back(b, at + offsetof(struct mmsghdr, msg_len), &m.msg_len, sizeof(m.msg_len));
+	return -b->errnum;
+}
+
+static ssize_t send_many(const struct ab_datagrams *d, struct ab_guard *guard,
+			 const struct ab_held *call, struct ab_made *k)
 {
 	uint64_t at = call->data->args[1];
 	unsigned int n = (unsigned int)call->data->args[2], sent = 0;
-	int errnum = 0;
+	struct back back = { guard, call, 0 };
+	ssize_t result = 0;
 
-	while (!errnum && sent < n && sent < MESSAGES_MAX) {
-		struct mmsghdr m;
-		ssize_t len;
-
-		errnum = ab_exec_bytes(call->pid, at, &m, sizeof(m));
-		if (errnum)
-			break;
-		len = send_message(d, k, call, &m.msg_hdr);
-		if (len < 0) {
-			errnum = (int)-len;
-			break;
-		}
-		m.msg_len = (unsigned int)len;
-		errnum = write_back(guard, call, at + offsetof(struct mmsghdr, msg_len), &m.msg_len,
-				    sizeof(m.msg_len));
-		sent += !errnum;
-		at += sizeof(m);
+	for (; !result && sent < n && sent < MESSAGES_MAX; at += sizeof(struct mmsghdr)) {
+		result = send_next(d, &back, k, at);
+		sent += !result;
 	}
-	return errnum && !sent ? ab_reply_errno(errnum) : reply_value(sent);
+	return sent ? sent : result;
+}
+
+/* sendto() */
+static ssize_t send_bytes(const struct ab_datagrams *d, const struct ab_held *call,
+			  struct ab_made *k)
+{
+	const uint64_t *args = (const uint64_t *)call->data->args;
+	size_t len = args[2];
+	struct ab_destination to;
+	uint8_t *data;
+	bool given;
+	int errnum;
+
+	if (len > DATAGRAM_MAX)
+		return -EMSGSIZE;
+	data = ab_arena_alloc(call->arena, len + 1);
+	errnum = len ? ab_exec_bytes(call->pid, args[1], data, len) : 0;
+	if (!errnum)
+		errnum = read_address(call, args[4], (uint32_t)args[5], &to, &given);
+	if (!errnum)
+		errnum = send_one(d, k, given ? &to : NULL, data, len);
+	return errnum ? -errnum : (ssize_t)len;
 }
 
 struct ab_reply ab_datagrams_send(const struct ab_datagrams *d, struct ab_guard *guard,
 				  const struct ab_held *call, struct ab_made *k)
 {
-	const uint64_t *args = (const uint64_t *)call->data->args;
-	struct iovec part;
 	struct msghdr m;
-	ssize_t n;
 	int errnum;
 
 	if (call->data->nr == __NR_sendmmsg)
-		return send_many(d, guard, call, k);
-	if (call->data->nr == __NR_sendmsg) {
-		errnum = ab_exec_bytes(call->pid, args[1], &m, sizeof(m));
-		n = errnum ? -errnum : send_message(d, k, call, &m);
-	} else {
-		struct ab_destination to;
-		uint8_t *data;
-		bool given;
-
-		part = (struct iovec){ (void *)(uintptr_t)args[1], args[2] };
-		if (part.iov_len > DATAGRAM_MAX)
-			return ab_reply_errno(EMSGSIZE);
-		data = ab_arena_alloc(call->arena, part.iov_len + 1);
-		errnum = part.iov_len ? ab_exec_bytes(call->pid, args[1], data, part.iov_len) : 0;
-		if (!errnum)
-			errnum = read_address(call, args[4], (uint32_t)args[5], &to, &given);
-		if (!errnum)
-			errnum = send_one(d, k, given ? &to : NULL, data, part.iov_len);
-		n = errnum ? -errnum : (ssize_t)part.iov_len;
-	}
-	return n < 0 ? ab_reply_errno((int)-n) : reply_value(n);
+		return reply_result(send_many(d, guard, call, k));
+	if (call->data->nr != __NR_sendmsg)
+		return reply_result(send_bytes(d, call, k));
+	errnum = ab_exec_bytes(call->pid, call->data->args[1], &m, sizeof(m));
+	return reply_result(errnum ? -errnum : send_message(d, k, call, &m));
 }
 
 void ab_datagrams_answer(const struct ab_datagrams *d, const struct ab_handed *answer)
@@ -384,17 +399,17 @@ static bool is_answer(const struct ab_datagrams *d, const struct sockaddr_storag
 struct received {
 	uint8_t *data;
 	size_t len;	/* bytes that are there */
-	ssize_t result; /* what the call returns */
+	ssize_t result; /* what the call returns, or -errno */
 	struct sockaddr_storage from;
 	socklen_t from_len;
 	struct msghdr m; /* control and flags */
 	char control[CONTROL_MAX];
 };
 
-/* Receive as the caller would, without waiting: 0 or an errno. */
-static int receive_copy(const struct ab_datagrams *d, const struct ab_held *call,
-			const struct ab_made *k, size_t room, size_t control, int flags,
-			struct received *ret)
+/* Receive as the caller would, without waiting. */
+static void receive_copy(const struct ab_datagrams *d, const struct ab_held *call,
+			 const struct ab_made *k, size_t room, size_t control, int flags,
+			 struct received *ret)
 {
 	struct iovec part;
 
@@ -409,103 +424,93 @@ static int receive_copy(const struct ab_datagrams *d, const struct ab_held *call
 	ret->result =
 		recvmsg(k->fd, &ret->m,
 			MSG_DONTWAIT | (flags & (MSG_PEEK | MSG_TRUNC | MSG_ERRQUEUE | MSG_OOB)));
-	if (ret->result < 0)
-		return errno;
+	if (ret->result < 0) {
+		ret->result = -errno;
+		return;
+	}
 	ret->len = (size_t)ret->result < room ? (size_t)ret->result : room;
 	ret->from_len = ret->m.msg_namelen;
 	if (is_answer(d, &ret->from, ret->from_len))
 		ret->from_len =
 			ab_inet_write(find_server(k, ret->data, ret->len), k->family, &ret->from);
-	return 0;
 }
 
-/* The socket would wait: the kernel may do that, and gives the sender as it is. */
-static struct ab_reply reply_unreceived(const struct ab_made *k, int flags, int errnum)
+static ssize_t receive_from(const struct ab_datagrams *d, struct back *b, const struct ab_made *k,
+			    int flags)
 {
-	bool waits = !(flags & MSG_DONTWAIT) && !(fcntl(k->fd, F_GETFL) & O_NONBLOCK);
-
-	return errnum == EAGAIN && waits ? ab_reply_pass() : ab_reply_errno(errnum);
-}
-
-static struct ab_reply receive_from(const struct ab_datagrams *d, struct ab_guard *guard,
-				    const struct ab_held *call, const struct ab_made *k)
-{
-	const uint64_t *args = (const uint64_t *)call->data->args;
+	const uint64_t *args = (const uint64_t *)b->call->data->args;
 	size_t room = args[2] < DATAGRAM_MAX ? args[2] : DATAGRAM_MAX;
-	struct received *r = ab_arena_alloc(call->arena, sizeof(*r));
+	struct received *r = ab_arena_alloc(b->call->arena, sizeof(*r));
 	socklen_t wanted;
-	int errnum = ab_exec_bytes(call->pid, args[5], &wanted, sizeof(wanted));
+	int errnum = ab_exec_bytes(b->call->pid, args[5], &wanted, sizeof(wanted));
 
-	if (errnum)
-		return ab_reply_errno(errnum);
-	if ((int)wanted < 0)
-		return ab_reply_errno(EINVAL);
-	errnum = receive_copy(d, call, k, room, 0, (int)args[3], r);
-	if (errnum)
-		return reply_unreceived(k, (int)args[3], errnum);
-	if (wanted > r->from_len)
-		wanted = r->from_len;
-	errnum = write_back(guard, call, args[1], r->data, r->len);
-	if (!errnum)
-		errnum = write_back(guard, call, args[4], &r->from, wanted);
-	if (!errnum)
-		errnum = write_back(guard, call, args[5], &r->from_len, sizeof(r->from_len));
-	return errnum ? ab_reply_errno(errnum) : reply_value(r->result);
+	if (errnum || (int)wanted < 0)
+		return errnum ? -errnum : -EINVAL;
+	receive_copy(d, b->call, k, room, 0, flags, r);
+	if (r->result < 0)
+		return r->result;
+	write_back(b, args[1], r->data, r->len);
+	write_back(b, args[4], &r->from, wanted < r->from_len ? wanted : r->from_len);
+	write_back(b, args[5], &r->from_len, sizeof(r->from_len));
+	return r->result;
 }
 
-static int write_parts(struct ab_guard *guard, const struct ab_held *call,
-		       const struct iovec *parts, size_t n, const struct received *r)
+static void write_parts(struct back *b, const struct iovec *parts, size_t n,
+			const struct received *r)
 {
 	size_t at = 0;
-	int errnum = 0;
 
-	for (size_t i = 0; !errnum && i < n && at < r->len; i++) {
+	for (size_t i = 0; i < n && at < r->len; i++) {
 		size_t len = parts[i].iov_len < r->len - at ? parts[i].iov_len : r->len - at;
 
-		errnum = write_back(guard, call, (uintptr_t)parts[i].iov_base, r->data + at, len);
+		write_back(b, (uintptr_t)parts[i].iov_base, r->data + at, len);
 		at += len;
 	}
-	return errnum;
 }
 
-static struct ab_reply receive_message(const struct ab_datagrams *d, struct ab_guard *guard,
-				       const struct ab_held *call, const struct ab_made *k)
+static ssize_t receive_message(const struct ab_datagrams *d, struct back *b,
+			       const struct ab_made *k, int flags)
 {
-	const uint64_t *args = (const uint64_t *)call->data->args;
-	struct received *r = ab_arena_alloc(call->arena, sizeof(*r));
+	uint64_t at = b->call->data->args[1];
+	struct received *r = ab_arena_alloc(b->call->arena, sizeof(*r));
 	struct iovec *parts;
 	struct msghdr m;
-	ssize_t room;
-	socklen_t name;
-	int errnum = ab_exec_bytes(call->pid, args[1], &m, sizeof(m));
+	ssize_t room = -ab_exec_bytes(b->call->pid, at, &m, sizeof(m));
 
-	room = errnum ? -errnum : read_parts(call, &m, &parts);
+	if (!room)
+		room = read_parts(b->call, &m, &parts);
 	if (room < 0)
-		return ab_reply_errno((int)-room);
-	errnum = receive_copy(d, call, k, room < DATAGRAM_MAX ? (size_t)room : DATAGRAM_MAX,
-			      m.msg_control ? m.msg_controllen : 0, (int)args[2], r);
-	if (errnum)
-		return reply_unreceived(k, (int)args[2], errnum);
-	name = m.msg_namelen < r->from_len ? m.msg_namelen : r->from_len;
-	errnum = write_parts(guard, call, parts, m.msg_iovlen, r);
-	if (!errnum && m.msg_name)
-		errnum = write_back(guard, call, (uintptr_t)m.msg_name, &r->from, name);
-	if (!errnum && m.msg_control)
-		errnum = write_back(guard, call, (uintptr_t)m.msg_control, r->control,
-				    r->m.msg_controllen);
+		return room;
+	receive_copy(d, b->call, k, room < DATAGRAM_MAX ? (size_t)room : DATAGRAM_MAX,
+		     m.msg_control ? m.msg_controllen : 0, flags, r);
+	if (r->result < 0)
+		return r->result;
+	write_parts(b, parts, m.msg_iovlen, r);
+	if (m.msg_name)
+		write_back(b, (uintptr_t)m.msg_name, &r->from,
+			   m.msg_namelen < r->from_len ? m.msg_namelen : r->from_len);
+	if (m.msg_control)
+		write_back(b, (uintptr_t)m.msg_control, r->control, r->m.msg_controllen);
 	m.msg_namelen = m.msg_name ? r->from_len : 0;
 	m.msg_controllen = r->m.msg_controllen;
 	m.msg_flags = r->m.msg_flags;
-	if (!errnum)
-		errnum = write_back(guard, call, args[1], &m, sizeof(m));
-	return errnum ? ab_reply_errno(errnum) : reply_value(r->result);
+	write_back(b, at, &m, sizeof(m));
+	return r->result;
 }
 
 struct ab_reply ab_datagrams_receive(const struct ab_datagrams *d, struct ab_guard *guard,
 				     const struct ab_held *call, struct ab_made *k)
 {
+	bool message = call->data->nr == __NR_recvmsg;
+	int flags = (int)call->data->args[message ? 2 : 3];
+	struct back back = { guard, call, 0 };
+	ssize_t result;
+
 	if (!k->asked)
 		return ab_reply_pass();
-	return call->data->nr == __NR_recvmsg ? receive_message(d, guard, call, k)
-					      : receive_from(d, guard, call, k);
+	result = message ? receive_message(d, &back, k, flags) : receive_from(d, &back, k, flags);
+	/* The socket would wait: the kernel may do that, and gives the sender as it is. */
+	if (result == -EAGAIN && !(flags & MSG_DONTWAIT) && !(fcntl(k->fd, F_GETFL) & O_NONBLOCK))
+		return ab_reply_pass();
+	return reply_result(back.errnum ? -back.errnum : result);
 }

@@ -192,8 +192,7 @@ static struct ab_reply connect_directly(struct desk *d, const struct ab_held *ca
 
 	if (copy < 0)
 		return ab_reply_errno(ENFILE);
-	r = ab_connects_with(d->connects.connects, call->arena, &d->connects.hears, call->id,
-			     call->pid, copy, to, len);
+	r = ab_connects_with(d->connects.connects, &d->connects.hears, call, copy, to, len);
 	later = ab_connect_desk_reply(&d->connects, call, &r);
 	if (r.step == AB_CONNECT_WAITS)
 		return later;
@@ -291,7 +290,7 @@ static struct ab_reply connect_socket(struct desk *d, const struct ab_held *call
 	uint64_t inode = ab_made_inode(call->pid, (int)call->data->args[0], &errnum);
 
 	if (inode)
-		errnum = ab_connect_address(call->pid, call->data, &to, &len);
+		errnum = ab_connect_address(call, &to, &len);
 	if (errnum)
 		return ab_reply_errno(errnum);
 	/* Else what was read may be another process's. */
@@ -343,7 +342,7 @@ static struct ab_reply bind_socket(struct desk *d, const struct ab_held *call)
 	/* The kernel carries it out: a file is made with the rights of the caller. */
 	if (!k || k->kind == AB_MADE_UNIX)
 		return ab_reply_pass();
-	errnum = ab_connect_address(call->pid, call->data, &at, &len);
+	errnum = ab_connect_address(call, &at, &len);
 	return ab_reply_errno(errnum ? errnum : bind_copy(d, k->inode, &at, len));
 }
 
