@@ -153,31 +153,31 @@ int ab_broker_checked(struct ab_broker *broker, uint64_t *ret_claims, char **ret
 	return 1;
 }
 
+/* Waits until there is room. */
+static int send_waiting(struct ab_broker *broker, enum kind kind, const void *body, size_t len,
+			const int *fds, size_t nfds)
+{
+	static struct ask ask;
+
+	if (len > TEXT_ROOM)
+		return -1;
+	ask.kind = kind;
+	memcpy(ask.text, body, len);
+	return ab_send_fds(broker->helper.sock, &ask, ASK_LEN(len), fds, nfds);
+}
+
 int ab_broker_begin(struct ab_broker *broker, const char *cwd, bool yes, int copy)
 {
-	const uint32_t head[] = { ASK_BEGIN, 0 };
-	ab_autobuf struct ab_buf ask = { 0 };
+	ab_autofree char *text = ab_printf("%c%s", yes ? '1' : '0', cwd);
 
-	ab_buf_add(&ask, (const char *)head, sizeof(head));
-	ab_buf_puts(&ask, yes ? "1" : "0");
-	ab_buf_puts(&ask, cwd);
-	return ask.len > ASK_LEN(TEXT_ROOM)
-		       ? -1
-		       : ab_send_fds(broker->helper.sock, ask.data, ask.len, &copy, copy >= 0);
+	return send_waiting(broker, ASK_BEGIN, text, strlen(text), &copy, copy >= 0);
 }
 
 int ab_broker_start_guard(struct ab_broker *broker, int listener, const struct ab_built *built)
 {
-	struct {
-		uint32_t kind, ticket;
-		struct ab_built built;
-	} ask = { .kind = ASK_GUARD, .built = *built };
-
 	if (ab_poll(broker->helper.sock, POLLOUT, 0) <= 0)
 		return 1;
-	_Static_assert(offsetof(struct ask, built) == sizeof(ask.kind) + sizeof(ask.ticket),
-		       "it follows");
-	return ab_send_fds(broker->helper.sock, &ask, sizeof(ask), &listener, 1);
+	return send_waiting(broker, ASK_GUARD, built, sizeof(*built), &listener, 1);
 }
 
 void ab_broker_unheld(struct ab_broker *broker)
@@ -187,9 +187,7 @@ void ab_broker_unheld(struct ab_broker *broker)
 
 int ab_broker_walls(struct ab_broker *broker, const int *fds, size_t nfds)
 {
-	const uint32_t head[] = { ASK_WALLS, 0 };
-
-	return ab_send_fds(broker->helper.sock, head, sizeof(head), fds, nfds);
+	return send_waiting(broker, ASK_WALLS, "", 0, fds, nfds);
 }
 
 void ab_broker_secret(struct ab_broker *broker, size_t i)
@@ -239,19 +237,11 @@ void ab_broker_notice(struct ab_broker *broker, const char *text, size_t len)
 	(void)send_request(broker, ASK_NOTICE, 0, text, len < NOTICE_ROOM ? len : NOTICE_ROOM);
 }
 
-static int send_blocking(struct ab_broker *broker, enum kind kind, struct ab_error *err)
-{
-	static struct ask ask;
-
-	ask.kind = kind;
-	if (ab_send_fds(broker->helper.sock, &ask, ASK_LEN(0), NULL, 0) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "ask the broker");
-	return 0;
-}
-
 int ab_broker_sweep(struct ab_broker *broker, bool empty, struct ab_error *err)
 {
-	return send_blocking(broker, empty ? ASK_SWEEP_EMPTY : ASK_SWEEP, err);
+	if (send_waiting(broker, empty ? ASK_SWEEP_EMPTY : ASK_SWEEP, "", 0, NULL, 0) < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "ask the broker");
+	return 0;
 }
 
 int ab_broker_swept(struct ab_broker *broker, struct ab_strv *ret, struct ab_strv *ret_notes,
@@ -279,13 +269,11 @@ bool ab_broker_has_swept(const struct ab_broker *broker)
 
 void ab_broker_dismiss(struct ab_broker *broker)
 {
-	struct ab_error late;
-
 	if (broker->dismissed)
 		return;
 	broker->dismissed = true;
 	/* A broker that does not get this would never exit. */
-	if (send_blocking(broker, ASK_LEAVE, &late) < 0)
+	if (send_waiting(broker, ASK_LEAVE, "", 0, NULL, 0) < 0)
 		kill(broker->helper.pid, SIGKILL);
 	/* Nor would one that blocks in send(). */
 	shutdown(broker->helper.sock, SHUT_RD);

@@ -31,15 +31,9 @@ static const struct member {
 	{ "waiting", offsetof(struct ab_host_lists, waiting), NULL, NULL },
 };
 
-static struct ab_strv *get_list(struct ab_host_lists *lists, const struct member *m)
+static struct ab_strv *get_list(const struct ab_host_lists *lists, const struct member *m)
 {
-	return (struct ab_strv *)(void *)((char *)lists + m->offset);
-}
-
-static const struct ab_strv *get_const_list(const struct ab_host_lists *lists,
-					    const struct member *m)
-{
-	return (const struct ab_strv *)(const void *)((const char *)lists + m->offset);
+	return (struct ab_strv *)((uintptr_t)lists + m->offset);
 }
 
 static void collect_intercepted(const struct ab_policy *policy, struct ab_strv *ret)
@@ -155,8 +149,8 @@ void ab_host_lists_compare(const struct ab_host_lists *before, const struct ab_h
 {
 	for (size_t i = 0; i < AB_COUNT(members); i++)
 		if (members[i].came)
-			compare_list(get_const_list(before, &members[i]),
-				     get_const_list(after, &members[i]), &members[i], ret);
+			compare_list(get_list(before, &members[i]), get_list(after, &members[i]),
+				     &members[i], ret);
 	if (before->unknown != after->unknown)
 		ab_strv_addf(ret, "  unknown hosts: %s (was %s)", unknown_names[after->unknown],
 			     unknown_names[before->unknown]);

@@ -12,7 +12,6 @@
 
 struct ab_policy_input;
 struct ab_policy;
-struct ab_state;
 
 #define AB_GC_ALL UINT64_MAX
 /* A file in the folder of a run that a host tool is. A box starts as many of those as it likes, so they

@@ -102,18 +102,15 @@ bool ab_connect_permitted(const struct ab_connect_terms *terms, const char *path
 	return false;
 }
 
-size_t ab_connect_find_movable(const struct ab_plan *plan, struct ab_socket_file **ret)
+size_t ab_connect_find_movable(const struct ab_plan *plan, struct stat **ret)
 {
-	struct ab_socket_file *v = ab_alloc((plan->len + 1) * sizeof(*v));
+	struct stat *v = ab_alloc((plan->len + 1) * sizeof(*v));
 	size_t n = 0;
 
-	for (size_t i = 0; i < plan->len; i++) {
-		struct stat st;
-
-		if (plan->v[i].op == AB_MOUNT_MASK && lstat(plan->v[i].path, &st) == 0 &&
-		    S_ISSOCK(st.st_mode))
-			v[n++] = (struct ab_socket_file){ st.st_dev, st.st_ino };
-	}
+	for (size_t i = 0; i < plan->len; i++)
+		if (plan->v[i].op == AB_MOUNT_MASK && lstat(plan->v[i].path, &v[n]) == 0 &&
+		    S_ISSOCK(v[n].st_mode))
+			n++;
 	*ret = v;
 	return n;
 }
@@ -121,7 +118,7 @@ size_t ab_connect_find_movable(const struct ab_plan *plan, struct ab_socket_file
 static bool is_movable(const struct ab_connect_terms *terms, const struct stat *st)
 {
 	for (size_t i = 0; i < terms->nmovable; i++)
-		if (terms->movable[i].dev == st->st_dev && terms->movable[i].ino == st->st_ino)
+		if (ab_stat_same(&terms->movable[i], st))
 			return true;
 	return false;
 }

@@ -26,15 +26,9 @@ struct ab_held;
 struct ab_plan;
 struct ab_reply;
 
-/* A socket file, wherever it is moved. */
-struct ab_socket_file {
-	dev_t dev;
-	ino_t ino;
-};
-
 struct ab_connect_terms {
 	const struct ab_plan *plan;
-	const struct ab_socket_file *movable; /* hidden ones that no mount holds in their place */
+	const struct stat *movable; /* hidden ones that no mount holds in their place */
 	size_t nmovable;
 	const struct ab_strv *allowed; /* socket files of the host that the box may use */
 	bool own_mounts;	       /* private folders and layers are the box's own */
@@ -73,7 +67,7 @@ struct ab_connect_events {
 
 /* The hidden sockets in writable folders: without mounts the box can rename them. The caller frees
  * *ret. */
-size_t ab_connect_find_movable(const struct ab_plan *plan, struct ab_socket_file **ret);
+size_t ab_connect_find_movable(const struct ab_plan *plan, struct stat **ret);
 
 /* The address that a call has in its second and third argument: 0, or the errno to answer with. */
 int ab_connect_address(const struct ab_held *call, struct sockaddr_storage *ret,

@@ -136,13 +136,6 @@ struct ab_reply ab_connect_desk_reply(struct ab_connect_desk *d, const struct ab
 	return ab_reply_pass();
 }
 
-static struct ab_reply handle_connect(struct ab_connect_desk *d, const struct ab_held *call)
-{
-	struct ab_connect_result r = ab_connects_begin(d->connects, &d->hears, call);
-
-	return ab_connect_desk_reply(d, call, &r);
-}
-
 /* By its registers, which nobody can change: the kernel may carry it out. */
 static bool makes_datagrams(const struct seccomp_data *call)
 {
@@ -170,15 +163,18 @@ struct ab_reply ab_connect_desk_datagrams(struct ab_connect_desk *d, const struc
 static struct ab_reply handle_socket(struct ab_guard *guard, void *state,
 				     const struct ab_held *call)
 {
+	struct ab_connect_desk *d = state;
 	int nr = call->data->nr;
+	struct ab_connect_result r;
 
 	(void)guard;
-	if (nr == __NR_connect)
-		return handle_connect(state, call);
+	if (nr == __NR_connect) {
+		r = ab_connects_begin(d->connects, &d->hears, call);
+		return ab_connect_desk_reply(d, call, &r);
+	}
 	if (nr != __NR_socket && nr != __NR_socketpair)
 		return ab_reply_next();
-	return makes_datagrams(call->data) ? ab_connect_desk_datagrams(state, call)
-					   : ab_reply_pass();
+	return makes_datagrams(call->data) ? ab_connect_desk_datagrams(d, call) : ab_reply_pass();
 }
 
 struct ab_call_handler ab_connect_handler(const struct ab_connect_terms *terms)

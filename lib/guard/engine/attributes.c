@@ -183,20 +183,13 @@ static int change_object(const struct ab_held *call, const struct change *c, int
 	return change_times(call, c, fd);
 }
 
-static void report_change(struct ab_guard *guard, const struct ab_held *call, const char *path)
-{
-	struct ab_denied denied;
-
-	if (ab_trace_write(call->arena, ab_guard_terms(guard), path, false, &denied))
-		ab_guard_report(guard, call, &denied);
-}
-
 /* Behind the guard's filter, and called through a pointer: scripts/check-calls looks for it. */
 static struct ab_reply handle_change(struct ab_guard *guard, void *state,
 				     const struct ab_held *call)
 {
 	const struct change *c = find_change(call->data->nr);
 	ab_autoclose int fd = c ? open_object(call, c) : -1;
+	struct ab_denied denied;
 	const char *path;
 	struct stat st;
 
@@ -209,7 +202,8 @@ static struct ab_reply handle_change(struct ab_guard *guard, void *state,
 	if (!path || fstat(fd, &st) < 0)
 		return ab_reply_errno(EPERM);
 	if (!is_allowed(ab_guard_terms(guard)->plan, path, &st)) {
-		report_change(guard, call, path);
+		if (ab_trace_write(call->arena, ab_guard_terms(guard), path, false, &denied))
+			ab_guard_report(guard, call, &denied);
 		return ab_reply_errno(EPERM);
 	}
 	/* Else what was read may be about another process. */

@@ -43,7 +43,7 @@ enum {
 /* Each command of a box that stays has its own. */
 struct listener {
 	int fd;			       /* -1: none */
-	bool more;		       /* `approved` replaces the terms of the run */
+	struct ab_terms terms;	       /* those of the run, or with what was approved */
 	struct ab_guard_more approved; /* with its command */
 	pid_t first;		       /* the process that executes the command */
 	bool judging;
@@ -166,14 +166,9 @@ int ab_guard_broker(const struct ab_guard *j)
 	return j->broker;
 }
 
-struct ab_spots *ab_guard_spots(const struct ab_guard *j)
+const struct ab_guard_duty *ab_guard_duty(const struct ab_guard *j)
 {
-	return j->duty.spots;
-}
-
-int ab_guard_proxy(const struct ab_guard *j)
-{
-	return j->duty.sockets ? j->duty.proxy : -1;
+	return &j->duty;
 }
 
 bool ab_guard_waits(const struct ab_guard *j, uint64_t id)
@@ -184,20 +179,6 @@ bool ab_guard_waits(const struct ab_guard *j, uint64_t id)
 		    ioctl(j->listeners[i].fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0)
 			return true;
 	return false;
-}
-
-/* Approvals of the command whose process makes the call. */
-static struct ab_terms get_terms(const struct ab_guard *j)
-{
-	const struct listener *l = j->held;
-	struct ab_terms terms = j->duty.terms;
-
-	if (!l->more)
-		return terms;
-	terms.yes = l->approved.yes;
-	terms.approved = l->approved.rule[0] ? l->approved.rule : NULL;
-	terms.approved_user = l->approved.user_rule[0] ? l->approved.user_rule : NULL;
-	return terms;
 }
 
 static int refuse_program(struct ab_guard *j, const struct ab_held *call, const char *path,
@@ -220,7 +201,6 @@ static void list_program(struct ab_guard *j, const struct ab_exec *attempt)
 static int judge_attempt(struct ab_guard *j, const struct ab_held *call, int unread,
 			 const struct ab_exec *attempt)
 {
-	struct ab_terms terms = get_terms(j);
 	struct ab_refused refused;
 	int errnum;
 
@@ -228,7 +208,7 @@ static int judge_attempt(struct ab_guard *j, const struct ab_held *call, int unr
 		return unread;
 	if (unread)
 		return refuse_program(j, call, "", &unreadable);
-	errnum = ab_exec_judge(call->arena, &terms, attempt, &refused);
+	errnum = ab_exec_judge(call->arena, &j->held->terms, attempt, &refused);
 	return errnum == EPERM ? refuse_program(j, call, attempt->path, &refused) : errnum;
 }
 
@@ -557,10 +537,12 @@ static int add_listener(struct ab_guard *j, int fd, const struct ab_guard_more *
 	if (l == j->listeners + AB_GUARD_LISTENERS ||
 	    ab_guard_watch(j, fd, POLLIN, listener_ready, l) < 0)
 		return -1;
-	*l = (struct listener){ .fd = fd };
+	*l = (struct listener){ .fd = fd, .terms = j->duty.terms };
 	if (more) {
-		l->more = true;
 		l->approved = *more;
+		l->terms.yes = more->yes;
+		l->terms.approved = more->rule[0] ? l->approved.rule : NULL;
+		l->terms.approved_user = more->user_rule[0] ? l->approved.user_rule : NULL;
 	}
 	share_processor(l, true);
 	return 0;

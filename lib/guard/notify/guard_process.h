@@ -92,10 +92,7 @@ int ab_guard_start(const struct ab_guard_duty *duty, int sock, int listener, str
 const struct ab_trace_terms *ab_guard_terms(const struct ab_guard *guard);
 /* A socket for requests that a handler sends to the broker, or -1. */
 int ab_guard_broker(const struct ab_guard *guard);
-/* What the search at the end is to look at, or NULL. */
-struct ab_spots *ab_guard_spots(const struct ab_guard *guard);
-/* A socket to the proxy, or -1. */
-int ab_guard_proxy(const struct ab_guard *guard);
+const struct ab_guard_duty *ab_guard_duty(const struct ab_guard *guard);
 /* Does the caller still wait? If not, what was read may be about another process. */
 bool ab_guard_waits(const struct ab_guard *guard, uint64_t id);
 /* After AB_REPLY_LATER. If the caller is gone, nothing happens. */

@@ -79,7 +79,7 @@ static void answers_ready(struct ab_guard *guard, void *arg, short events)
 static void *open_desk(struct ab_guard *guard, const void *setup)
 {
 	struct desk *d = ab_alloc(sizeof(*d));
-	int proxy = ab_guard_proxy(guard);
+	int proxy = ab_guard_duty(guard)->proxy;
 
 	*d = (struct desk){ .guard = guard,
 			    .terms = setup,

@@ -6,9 +6,7 @@ enum { FOLDERS_MAX = 256 };
 
 struct folder {
 	char *path;
-	dev_t dev;
-	ino_t ino;
-	struct timespec changed;
+	struct stat st;
 };
 
 struct ab_denied_watch {
@@ -26,11 +24,6 @@ struct ab_denied_watch *ab_denied_watch_open(const struct ab_strv *patterns)
 	return w;
 }
 
-static bool is_listed(const struct ab_denied_watch *w, const char *path)
-{
-	return ab_find_row(w->v, w->len, path, path) != NULL;
-}
-
 /* The deepest folder that exists on the way to what the entry covers, up to its first pattern. */
 static void add_folder(struct ab_denied_watch *w, const char *entry)
 {
@@ -40,7 +33,7 @@ static void add_folder(struct ab_denied_watch *w, const char *entry)
 	for (;;) {
 		char *up;
 
-		if (is_listed(w, path))
+		if (ab_find_row(w->v, w->len, path, path))
 			return;
 		if (!ab_path_is_pattern(path) && stat(path, &st) == 0)
 			break;
@@ -52,9 +45,7 @@ static void add_folder(struct ab_denied_watch *w, const char *entry)
 	}
 	if (!S_ISDIR(st.st_mode) || w->len == FOLDERS_MAX)
 		return;
-	w->v[w->len++] = (struct folder){
-		.path = ab_take(path), .dev = st.st_dev, .ino = st.st_ino, .changed = st.st_ctim
-	};
+	w->v[w->len++] = (struct folder){ .path = ab_take(path), .st = st };
 }
 
 static void list_folders(struct ab_denied_watch *w)
@@ -72,8 +63,8 @@ static bool has_changed(const struct folder *f)
 {
 	struct stat st;
 
-	return stat(f->path, &st) < 0 || st.st_dev != f->dev || st.st_ino != f->ino ||
-	       st.st_ctim.tv_sec != f->changed.tv_sec || st.st_ctim.tv_nsec != f->changed.tv_nsec;
+	return stat(f->path, &st) < 0 || !ab_stat_same(&st, &f->st) ||
+	       !ab_time_same(st.st_ctim, f->st.st_ctim);
 }
 
 static bool any_changed(const struct ab_denied_watch *w)

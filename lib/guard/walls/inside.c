@@ -47,7 +47,7 @@ static int protect_object(int fd, const struct task *t)
 
 	if (fstat(fd, &st) < 0)
 		return errno;
-	if (t->expected && (st.st_dev != t->expected->st_dev || st.st_ino != t->expected->st_ino))
+	if (t->expected && !ab_stat_same(&st, t->expected))
 		return ESTALE;
 	tree = ab_tree_clone(fd, t->path, &err);
 	if (tree < 0 ||

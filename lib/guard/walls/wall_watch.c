@@ -20,8 +20,7 @@ struct watched {
 		SECRET, /* covered or masked because it contains a secret */
 		MASKED,
 	} kind;
-	dev_t dev;
-	ino_t ino;
+	struct stat st;
 	char cover[AB_STAGED_NAME]; /* what is mounted on it; "": itself, read-only */
 	bool mounted;		    /* the box has a mount here */
 	bool layered;		    /* in a layer: a change on the host does not remove the mount */
@@ -58,9 +57,7 @@ static struct watched *add_watched(struct ab_wall_watch *w, const char *path,
 	if (lstat(path, &st) < 0 || S_ISSOCK(st.st_mode))
 		return NULL;
 	e = ab_append(w->v, w->len);
-	*e = (struct watched){
-		.path = ab_strdup(path), .kind = kind, .dev = st.st_dev, .ino = st.st_ino
-	};
+	*e = (struct watched){ .path = ab_strdup(path), .kind = kind, .st = st };
 	return e;
 }
 
@@ -213,19 +210,16 @@ static void remember(struct watched *e)
 {
 	struct stat st;
 
-	if (lstat(e->path, &st) == 0) {
-		e->dev = st.st_dev;
-		e->ino = st.st_ino;
-	}
+	if (lstat(e->path, &st) == 0)
+		e->st = st;
 }
 
 static bool is_replaced(const struct watched *e)
 {
-	dev_t dev = e->git ? e->git->st.st_dev : e->dev;
-	ino_t ino = e->git ? e->git->st.st_ino : e->ino;
+	const struct stat *known = e->git ? &e->git->st : &e->st;
 	struct stat st;
 
-	return !e->layered && lstat(e->path, &st) == 0 && (st.st_dev != dev || st.st_ino != ino);
+	return !e->layered && lstat(e->path, &st) == 0 && !ab_stat_same(&st, known);
 }
 
 /* The box has ended: nothing can be mounted in it, and it can do nothing. */

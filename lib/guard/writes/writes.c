@@ -56,7 +56,7 @@ static void *open_writes(struct ab_guard *guard, const void *setup)
 	struct ab_held_renames *held = ab_held_renames_open(guard);
 
 	w->survey = setup;
-	w->spots = (struct ab_git_spots){ .spots = ab_guard_spots(guard), .survey = setup };
+	w->spots = (struct ab_git_spots){ .spots = ab_guard_duty(guard)->spots, .survey = setup };
 	w->chroots = ab_guard_terms(guard)->userns;
 	w->folders = ab_folder_renames_open(guard, held);
 	/* Without mounts nothing is in the way of a rename. */

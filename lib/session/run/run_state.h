@@ -46,7 +46,7 @@ struct run {
 	struct ab_tool_watch *tools;	       /* or NULL: the box has no host tools */
 	struct ab_guard_link *children;	       /* answers the calls that the kernel holds */
 	struct ab_connect_terms connects;      /* for the guard */
-	struct ab_socket_file *movable;	       /* for it */
+	struct stat *movable;		       /* for it */
 	struct ab_socket_terms sockets;	       /* the same, if it makes the sockets */
 	int to_proxy; /* the guard's end of netns/destination.h; ours stays open, so that the proxy sees
 		       * no end of it */
