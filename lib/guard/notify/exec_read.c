@@ -85,17 +85,14 @@ int ab_exec_path(struct ab_arena *arena, pid_t pid, uint64_t at, const char **re
 
 struct words { /* offsets */
 	size_t *v;
-	size_t len, room;
+	size_t len;
 };
 
 static int add_word(struct reader *r, uint64_t at, const char *piece, struct words *w)
 {
 	if (w->len == AB_EXEC_WORDS)
 		return E2BIG;
-	if (w->len == w->room) {
-		w->room = w->room ? 2 * w->room : POINTERS;
-		w->v = ab_realloc(w->v, w->room * sizeof(w->v[0]));
-	}
+	ab_make_room(w->v, w->len);
 	if (!piece)
 		return read_text(r, at, &w->v[w->len++]);
 	w->v[w->len++] = r->bytes->len;

@@ -89,16 +89,17 @@ static bool may_send_note(struct ab_guard *j)
 	return j->notes < AB_NOTES_MAX;
 }
 
-static bool send_now(const struct ab_guard *j, const struct ab_note *note)
+/* `flags`: MSG_DONTWAIT, or at the end none. */
+static bool send_now(const struct ab_guard *j, const struct ab_note *note, int flags)
 {
-	return send(j->sock, note, sizeof(*note), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
+	return send(j->sock, note, sizeof(*note), MSG_NOSIGNAL | flags) >= 0;
 }
 
 /* `missed`: refusals of its kind without a note. */
 static bool send_note(struct ab_guard *j, struct ab_note *note, bool limited, uint64_t *missed)
 {
 	note->before = *missed;
-	if (!note->told || (limited && !may_send_note(j)) || !send_now(j, note)) {
+	if (!note->told || (limited && !may_send_note(j)) || !send_now(j, note, MSG_DONTWAIT)) {
 		++*missed;
 		return false;
 	}
@@ -193,7 +194,8 @@ static void list_program(struct ab_guard *j, const struct ab_exec *attempt)
 {
 	struct ab_note note;
 
-	if (attempt->real && ab_trace_program(j->trace, attempt->real, &note) && send_now(j, &note))
+	if (attempt->real && ab_trace_program(j->trace, attempt->real, &note) &&
+	    send_now(j, &note, MSG_DONTWAIT))
 		ab_trace_sent(j->trace, &note);
 }
 
@@ -241,12 +243,6 @@ void ab_guard_report(struct ab_guard *j, const struct ab_held *call, const struc
 		ab_trace_sent(j->trace, &note);
 }
 
-static struct ab_reply reply_error(int errnum)
-{
-	return (struct ab_reply){ .kind = errnum ? AB_REPLY_ERROR : AB_REPLY_CONTINUE,
-				  .errnum = errnum };
-}
-
 static bool makes_namespaces(int nr)
 {
 	return nr == __NR_clone || nr == __NR_unshare;
@@ -290,29 +286,30 @@ static struct ab_reply ask_handler(struct ab_guard *j, const struct ab_held *cal
 
 	/* The command's process tests the box before it executes the command. */
 	if (duty->trace.all && is_command(j, call->pid))
-		return reply_error(0);
+		return ab_reply_pass();
 	for (size_t i = 0; i < duty->nhandlers; i++) {
 		struct ab_reply reply = duty->handlers[i].handle(j, j->states[i], call);
 
 		if (reply.kind != AB_REPLY_NEXT)
 			return reply;
 	}
-	return reply_error(0);
+	return ab_reply_pass();
 }
 
 static struct ab_reply decide_call(struct ab_guard *j, const struct ab_held *call)
 {
-	int nr = call->data->nr;
+	int nr = call->data->nr, errnum;
 	uint32_t verdict = SECCOMP_RET_ALLOW;
 
 	if (j->duty.trace.all || is_left_to_us(nr))
 		verdict = ab_seccomp_judge(
 			j->duty.trace.userns ? AB_FILTER_USERNS : AB_FILTER_TARGET, call->data);
 	if (verdict != SECCOMP_RET_ALLOW)
-		return reply_error(deny_call(j, call, verdict));
-	if (nr == __NR_execve || nr == __NR_execveat)
-		return reply_error(decide_exec(j, call));
-	return ask_handler(j, call);
+		return ab_reply_errno(deny_call(j, call, verdict));
+	if (nr != __NR_execve && nr != __NR_execveat)
+		return ask_handler(j, call);
+	errnum = decide_exec(j, call);
+	return errnum ? ab_reply_errno(errnum) : ab_reply_pass();
 }
 
 /* False: it is not a call of this listener, or its process is gone. */
@@ -439,22 +436,17 @@ static __attribute__((noinline)) bool take_call(struct ab_guard *j)
 	return true;
 }
 
-static void send_last(const struct ab_guard *j, const struct ab_note *note)
-{
-	(void)!send(j->sock, note, sizeof(*note), MSG_NOSIGNAL);
-}
-
 static _Noreturn void exit_guard(struct ab_guard *j)
 {
 	struct ab_note last = { .kind = AB_NOTE_EXEC, .before = j->missed };
 
 	if (j->missed)
-		send_last(j, &last);
+		(void)send_now(j, &last, 0);
 	while (ab_trace_again(j->trace, &last))
-		send_last(j, &last);
+		(void)send_now(j, &last, 0);
 	last = (struct ab_note){ .kind = AB_NOTE_FILE, .before = j->missed_others };
 	if (j->missed_others)
-		send_last(j, &last);
+		(void)send_now(j, &last, 0);
 	_exit(0);
 }
 

@@ -159,9 +159,7 @@ static uint32_t add_row(struct ab_refused_files *d, const struct ab_note *note)
 	struct row *row = ab_alloc(sizeof(*row));
 
 	*row = (struct row){ .note = *note, .weight = weigh_note(note), .count = 1 };
-	if (d->len % 16 == 0)
-		d->v = ab_realloc(d->v, (d->len + 16) * sizeof(d->v[0]));
-	d->v[d->len++] = row;
+	*ab_append(d->v, d->len) = row;
 	return d->len;
 }
 

@@ -4,18 +4,18 @@
 #include "guard/notify/guard_link.h"
 #include "sandbox/seccomp/seccomp.h"
 
-enum {
-	REPORTED_MAX = 1024, /* later ones are only counted */
-	PROGRAMS_MAX = 1024,
+enum { KEYS_MAX = 1024 }; /* later denials are only counted */
+
+struct keys {
+	struct {
+		uint64_t key, times;
+	} v[KEYS_MAX];
+	size_t len;
 };
 
 struct ab_trace {
-	struct {
-		uint64_t key, times;
-	} reported[REPORTED_MAX];
-	size_t nreported, next;
-	uint64_t programs[PROGRAMS_MAX];
-	size_t nprograms;
+	struct keys reported, programs;
+	size_t next;
 	uint64_t key; /* of the note that was made last */
 };
 
@@ -60,11 +60,11 @@ static void copy_path(char *to, size_t room, const char *path)
 }
 
 /* False: it was reported before. */
-static bool is_new(struct ab_trace *trace, uint64_t key)
+static bool is_new(struct ab_trace *trace, struct keys *keys, uint64_t key)
 {
-	for (size_t i = 0; i < trace->nreported; i++)
-		if (trace->reported[i].key == key) {
-			trace->reported[i].times++;
+	for (size_t i = 0; i < keys->len; i++)
+		if (keys->v[i].key == key) {
+			keys->v[i].times++;
 			return false;
 		}
 	trace->key = key;
@@ -91,50 +91,44 @@ bool ab_trace_denied(struct ab_trace *trace, struct ab_arena *arena, pid_t pid, 
 	if (strlen(denied->hint) < sizeof(ret->hint))
 		copy_text(ret->hint, sizeof(ret->hint), denied->hint);
 	copy_text(ret->exe, sizeof(ret->exe), exe ? exe : "");
-	if (!is_new(trace, hash_note(ret, denied->path)))
+	if (!is_new(trace, &trace->reported, hash_note(ret, denied->path)))
 		return false;
 	ab_exec_by(pid, ret->by);
 	ret->pid = ab_exec_own_pid(pid);
 	words = ab_exec_proc(pid, "cmdline", ret->command, sizeof(ret->command));
 	ret->words = words > 0 ? (uint32_t)words : 0;
-	ret->number = (uint32_t)trace->nreported + 1;
-	ret->told = trace->nreported < REPORTED_MAX;
+	ret->number = (uint32_t)trace->reported.len + 1;
+	ret->told = trace->reported.len < KEYS_MAX;
 	return true;
 }
 
 bool ab_trace_program(struct ab_trace *trace, const char *real, struct ab_note *ret)
 {
-	uint64_t key = hash_text(0xcbf29ce484222325, real);
-
-	for (size_t i = 0; i < trace->nprograms; i++)
-		if (trace->programs[i] == key)
-			return false;
-	if (trace->nprograms == PROGRAMS_MAX || strlen(real) >= sizeof(ret->path))
+	if (!is_new(trace, &trace->programs, hash_text(0xcbf29ce484222325, real)) ||
+	    trace->programs.len == KEYS_MAX || strlen(real) >= sizeof(ret->path))
 		return false;
 	*ret = (struct ab_note){ .kind = AB_NOTE_PROGRAM, .told = 1 };
 	copy_text(ret->path, sizeof(ret->path), real);
-	trace->key = key;
 	return true;
 }
 
 void ab_trace_sent(struct ab_trace *trace, const struct ab_note *note)
 {
-	if (note->kind == AB_NOTE_PROGRAM)
-		trace->programs[trace->nprograms++] = trace->key;
-	else
-		trace->reported[trace->nreported++].key = trace->key;
+	struct keys *keys = note->kind == AB_NOTE_PROGRAM ? &trace->programs : &trace->reported;
+
+	keys->v[keys->len++].key = trace->key;
 }
 
 bool ab_trace_again(struct ab_trace *trace, struct ab_note *ret)
 {
-	while (trace->next < trace->nreported && !trace->reported[trace->next].times)
+	while (trace->next < trace->reported.len && !trace->reported.v[trace->next].times)
 		trace->next++;
-	if (trace->next == trace->nreported)
+	if (trace->next == trace->reported.len)
 		return false;
 	*ret = (struct ab_note){ .kind = AB_NOTE_AGAIN,
 				 .told = 1,
 				 .number = (uint32_t)trace->next + 1,
-				 .times = trace->reported[trace->next].times };
+				 .times = trace->reported.v[trace->next].times };
 	trace->next++;
 	return true;
 }
