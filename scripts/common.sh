@@ -179,9 +179,16 @@ build_in()
 	timeout "$(time_left)" nice -n "${gentle:-0}" ninja -C "$dir" ${targets:-}
 }
 
+# Is what nearly every file includes parsed once? ccache cannot keep what such a build makes, unless it is
+# told so.
+common_headers()
+{
+	[ -n "${CCACHE_DISABLE:-}" ] || ! command -v ccache >/dev/null && echo true || echo false
+}
+
 build_release()
 {
-	build_in build -Dwerror=true
+	build_in build -Dwerror=true -Db_pch="$(common_headers)"
 }
 
 # The other compiler, for its warnings too. Reports need line numbers, but no
@@ -199,7 +206,8 @@ build_asan()
 		targets="$targets test/unit/unit-$name"
 	done
 	! command -v ld.gold >/dev/null || linker=-fuse-ld=gold
-	ASAN_OPTIONS=detect_leaks=0 CC=clang build_in build-asan -Dwerror=true -Dfuzz=true \
+	ASAN_OPTIONS=detect_leaks=0 CC=clang build_in build-asan -Dwerror=true \
+		-Db_pch="$(common_headers)" -Dfuzz=true \
 		--buildtype=plain -Doptimization=0 \
 		-Dc_args="-gline-tables-only -fsanitize-trap=null,alignment,object-size" \
 		-Dc_link_args="$linker" -Db_sanitize=address,undefined -Db_lundef=false
