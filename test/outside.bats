@@ -456,7 +456,9 @@ time.sleep(100)' here.sock "$HOME/there.sock" 3>&- &
 }
 
 @test "outside: what the pipes of a box may hold is taken from the user's" {
-	[ "$(id -u)" -ne 0 ] || skip "root has no such limit"
+	# Root's own are not counted.
+	local smaller=-lt
+	[ "$(id -u)" -ne 0 ] || smaller=-eq
 	cat >pipes.py <<-'END'
 		import fcntl, os, time
 		keep = [os.pipe()]
@@ -475,7 +477,7 @@ time.sleep(100)' here.sock "$HOME/there.sock" 3>&- &
 	[ "$(fresh)" -eq 65536 ]
 	box_begins pipes 'python3 pipes.py'
 	wait_for 60 grep -q ready "$TEST_DIR/pipes"
-	[ "$(fresh)" -lt 65536 ]
+	[ "$(fresh)" "$smaller" 65536 ]
 	launch stop pipes
 	wait_for 60 eval '[ "$(fresh)" -eq 65536 ]'
 }
