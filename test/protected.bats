@@ -10,7 +10,7 @@ load attack/attack
 
 setup_file()
 {
-	attack_build files
+	attack_build files foldfs
 }
 
 teardown_file()
@@ -384,6 +384,88 @@ taken()
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"sub/.git"*"$HOME/victim/.git"* ]]
 	[ ! -e fake/dir/hooks/pre-commit ]
+}
+
+# folds ARG...: agentbox in the workspace, on a file system that does not tell the spellings of a name apart. What
+# is there is in $BACK before and after.
+folds()
+{
+	only_root
+	[ -w /dev/fuse ] || lacks "/dev/fuse is not writable"
+	BACK=$TEST_DIR/back
+	mkdir -p "$BACK"
+	run timeout --kill-after=5 120 unshare --user --map-root-user --mount sh -c '
+		foldfs=$1 back=$2 agentbox=$3
+		shift 3
+		"$foldfs" "$back" "$PWD" 2>&1 &
+		until mountpoint -q "$PWD"; do kill -0 $! || exit 77; done
+		cd "$PWD"
+		rc=0
+		"$agentbox" "$@" || rc=$?
+		cd / && umount -l "$OLDPWD" && wait
+		exit $rc' - "$ATTACK/foldfs" "$BACK" "$AGENTBOX" "$@" </dev/null 3>&-
+	echo "$output"
+	[ "$status" -ne 77 ] || lacks "no file system can be mounted here: ${lines[0]}"
+}
+
+# The same names as other programs spell them, and as they do not.
+PLANT='mkdir -p src .GIT/objects .GIT/refs .GIT/hooks Notes .vSCode
+	echo x >.vSCode/tasks.json; echo x >.EnvRC; echo x >team.CODE-Workspace; echo x >Src/Main.c
+	printf "ref: refs/heads/main\n" >.GIT/HEAD
+	printf "[core]\n\tfsmonitor = ./evil\n" >.GIT/CONFIG
+	echo x >.GIT/Hooks/pre-commit
+	printf x >.h$(printf "\342\200\214")usky'
+
+@test "protected names that appear in another spelling are moved, where a file system finds them so" {
+	! without_namespaces || return 0
+	folds run -- sh -c "$PLANT; true"
+	absent "$BACK/.vSCode" "$BACK/.EnvRC" "$BACK/team.CODE-Workspace" "$BACK/.GIT/hooks/pre-commit" \
+		"$BACK"/.h*usky
+	! grep fsmonitor "$BACK/.GIT/CONFIG"
+	[ "$(cat "$BACK/src/Main.c")" = x ]
+	[ -d "$BACK/Notes" ]
+	for name in .vscode .envrc .husky; do
+		[[ "$output" == *"$name"* ]]
+		[ -n "$(taken "$name")" ]
+	done
+	# The other way to find them: nothing was watched while they appeared.
+	rm -r "$BACK"
+	folds run -- sh -c "mkdir -p .GIT/a/b; $PLANT; echo y >a; (setsid sh -c 'kill -9 -1') & wait; kill -9 -1"
+	absent "$BACK/.vSCode" "$BACK/.EnvRC" "$BACK/team.CODE-Workspace" "$BACK/.GIT/hooks/pre-commit"
+}
+
+@test "the same spellings stay where a file system tells them apart" {
+	agentbox run -- sh -c "$PLANT; true"
+	[ "$status" -eq 0 ]
+	[ "$(cat .vSCode/tasks.json .EnvRC team.CODE-Workspace | tr -d '\n')" = xxx ]
+	[[ "$output" != *quarantine* ]]
+	[ -z "$(taken '*')" ]
+}
+
+@test "a protected name that exists is found in another spelling, or the run says that it is not closed" {
+	! without_namespaces || return 0
+	mkdir -p "$TEST_DIR/back/.VSCODE" "$TEST_DIR/back/.GIT/objects" "$TEST_DIR/back/.GIT/refs" \
+		"$TEST_DIR/back/.GIT/hooks"
+	echo 'ref: refs/heads/main' >"$TEST_DIR/back/.GIT/HEAD"
+	echo old >"$TEST_DIR/back/.VSCODE/tasks.json"
+	folds run -- sh -c 'echo new >.vscode/tasks.json; echo new >.vsCODE/tasks.json
+		echo new >.git/hooks/pre-commit; echo new >.giT/HOOKS/pre-commit; echo mine >work'
+	[ "$(cat "$BACK/.VSCODE/tasks.json")" = old ]
+	absent "$BACK/.GIT/hooks/pre-commit"
+	[ "$(cat "$BACK/work")" = mine ]
+	[[ "$output" != *"other spellings"* ]]
+	# A mount covers one spelling of a file only.
+	echo old >"$BACK/.envrc"
+	folds run --fallback warn -- sh -c 'echo mine >work'
+	[[ "$output" == *"finds a file under other spellings of its name, under which the box may write it"* ]]
+	[[ "$output" == *"guarantees not in force: "*protected-names* ]]
+	folds run --fallback strict -- true
+	[ "$status" -ne 0 ]
+	# Where the spellings are told apart, it is closed.
+	echo old >.envrc
+	agentbox run --fallback strict -- sh -c 'echo new >.envrc; echo new >.ENVRC'
+	[ "$(cat .envrc .ENVRC | tr '\n' ' ')" = "old new " ]
+	[[ "$output" != *"other spellings"* ]]
 }
 
 @test "names in deeper folders are reported and left" {

@@ -35,7 +35,7 @@ static char *find_real(const char *clean)
 static bool matches_name(const struct ab_strv *names, const char *rel)
 {
 	for (size_t i = 0; i < names->len; i++)
-		if (fnmatch(names->v[i], rel, FNM_PATHNAME | FNM_LEADING_DIR) == 0)
+		if (fnmatch(names->v[i], rel, FNM_PATHNAME | FNM_LEADING_DIR | FNM_CASEFOLD) == 0)
 			return true;
 	return false;
 }

@@ -24,7 +24,6 @@ static void sorts(void)
 	   "names in a git directory apart");
 	ok(ab_strv_has(&n.git, "config.worktree") && ab_strv_has(&n.git, "commondir"),
 	   "with config comes what replaces it");
-	ok(n.first['q'], "a pattern can start with any byte");
 	ok(ab_names_touch(&n, ".vscode") && ab_names_touch(&n, "a") && ab_names_touch(&n, "x.sh") &&
 		   ab_names_touch(&n, ".sh"),
 	   "an entry that begins a name is recognized");
@@ -42,6 +41,70 @@ static void sorts(void)
 	ab_strv_fini(&deny);
 }
 
+/* How file systems see names that do not tell some spellings apart. */
+static void folds(void)
+{
+	static const struct {
+		const char *name, *folded;
+	} cases[] = {
+		{ ".git", ".git" },
+		{ ".GIT", ".git" },
+		{ "CLAUDE.md", "claude.md" },
+		{ ".hu\xc5\xbf\xe2\x84\xaay", ".husky" }, /* the long s, the Kelvin sign */
+		{ "con\xef\xac\x81g", "config" },	  /* one letter for fi */
+		{ "settin\xe2\x80\x8cgs", "settings" },	  /* not shown */
+		{ ".git. .", ".git" },
+		{ "GIT~1", ".git" },
+		{ "git~12", "git~12" },
+		{ ".", "." },
+		{ "a b", "a b" },
+		{ "*.", "*." },
+		{ "\xc3\x84", "\xc3\x84" }, /* no letter of ASCII */
+		{ "\xff.GIT", "\xff.git" },
+		{ ".Config/Fish", ".config" },
+		{ "", "" },
+	};
+	char name[NAME_MAX + 1], longest[2 * NAME_MAX];
+	struct ab_strv deny = { 0 };
+	struct ab_names n;
+	const char *rest = NULL;
+
+	for (size_t i = 0; i < AB_COUNT(cases); i++) {
+		ab_name_fold(cases[i].name, name);
+		is_str(name, cases[i].folded, cases[i].name);
+		if (!strchr(cases[i].name, '/'))
+			is_str(ab_name_folded(cases[i].name, name), cases[i].folded, "the same");
+	}
+	memset(longest, 'A', sizeof(longest));
+	longest[sizeof(longest) - 1] = '\0';
+	ab_name_fold(longest, name);
+	ok(strlen(name) == NAME_MAX && name[NAME_MAX - 1] == 'a', "no more than a name may have");
+
+	ok(ab_name_may_be(".GIT", ".git") && ab_name_may_be("\xe2\x80\x8c.git", ".git") &&
+		   ab_name_may_be("head", "HEAD"),
+	   "a spelling of the name");
+	ok(!ab_name_may_be(".gi", ".git") && !ab_name_may_be(".gitx", ".git") &&
+		   !ab_name_may_be("x", ".git"),
+	   "and another name");
+
+	ab_strv_add(&deny, ".vscode");
+	ab_strv_add(&deny, "CLAUDE.md");
+	ab_strv_add(&deny, "*.Workspace");
+	ab_names_init(&n, &deny);
+	ok(ab_names_touch(&n, ".VSCode") && ab_names_touch(&n, "claude.md") &&
+		   ab_names_touch(&n, "CLAUDE.md") && ab_names_touch(&n, "x.WORKSPACE"),
+	   "an entry that is spelled otherwise is recognized");
+	ok(!ab_names_touch(&n, ".vscod") && !ab_names_touch(&n, "x.workspac"), "and no other");
+	ab_names_fini(&n);
+	ab_strv_fini(&deny);
+
+	ok(ab_name_starts_folded("Claude/Skills", "claude", &rest) && strcmp(rest, "Skills") == 0,
+	   "the first component, folded");
+	ok(ab_name_starts_folded("*.Work", "x.work", &rest) && !rest[0], "a pattern");
+	ok(!ab_name_starts_folded("*.Work", "x.wor", &rest), "and nothing else");
+	ok(!ab_name_starts("Claude", "claude", &rest), "as it is spelled, it is another name");
+}
+
 static void opens(void)
 {
 	static const struct {
@@ -50,6 +113,8 @@ static void opens(void)
 	} cases[] = {
 		{ "/w/.git", NULL, false },
 		{ "/w/.git/hooks", ".git/hooks", false },
+		{ "/w/.GIT/Hooks", ".git/hooks", false },
+		{ "/w/A/b", "a/b/c/d", true },
 		{ "/w/.git/hooks/x", ".git/hooks", false },
 		{ "/a/b/w", NULL, false },
 		{ "/w/a/b", "a/b/c/d", true },
@@ -101,6 +166,7 @@ static void settles(void)
 int main(void)
 {
 	sorts();
+	folds();
 	opens();
 	settles();
 	return done();

@@ -21,7 +21,8 @@ static bool is_part(const char *name, size_t len)
 {
 	/* Most names differ in the first byte. */
 	for (size_t i = 0; i < AB_COUNT(parts); i++)
-		if (parts[i][0] == name[0] && strncmp(parts[i], name, len) == 0 && !parts[i][len])
+		if (ab_lower((unsigned char)parts[i][0]) == ab_lower((unsigned char)name[0]) &&
+		    strncasecmp(parts[i], name, len) == 0 && !parts[i][len])
 			return true;
 	return false;
 }
@@ -29,7 +30,7 @@ static bool is_part(const char *name, size_t len)
 /* A file in "hooks"; `name` is the last one of `path`. */
 static bool is_hook(const char *path, const char *name)
 {
-	return name - path > 7 && strncmp(name - 7, "/hooks/", 7) == 0;
+	return name - path > 7 && strncasecmp(name - 7, "/hooks/", 7) == 0;
 }
 
 /* The real path of the folder that contains it, as the caller sees it; NULL: there is none. */

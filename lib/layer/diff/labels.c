@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "layer/diff/label_state.h"
+#include "workspace/tree/names.h"
 
 enum {
 	LARGE_NEW = 16 * 1024 * 1024, /* a new file */
@@ -87,52 +88,18 @@ void ab_label_add(struct ab_label_hits *hits, enum ab_label_id id, const char *w
 	}
 }
 
-/* Letters outside ASCII that fold to a letter of a name in our tables. */
-static uint32_t fold_letter(uint32_t c)
-{
-	if (c == 0x212a) /* the Kelvin sign */
-		return 'k';
-	return c == 0x17f ? 's' : c; /* the long s */
-}
-
-static void fold_name(const char *p, const char *end, struct ab_buf *ret)
-{
-	size_t start = ret->len;
-
-	while (p < end) {
-		uint32_t c;
-		size_t n = ab_utf8_get(p, (size_t)(end - p), &c);
-		char byte;
-
-		if (n == 0 || (c >= 0x80 && !ab_utf8_hidden(c) && fold_letter(c) == c)) {
-			ab_buf_add(ret, p, n ? n : 1);
-		} else if (!ab_utf8_hidden(c)) {
-			byte = (char)ab_lower((int)fold_letter(c));
-			ab_buf_add(ret, &byte, 1);
-		}
-		p += n ? n : 1;
-	}
-	while (ret->len > start + 1 &&
-	       (ret->data[ret->len - 1] == ' ' || ret->data[ret->len - 1] == '.'))
-		ret->data[--ret->len] = '\0';
-	/* The short name of .git on old Windows file systems. */
-	if (ret->len == start + 5 && memcmp(ret->data + start, "git~1", 5) == 0) {
-		ret->len = start;
-		ab_buf_puts(ret, ".git");
-	}
-}
-
 void ab_label_fold(const char *path, struct ab_buf *ret)
 {
-	ab_buf_puts(ret, "");
-	for (;;) {
-		size_t n = strcspn(path, "/");
+	char name[NAME_MAX + 1];
 
-		fold_name(path, path + n, ret);
-		if (!path[n])
+	for (;;) {
+		ab_name_fold(path, name);
+		ab_buf_puts(ret, name);
+		path += strcspn(path, "/");
+		if (!*path)
 			return;
 		ab_buf_add(ret, "/", 1);
-		path += n + 1;
+		path++;
 	}
 }
 

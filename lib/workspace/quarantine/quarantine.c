@@ -376,6 +376,7 @@ static void sweep_names(struct ab_quarantine *q, int fd, const char *path, const
 	ab_autofree char *one = ab_strndup(name, strcspn(name, "/"));
 	ab_autolisting struct ab_listing l = { 0 };
 	ab_autoclose int dir = -1;
+	char as[NAME_MAX + 1];
 	const char *rest;
 
 	if (!ab_path_is_pattern(one)) {
@@ -388,9 +389,9 @@ static void sweep_names(struct ab_quarantine *q, int fd, const char *path, const
 		ab_strv_add_safe(&q->report.findings, "%s could not be searched for %s", path,
 				 name);
 	for (size_t i = 0; i < l.len; i++)
-		if (ab_name_starts(name, l.v[i].name, &rest) &&
+		if (ab_entry_starts(fd, name, l.v[i].name, as, &rest) &&
 		    !ab_survey_existed(q->survey, path, l.v[i].name))
-			sweep_name(q, fd, path, l.v[i].name, rest);
+			sweep_name(q, fd, path, as, rest);
 }
 
 /*
@@ -468,7 +469,7 @@ static void sweep_all(struct ab_quarantine *q, size_t index)
 		ab_autofree char *name = ab_strdup(h->names.v[i]), *path = ab_strdup(h->path);
 		ab_autofree char *first = ab_strndup(name, strcspn(name, "/"));
 
-		if (listed && !ab_path_is_pattern(first) && !ab_listing_find(&l, first))
+		if (listed && !ab_path_is_pattern(first) && !ab_listing_may_have(&l, first))
 			continue;
 		sweep_names(q, h->fd, path, name);
 	}
@@ -476,6 +477,7 @@ static void sweep_all(struct ab_quarantine *q, size_t index)
 
 void ab_quarantine_sweep_held(struct ab_quarantine *q, size_t index, const char *entry)
 {
+	char as[NAME_MAX + 1];
 	const char *rest;
 
 	if (!entry) {
@@ -485,12 +487,13 @@ void ab_quarantine_sweep_held(struct ab_quarantine *q, size_t index, const char 
 	for (size_t i = 0; i < q->held[index].names.len; i++) {
 		ab_autofree char *path = NULL, *below = NULL;
 
-		if (!ab_name_starts(q->held[index].names.v[i], entry, &rest))
+		if (!ab_entry_starts(q->held[index].fd, q->held[index].names.v[i], entry, as,
+				     &rest))
 			continue;
 		/* The lists may grow meanwhile. */
 		path = ab_strdup(q->held[index].path);
 		below = ab_strdup(rest);
-		sweep_name(q, q->held[index].fd, path, entry, below);
+		sweep_name(q, q->held[index].fd, path, as, below);
 	}
 }
 

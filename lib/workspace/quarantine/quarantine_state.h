@@ -146,5 +146,5 @@ void ab_repos_tops(int gitdir, const char *path, struct ab_strv *ret);
 void ab_repos_submodules(struct ab_quarantine *q, int gitdir, const char *path,
 			 struct ab_strv *ret);
 /* Is a folder with these entries a git directory? */
-bool ab_repos_is_bare(const struct ab_listing *l);
+bool ab_repos_is_bare(int fd, const struct ab_listing *l);
 void ab_repos_free(struct ab_quarantine *q);

@@ -22,6 +22,7 @@
 #include <sys/syscall.h>
 
 #include "workspace/quarantine/quarantine_state.h"
+#include "workspace/tree/names.h"
 
 enum {
 	APPEARS = IN_CREATE | IN_MOVED_TO,
@@ -226,7 +227,7 @@ static void take_event(struct ab_quarantine *q, const struct inotify_event *e)
 			continue;
 		/* A ".git" file is empty when it appears, and can be written again later. */
 		if (!(e->mask & APPEARS)) {
-			if (q->held[i].gitfile && strcmp(name, ".git") == 0)
+			if (q->held[i].gitfile && ab_name_may_be(name, ".git"))
 				ab_repos_appeared(q, i, name, false);
 			continue;
 		}

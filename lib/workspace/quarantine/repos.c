@@ -112,11 +112,12 @@ void ab_repos_clean(struct ab_quarantine *q, int gitdir, const char *path)
 	take_hooks(q, gitdir, path);
 }
 
-bool ab_repos_is_bare(const struct ab_listing *l)
+bool ab_repos_is_bare(int fd, const struct ab_listing *l)
 {
-	return ab_listing_find(l, "HEAD") &&
-	       (ab_listing_find(l, "commondir") ||
-		(ab_listing_find(l, "objects") && ab_listing_find(l, "refs")));
+	return ab_listing_may_have(l, "HEAD") &&
+	       (ab_listing_may_have(l, "commondir") ||
+		(ab_listing_may_have(l, "objects") && ab_listing_may_have(l, "refs"))) &&
+	       faccessat(fd, "HEAD", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 /* --------------------------------------------------------------- the index */
@@ -444,8 +445,10 @@ bool ab_repos_concerns(const struct ab_repo *repo, const char *name)
 	static const char *const read[] = { "",	     "config", "config.worktree", "commondir",
 					    "hooks", "gitdir", "modules",	  "worktrees" };
 
-	return ab_has_word(read, AB_COUNT(read), name) || ab_repo_index_has_name(name) ||
-	       count_pending(repo) > 0;
+	for (size_t i = 0; i < AB_COUNT(read); i++)
+		if (ab_name_may_be(name, read[i]))
+			return true;
+	return ab_repo_index_has_name(name) || count_pending(repo) > 0;
 }
 
 /* The git directory of the checkout `top` is elsewhere: a .git file or link leads to it. */
@@ -564,7 +567,7 @@ static void look_at_bare(struct ab_quarantine *q, size_t held)
 	ab_autofree char *path = ab_strdup(q->held[held].path);
 	ab_autolisting struct ab_listing l = { 0 };
 
-	if (fd < 0 || ab_listing_read(&l, fd, LIST_MAX) < 0 || !ab_repos_is_bare(&l))
+	if (fd < 0 || ab_listing_read(&l, fd, LIST_MAX) < 0 || !ab_repos_is_bare(fd, &l))
 		return;
 	q->held[held].grow = 0;
 	add_repo(q, fd, path, NULL);
@@ -578,12 +581,11 @@ void ab_repos_appeared(struct ab_quarantine *q, size_t held, const char *name, b
 
 	if (!folder)
 		ab_shared_appeared(q, held, name);
-	if (strcmp(name, ".git") == 0) {
+	if (ab_name_may_be(name, ".git"))
 		look_at_new_checkout(q, held, fd, path);
-		return;
-	}
-	if (ab_has_word(parts, AB_COUNT(parts), name))
-		look_at_bare(q, held);
+	for (size_t i = 0; i < AB_COUNT(parts); i++)
+		if (ab_name_may_be(name, parts[i]))
+			look_at_bare(q, held);
 	if (folder && q->held[held].grow > 1 && !is_generated(name))
 		ab_repos_enter(q, fd, path, name, q->held[held].grow - 1);
 }
@@ -611,9 +613,9 @@ void ab_repos_list(struct ab_quarantine *q, size_t held)
 	}
 	q->cut |= l.cut;
 	ab_shared_list(q, held, &l);
-	if (ab_listing_find(&l, ".git"))
+	if (ab_listing_may_have(&l, ".git"))
 		look_at_new_checkout(q, held, fd, path);
-	if (ab_repos_is_bare(&l)) {
+	if (ab_repos_is_bare(fd, &l)) {
 		q->held[held].grow = 0;
 		add_repo(q, fd, path, NULL);
 		return;

@@ -336,6 +336,7 @@ static bool is_watched(const struct review *r, const char *path)
 
 static void find_names(struct review *r, int fd, const char *path, const struct ab_listing *l)
 {
+	char as[NAME_MAX + 1];
 	const char *rest;
 	struct stat st;
 
@@ -345,9 +346,9 @@ static void find_names(struct review *r, int fd, const char *path, const struct 
 		if (!ab_names_touch(r->names, name))
 			continue;
 		for (size_t k = 0; k < r->names->top.len; k++) {
-			if (!ab_name_starts(r->names->top.v[k], name, &rest))
+			if (!ab_entry_starts(fd, r->names->top.v[k], name, as, &rest))
 				continue;
-			if (fstatat(fd, rest[0] ? r->names->top.v[k] : name, &st,
+			if (fstatat(fd, rest[0] ? r->names->top.v[k] : as, &st,
 				    AT_SYMLINK_NOFOLLOW) < 0 ||
 			    !ab_quarantine_is_new(r->q, &st))
 				continue;
@@ -365,9 +366,9 @@ static bool review_folder(void *arg, int fd, const char *path, unsigned depth,
 	struct stat st;
 
 	(void)depth;
-	if (ab_listing_find(l, ".git"))
+	if (ab_listing_may_have(l, ".git"))
 		review_checkout(r, fd, path);
-	if (ab_repos_is_bare(l))
+	if (ab_repos_is_bare(fd, l))
 		review_gitdir(r, fd, path, NULL);
 	if (!r->names || fstat(fd, &st) < 0 || !ab_quarantine_is_new(r->q, &st))
 		return true;
@@ -399,9 +400,9 @@ static bool review_inside(void *arg, int fd, const char *path, unsigned depth,
 {
 	struct review *r = arg;
 
-	if (depth > 0 && ab_listing_find(l, ".git"))
+	if (depth > 0 && ab_listing_may_have(l, ".git"))
 		review_checkout(r, fd, path);
-	if (depth > 0 && ab_repos_is_bare(l))
+	if (depth > 0 && ab_repos_is_bare(fd, l))
 		review_gitdir(r, fd, path, NULL);
 	return true;
 }

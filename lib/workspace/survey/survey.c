@@ -258,13 +258,15 @@ static void guard_names(struct ab_surveyor *s, const char *top, const struct ab_
 	const struct ab_strv *names = &s->names.top;
 	ab_autofree bool *seen = ab_alloc(names->len * sizeof(*seen));
 	struct ab_watch *w;
+	char folded[NAME_MAX + 1];
 	const char *rest;
 
 	for (size_t i = 0; i < l->len; i++) {
 		if (!ab_names_touch(&s->names, l->v[i].name))
 			continue;
+		ab_name_fold(l->v[i].name, folded);
 		for (size_t k = 0; k < names->len; k++)
-			seen[k] |= ab_name_starts(names->v[k], l->v[i].name, &rest);
+			seen[k] |= ab_name_starts_folded(names->v[k], folded, &rest);
 	}
 	/* No duplicates: the names are a set, and this folder had no watch. */
 	w = ab_survey_watched(s, top);
@@ -293,10 +295,9 @@ static struct marks find_marks(const struct ab_listing *l)
 	for (size_t i = 0; i < l->len; i++) {
 		const char *name = l->v[i].name;
 
-		if (name[0] == '.')
-			m.git |= strcmp(name, ".git") == 0;
+		m.git |= ab_name_may_be(name, ".git");
 		for (size_t k = 0; k < AB_COUNT(parts); k++)
-			if (name[0] == parts[k][0] && strcmp(name, parts[k]) == 0)
+			if (ab_name_may_be(name, parts[k]))
 				seen |= 1u << k;
 	}
 	m.bare = seen == 7;
@@ -317,7 +318,7 @@ static void guard_top(struct ab_surveyor *s, const char *top, const struct ab_li
 	ab_project_files_note(s->out, top, l);
 	if (l->cut || marks.git)
 		ab_survey_checkout(s, top);
-	if (l->cut ? ab_is_gitdir(top) : marks.bare)
+	if ((l->cut || marks.bare) && ab_is_gitdir(top))
 		ab_survey_gitdir(s, top, NULL);
 }
 

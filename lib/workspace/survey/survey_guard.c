@@ -131,11 +131,43 @@ static bool add_closed(struct ab_surveyor *s, const char *path, const struct sta
 	return true;
 }
 
+/*
+ * Where a file has an entry of its own under every spelling of its name (SMB, FUSE, 9p), a mount covers one
+ * of them only. Asked once for each file system.
+ */
+static void look_for_spellings(struct ab_surveyor *s, const char *path, const struct stat *st)
+{
+	ab_autofree char *other = ab_strdup(path), *one = NULL, *two = NULL;
+	ab_autoclose int fd = -1, again = -1;
+	struct stat found;
+
+	if (st->st_dev == s->spelled || !S_ISREG(st->st_mode) || st->st_nlink > 1)
+		return;
+	s->spelled = st->st_dev;
+	for (char *p = other + (ab_path_name(path) - path); *p; p++)
+		if (ab_is_alnum(*p) && !ab_is_digit(*p))
+			*p = (char)(*p ^ 'a' ^ 'A');
+	again = open(other, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (again < 0 || fstat(again, &found) < 0 || !ab_stat_same(st, &found))
+		return;
+	fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	one = ab_fd_path(fd);
+	two = ab_fd_path(again);
+	if (one && two && strcmp(one, two) == 0)
+		return;
+	s->out->complete = false;
+	ab_strv_add_safe(&s->out->findings,
+			 "the file system of %s finds a file under other spellings of its name, "
+			 "under which the box may write it",
+			 path);
+}
+
 static void close_object(struct ab_surveyor *s, const char *path, const struct stat *st)
 {
 	if (!add_closed(s, path, st))
 		return;
 	ab_hardlinks_note(&s->links, st);
+	look_for_spellings(s, path, st);
 	if (S_ISDIR(st->st_mode))
 		look_into(s, path);
 }
@@ -232,6 +264,7 @@ static void guard_pattern(struct ab_surveyor *s, const char *dir, const char *pa
 {
 	ab_autoclose int fd = ab_open_beneath(AT_FDCWD, dir, O_RDONLY | O_DIRECTORY);
 	ab_autolisting struct ab_listing l = { 0 };
+	char as[NAME_MAX + 1];
 	const char *rest;
 
 	add_watch(s, dir, pattern);
@@ -243,7 +276,7 @@ static void guard_pattern(struct ab_surveyor *s, const char *dir, const char *pa
 	for (size_t i = 0; i < l.len; i++) {
 		ab_autofree char *one = NULL, *kept = NULL;
 
-		if (!ab_name_starts(pattern, l.v[i].name, &rest))
+		if (!ab_entry_starts(fd, pattern, l.v[i].name, as, &rest))
 			continue;
 		/* A file: if the box replaces it with a folder, that one is watched. */
 		if (rest[0] && !may_contain(fd, &l.v[i]))

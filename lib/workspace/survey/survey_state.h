@@ -23,6 +23,7 @@ struct ab_surveyor {
 	size_t looked;	  /* entries read in closed folders */
 	size_t shut;	  /* folders that were closed because they cannot be searched */
 	size_t unguarded; /* repositories beyond the limit */
+	dev_t spelled;	  /* the file system that was asked about spellings last */
 
 	struct ab_hardlinks links; /* closed files with several names */
 

@@ -1,5 +1,7 @@
 #include "workspace/tree/dir.h"
 
+#include "workspace/tree/names.h"
+
 #include <dirent.h>
 #include <linux/openat2.h>
 #include <sys/vfs.h>
@@ -51,6 +53,34 @@ int ab_listing_read(struct ab_listing *l, int fd, size_t max)
 const struct ab_entry *ab_listing_find(const struct ab_listing *l, const char *name)
 {
 	return ab_find_row(l->v, l->len, name, name);
+}
+
+bool ab_listing_may_have(const struct ab_listing *l, const char *name)
+{
+	for (size_t i = 0; i < l->len; i++)
+		if (ab_name_may_be(l->v[i].name, name))
+			return true;
+	return false;
+}
+
+bool ab_entry_starts(int fd, const char *name, const char *entry, char ret_as[NAME_MAX + 1],
+		     const char **ret_rest)
+{
+	size_t n = strcspn(name, "/");
+	struct stat a, b;
+
+	if (!ab_name_is_near(entry, name))
+		return false;
+	snprintf(ret_as, NAME_MAX + 1, "%s", entry);
+	if (ab_name_starts(name, entry, ret_rest))
+		return true;
+	ab_name_fold(entry, ret_as);
+	if (n > NAME_MAX || !ab_name_starts_folded(name, ret_as, ret_rest))
+		return false;
+	if (strcspn(name, "*?[\\") >= n)
+		snprintf(ret_as, n + 1, "%s", name);
+	return fstatat(fd, entry, &a, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       fstatat(fd, ret_as, &b, AT_SYMLINK_NOFOLLOW) == 0 && ab_stat_same(&a, &b);
 }
 
 void ab_listing_fini(struct ab_listing *l)

@@ -22,8 +22,18 @@ struct ab_listing {
 /* Read the folder of fd (without "." and ".."); -1 with errno. */
 int ab_listing_read(struct ab_listing *l, int fd, size_t max);
 const struct ab_entry *ab_listing_find(const struct ab_listing *l, const char *name);
+/* Has it an entry that a file system which folds names could take for this name? */
+bool ab_listing_may_have(const struct ab_listing *l, const char *name);
 void ab_listing_fini(struct ab_listing *l);
 #define ab_autolisting __attribute__((cleanup(ab_listing_fini)))
+
+/*
+ * Does a program that looks for the protected `name`, or for something below it, find this entry of the
+ * folder fd? Then *ret_rest is what follows its first component, as in ab_name_starts(), and `ret_as` how
+ * that program spells the entry: otherwise than it is, if the file system does not tell the two apart.
+ */
+bool ab_entry_starts(int fd, const char *name, const char *entry, char ret_as[NAME_MAX + 1],
+		     const char **ret_rest);
 
 /* Open `path` below the folder `at`, without following any symbolic link and never
  * above `at`; -1 with errno. For an absolute path `at` is AT_FDCWD. */

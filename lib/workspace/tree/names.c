@@ -2,6 +2,77 @@
 
 #include <fnmatch.h>
 
+/* What ext4 folds to letters of ASCII (Unicode's full case folding), and others to some of them. */
+static const struct {
+	uint32_t c;
+	char to[4];
+} foldings[] = {
+	{ 0xdf, "ss" },	   { 0x17f, "s" },   { 0x1e9e, "ss" }, { 0x212a, "k" },
+	{ 0xfb00, "ff" },  { 0xfb01, "fi" }, { 0xfb02, "fl" }, { 0xfb03, "ffi" },
+	{ 0xfb04, "ffl" }, { 0xfb05, "st" }, { 0xfb06, "st" },
+};
+
+/* The length of the character at `p`, and what it folds to in `ret`. */
+static size_t fold_character(const char *p, size_t left, char ret[5])
+{
+	uint32_t c;
+	size_t n = ab_utf8_get(p, left, &c);
+
+	memset(ret, 0, 5);
+	if (n == 1 && !ab_utf8_hidden(c))
+		ret[0] = (char)ab_lower((int)c);
+	else if (n == 0 || !ab_utf8_hidden(c))
+		memcpy(ret, p, n ? n : 1);
+	for (size_t i = 0; n > 1 && i < AB_COUNT(foldings); i++)
+		if (foldings[i].c == c)
+			snprintf(ret, 5, "%s", foldings[i].to);
+	return n ? n : 1;
+}
+
+void ab_name_fold(const char *name, char ret[NAME_MAX + 1])
+{
+	size_t left = strcspn(name, "/"), len = 0;
+	char to[5];
+
+	if (left > NAME_MAX)
+		left = NAME_MAX;
+	while (left > 0) {
+		size_t n = fold_character(name, left, to);
+
+		memcpy(ret + len, to, strlen(to));
+		len += strlen(to);
+		name += n;
+		left -= n;
+	}
+	/* Not those of a pattern: without them it would match more. */
+	while (len > 1 && strchr(" .", ret[len - 1]) && !strchr("*?]\\", ret[len - 2]))
+		len--;
+	ret[len] = '\0';
+	/* The short name of .git on old Windows file systems. */
+	if (strcmp(ret, "git~1") == 0)
+		strcpy(ret, ".git");
+}
+
+const char *ab_name_folded(const char *name, char ret[NAME_MAX + 1])
+{
+	const char *p = name;
+
+	while ((ab_is_alnum(*p) && ab_lower(*p) == *p) || *p == '-' || *p == '_' || *p == '/' ||
+	       (p[0] == '.' && p[1]))
+		p++;
+	if (!*p)
+		return name;
+	ab_name_fold(name, ret);
+	return ret;
+}
+
+bool ab_name_folds_to(const char *entry, const char *name)
+{
+	char a[NAME_MAX + 1], b[NAME_MAX + 1];
+
+	return strcmp(ab_name_folded(entry, a), ab_name_folded(name, b)) == 0;
+}
+
 static void sort_unique(struct ab_strv *sv)
 {
 	ab_strv_sort(sv);
@@ -39,20 +110,16 @@ static void sort_first_components(struct ab_names *names)
 	for (size_t i = 0; i < names->top.len; i++) {
 		const char *name = names->top.v[i];
 		size_t n = strcspn(name, "/");
-		unsigned char c = (unsigned char)name[0];
-		char *first;
+		char first[NAME_MAX + 1];
 
 		if (i > 0 && has_same_first(names->top.v[i - 1], name, n))
 			continue;
-		first = ab_strndup(name, n);
-		if (strchr("*?[", c))
-			memset(names->first, true, sizeof(names->first));
-		names->first[c] = true;
+		ab_name_fold(name, first);
 		if (ab_path_is_pattern(first)) {
-			ab_strv_give(&names->patterns, first);
+			ab_strv_add(&names->patterns, first);
 		} else {
-			names->plain_first[c] = true;
-			ab_strv_give(&names->plain, first);
+			names->plain_first[(unsigned char)first[0]] = true;
+			ab_strv_add(&names->plain, first);
 		}
 	}
 	sort_unique(&names->plain);
@@ -116,6 +183,9 @@ static bool matches_pattern(const char *pattern, const char *entry)
 
 bool ab_names_touch(const struct ab_names *names, const char *entry)
 {
+	char folded[NAME_MAX + 1];
+
+	entry = ab_name_folded(entry, folded);
 	if (names->plain_first[(unsigned char)entry[0]] &&
 	    bsearch(entry, names->plain.v, names->plain.len, sizeof(names->plain.v[0]),
 		    compare_component))
@@ -133,6 +203,18 @@ bool ab_name_is_sample(const char *name)
 	return n > 7 && strcmp(name + n - 7, ".sample") == 0;
 }
 
+/* `first`: the first component of the name, or how it folds. */
+static bool matches_first(const char *name, const char *first, const char *entry,
+			  const char **ret_rest)
+{
+	/* A leading dot is not special: a rule protects everything that it matches. */
+	if (ab_path_is_pattern(first) ? fnmatch(first, entry, 0) != 0 : strcmp(first, entry) != 0)
+		return false;
+	name += strcspn(name, "/");
+	*ret_rest = name + (*name == '/');
+	return true;
+}
+
 bool ab_name_starts(const char *name, const char *entry, const char **ret_rest)
 {
 	char first[NAME_MAX + 1];
@@ -146,11 +228,17 @@ bool ab_name_starts(const char *name, const char *entry, const char **ret_rest)
 		return false;
 	memcpy(first, name, n);
 	first[n] = '\0';
-	/* A leading dot is not special: a rule protects everything that it matches. */
-	if (ab_path_is_pattern(first) ? fnmatch(first, entry, 0) != 0 : strcmp(first, entry) != 0)
+	return matches_first(name, first, entry, ret_rest);
+}
+
+bool ab_name_starts_folded(const char *name, const char *folded, const char **ret_rest)
+{
+	char first[NAME_MAX + 1];
+
+	if (!ab_name_is_near(folded, name))
 		return false;
-	*ret_rest = name[n] == '/' ? name + n + 1 : name + n;
-	return true;
+	ab_name_fold(name, first);
+	return matches_first(name, first, folded, ret_rest);
 }
 
 size_t ab_name_measure(const char *name, const char *path)
@@ -178,13 +266,15 @@ size_t ab_name_measure(const char *name, const char *path)
 static int compare_at(const char *at, const char *name)
 {
 	bool letters = strncmp(name, ".git/", 5) != 0;
+	char folded[NAME_MAX + 1], first[NAME_MAX + 1];
 
 	while (*at == '/' && *name) {
 		size_t n = strcspn(at + 1, "/");
-		ab_autofree char *part = ab_strndup(at + 1, n);
 
-		letters &= strncmp(part, name, n) == 0;
-		if (!ab_name_starts(name, part, &name))
+		ab_name_fold(at + 1, folded);
+		ab_name_fold(name, first);
+		letters &= strcmp(folded, first) == 0;
+		if (!ab_name_starts_folded(name, folded, &name))
 			return -1;
 		at += n + 1;
 	}
