@@ -421,7 +421,7 @@ PLANT='mkdir -p src .GIT/objects .GIT/refs .GIT/hooks Notes .vSCode
 	folds run -- sh -c "$PLANT; true"
 	absent "$BACK/.vSCode" "$BACK/.EnvRC" "$BACK/team.CODE-Workspace" "$BACK/.GIT/hooks/pre-commit" \
 		"$BACK"/.h*usky
-	! grep fsmonitor "$BACK/.GIT/CONFIG"
+	run ! grep fsmonitor "$BACK/.GIT/CONFIG"
 	[ "$(cat "$BACK/src/Main.c")" = x ]
 	[ -d "$BACK/Notes" ]
 	for name in .vscode .envrc .husky; do
