@@ -138,12 +138,11 @@ static void test_lists(void)
 		  "read clone vfork seccomp ptrace "
 		  "openat exit_group sendmsg",
 		  "children: reading is not");
-	test_list(
-		WRITES, AB_ASKED,
-		"openat2 creat mkdir mkdirat mknod mknodat link linkat symlink "
-		"symlinkat rename renameat renameat2 "
-		"truncate chmod fchmodat fchmodat2 chown lchown fchownat chdir fchdir rmdir",
-		"writes: what creates, renames, changes or removes a name");
+	test_list(WRITES, AB_ASKED,
+		  "openat2 creat mkdir mkdirat mknod mknodat link linkat symlink "
+		  "symlinkat rename renameat renameat2 "
+		  "truncate chmod fchmodat fchmodat2 chown lchown fchownat chdir fchdir rmdir",
+		  "writes: what creates, renames, changes or removes a name");
 	test_list(WRITES, AB_ASKED, "connect", "writes: connections are made by the listener");
 	test_list(WRITES, AB_ALLOWED,
 		  "execve execveat open openat read write ftruncate fchmod utimensat statx "
