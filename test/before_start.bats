@@ -159,6 +159,7 @@ quickly()
 		run timeout 60 "$ATTACK/frozen" --all "$AGENTBOX" run --yes --keep --name stays --secret KEY -- \
 			sh -c "$LOOK" </dev/null 3>&-
 		echo "$output"
+		[ "$status" -eq 0 ]
 		walls_are_up
 		rm work
 		agentbox run --yes --in stays -- sh -c "$LOOK"

@@ -28,7 +28,8 @@ static void answer_check(struct broker *b)
 	memcpy(a.lines, why ? why : "", len);
 	/* If the supervisor is gone, the socket says so next. Else it would wait for ever: it sees our
 	 * end, and does without this box. */
-	if (ab_send_fds(b->sock, &a, ANSWER_LEN(len), NULL, 0) < 0 && errno != EPIPE)
+	if (ab_send_fds(b->sock, &a, ANSWER_LEN(len), NULL, 0) < 0 && errno != EPIPE &&
+	    errno != ECONNRESET)
 		_exit(1);
 	if (!b->rehearsed)
 		b->duty.wait->forget(b->duty.wait->arg);

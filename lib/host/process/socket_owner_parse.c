@@ -34,19 +34,20 @@ static void unmap_ipv4(struct ab_socket_owner_socket *s)
 bool ab_socket_owner_parse_socket(const char *line, size_t len, struct ab_socket_owner_socket *ret)
 {
 	struct ab_socket_owner_socket s = { 0 };
-	char text[256], address[33], behind = '\n';
-	unsigned int state;
+	char text[256], address[33], port[5], state[3], inode[20], behind = '\n';
 
 	snprintf(text, sizeof(text), "%.*s", (int)(len < sizeof(text) ? len : sizeof(text)), line);
 	/* number: address:port remote state queues timer retransmissions uid timeout inode */
 	if (sscanf(text,
-		   " %*10[0-9]: %32[0-9A-Fa-f]:%4" SCNx16
-		   "%*1[ ]%*s %2x %*s %*s %*s %*s %*s %19" SCNu64 "%c",
-		   address, &s.port, &state, &s.inode, &behind) < 4 ||
+		   " %*10[0-9]: %32[0-9A-Fa-f]:%4[0-9A-Fa-f]%*1[ ]%*s %2[0-9A-Fa-f]%*1[ ]"
+		   "%*s %*s %*s %*s %*s %19[0-9]%c",
+		   address, port, state, inode, &behind) < 4 ||
 	    (behind != ' ' && behind != '\n') || !parse_address(address, &s))
 		return false;
-	s.listens = state == LISTEN;
-	s.state = (uint8_t)state;
+	s.port = (uint16_t)strtoul(port, NULL, 16);
+	s.inode = strtoull(inode, NULL, 10);
+	s.state = (uint8_t)strtoul(state, NULL, 16);
+	s.listens = s.state == LISTEN;
 	unmap_ipv4(&s);
 	*ret = s;
 	return true;
@@ -71,17 +72,16 @@ bool ab_socket_owner_parse_status(const char *text, size_t len, pid_t *ret_inner
 {
 	ab_autofree char *copy = ab_printf("\n%.*s", (int)len, text);
 	const char *numbers = strstr(copy, "\nNSpid:"), *above = strstr(copy, "\nPPid:");
-	char behind = '\n';
-	pid_t inner, parent;
+	char inner[10], parent[10], behind = '\n';
 
-	if (!numbers || !above || sscanf(above, "\nPPid:%*[\t ]%9d", &parent) != 1 ||
-	    sscanf(numbers, "\nNSpid:%*[\t ]%9d%c", &inner, &behind) < 1 || !ab_is_space(behind))
+	if (!numbers || !above || sscanf(above, "\nPPid:%*[\t ]%9[0-9]", parent) != 1 ||
+	    sscanf(numbers, "\nNSpid:%*[\t ]%9[0-9]%c", inner, &behind) < 1 || !ab_is_space(behind))
 		return false;
 	/* It has a number for each namespace: ours, the box's, and those that were made in it. */
-	if (behind == '\t')
-		sscanf(numbers, "\nNSpid:%*[\t ]%*d\t%9d", &inner);
-	*ret_inner = inner;
-	*ret_parent = parent;
+	if (behind == '\t' && sscanf(numbers, "\nNSpid:%*[\t ]%*9[0-9]%*1[\t]%9[0-9]", inner) != 1)
+		return false;
+	*ret_inner = (pid_t)strtol(inner, NULL, 10);
+	*ret_parent = (pid_t)strtol(parent, NULL, 10);
 	return true;
 }
 

@@ -477,21 +477,26 @@ static int settle_fresh(struct ab_site *site, size_t i, struct spot *s,
 	return look_spot(s);
 }
 
-/* Is what is under `name` what was applied, and has it been changed since? */
+/* Is what is under `name` what was applied, and has it been changed since? After a kill (`again`) an edit
+ * may have come in the same tick of the file system's clock as the mark: better too much is kept. */
 static bool is_edited(const struct ab_site *site, const struct spot *s, const char *name,
-		      const struct ab_look *look, const struct ab_identity *now)
+		      const struct ab_look *look, const struct ab_identity *now, bool again)
 {
 	struct ab_look begun;
+	struct timespec *than = &begun.id.mtime;
 
 	if (!is_inode(look, now) || !S_ISDIR(now->mode))
 		return is_inode(look, now) && !ab_identity_same(&look->id, now);
-	return ab_look_at(site->dir, site->done ? "undo" : "ready", &begun) < 0 ||
-	       !ab_site_tree_older(site, s->dir, name, begun.id.mtime, 512);
+	if (ab_look_at(site->dir, site->done ? "undo" : "ready", &begun) < 0)
+		return true;
+	if (again && site->done && than->tv_nsec-- == 0)
+		*than = (struct timespec){ than->tv_sec - 1, 999999999 };
+	return !ab_site_tree_older(site, s->dir, name, *than, 512);
 }
 
 /* What was applied is under a temporary name, or was never put in place. */
 static int drop_displaced(struct ab_site *site, size_t i, struct spot *s,
-			  const struct ab_identity *now, bool placed)
+			  const struct ab_identity *now, bool placed, bool again)
 {
 	bool ours;
 
@@ -499,7 +504,7 @@ static int drop_displaced(struct ab_site *site, size_t i, struct spot *s,
 		return -1;
 	ours = !s->at_temp.id.ino || is_inode(&s->at_temp, now) ||
 	       is_inode(&s->at_temp, &site->steps.v[i].staged);
-	if ((!ours || (placed && is_edited(site, s, s->temp, &s->at_temp, now))) &&
+	if ((!ours || (placed && is_edited(site, s, s->temp, &s->at_temp, now, again))) &&
 	    keep_beside(s, s->temp) < 0)
 		return -1;
 	if (ab_remove_object(s->dir, s->temp) < 0)
@@ -643,12 +648,13 @@ int ab_step_undo(struct ab_site *site, size_t i, const struct ab_step_now *now, 
 	    settle_fresh(site, i, &s, &now->host) < 0)
 		return -1;
 	/* Before anything else, so that it is found if we are killed again. */
-	if (!fresh && !s.at_beside.id.ino && is_edited(site, &s, s.name, &s.at_name, &now->host) &&
+	if (!fresh && !s.at_beside.id.ino &&
+	    is_edited(site, &s, s.name, &s.at_name, &now->host, true) &&
 	    keep_beside(&s, s.name) < 0)
 		return -1;
 	placed = is_inode(&s.at_name, &now->host);
 	if (restore_host(site, i, &s, &now->host) < 0 ||
-	    drop_displaced(site, i, &s, &now->host, placed) < 0)
+	    drop_displaced(site, i, &s, &now->host, placed, !fresh) < 0)
 		return -1;
 	if (s.at_beside.id.ino)
 		tell_beside(site, i, s.beside);

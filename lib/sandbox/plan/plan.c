@@ -328,13 +328,12 @@ void ab_plan_take_layers(const struct ab_plan *plan, struct ab_facts *facts,
 	size_t left = 0;
 
 	*ret = (struct ab_layer_mounts){ 0 };
-	ret->v = ab_alloc(from->len * sizeof(ret->v[0]));
 	for (size_t i = 0; i < from->len; i++) {
 		const struct ab_mount *m = find_exact(plan, from->v[i].path);
 
 		if (m && m->op == AB_MOUNT_LAYER) {
 			find_parents(&from->v[i]);
-			ret->v[ret->len++] = from->v[i];
+			*ab_append(ret->v, ret->len) = from->v[i];
 		} else {
 			from->v[left++] = from->v[i];
 		}

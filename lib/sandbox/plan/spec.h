@@ -117,8 +117,8 @@ void ab_spec_fini(struct ab_spec *spec);
 #define AB_STREAM_TERMINAL "terminal"
 #define AB_STREAM_KEPT "kept"
 
-/* Add a file; takes ownership of path and bytes. The pointer is valid until the
- * next file is added. */
+/* Add a file to a spec that is being made (the lists of one that was read have no room); takes ownership
+ * of path and bytes. The pointer is valid until the next file is added. */
 struct ab_file *ab_spec_add_file(struct ab_spec *spec, char *path, char *data, size_t len);
 bool ab_spec_has_file(const struct ab_spec *spec, const char *path);
 /* Show the bytes of file `of` at another path, too. */

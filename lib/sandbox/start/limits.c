@@ -45,11 +45,16 @@ static int leave_half(void)
 	return 0;
 }
 
-int ab_limits_processes(const struct ab_spec *spec)
+static int limit_processes(const struct ab_spec *spec)
 {
 	uint64_t n = spec->limits.processes;
 
 	return n ? set_limit(RLIMIT_NPROC, n + spec->others, n + spec->others) : 0;
+}
+
+int ab_limits_after_proof(const struct ab_spec *spec)
+{
+	return spec->uncounted || spec->pids_cgroup ? 0 : limit_processes(spec);
 }
 
 int ab_limits_apply(const struct ab_spec *spec)
@@ -69,7 +74,7 @@ int ab_limits_apply(const struct ab_spec *spec)
 	};
 	struct rlimit none = { 0, 0 };
 	/* A core file could leak what the process saw. */
-	int r = setrlimit(RLIMIT_CORE, &none) < 0 ? -errno : ab_limits_processes(spec);
+	int r = setrlimit(RLIMIT_CORE, &none) < 0 ? -errno : limit_processes(spec);
 
 	for (size_t i = 0; r == 0 && i < AB_COUNT(table); i++) {
 		uint64_t value = table[i].value;
@@ -113,7 +118,7 @@ bool ab_limits_uncounted(void)
 /*
  * With a soft limit of one there is no room for another process (init already
  * counts): a kernel that creates one anyway does not count our processes. The limit stays
- * until ab_limits_processes().
+ * until ab_limits_after_proof().
  */
 static bool is_process_limit_enforced(void)
 {

@@ -10,8 +10,8 @@ struct ab_spec;
 
 /* For this process and its children. Raw: 0 or -errno. */
 int ab_limits_apply(const struct ab_spec *spec);
-/* The limit of processes alone, which a proof lowers: again when that has ended. Raw: 0 or -errno. */
-int ab_limits_processes(const struct ab_spec *spec);
+/* ab_limits_unheld() may have lowered the limit of processes: set it again. Raw: 0 or -errno. */
+int ab_limits_after_proof(const struct ab_spec *spec);
 
 /*
  * Tables of the kernel that all processes of a user share, inside a box and outside: where the kernel

@@ -90,10 +90,11 @@ static void take_worktree(void *arg, const char *key, const char *value)
 {
 	char **last = arg;
 
-	if (strcmp(key, "core.worktree") != 0 || !value)
+	if (strcmp(key, "core.worktree") != 0)
 		return;
+	/* git refuses a file with one that has no value. */
 	free(*last);
-	*last = ab_strdup(value);
+	*last = value ? ab_strdup(value) : NULL;
 }
 
 char *ab_gitlink_worktree(int gitdir, const char *file)
