@@ -1,7 +1,6 @@
 /* The settings files of the policy: which of them a box could have created, and whether one has
  * changed. */
-#include <dirent.h>
-
+#include "base/system/folder.h"
 #include "broker/broker_state.h"
 #include "policy/layers/layers.h"
 #include "sandbox/plan/spec.h"
@@ -73,20 +72,18 @@ static uint64_t hash_file(uint64_t hash, const char *path)
 /* All profiles: any of them may be the base of this one. */
 static uint64_t hash_folder(uint64_t hash, const char *path)
 {
-	DIR *dir = opendir(path);
-	struct dirent *e;
+	ab_autodir DIR *dir = opendir(path);
+	const char *name;
 
 	hash = hash_bytes(hash, nothing, sizeof(nothing));
-	for (int i = 0; dir && i < PROFILES_MAX && (e = readdir(dir)); i++) {
+	for (int i = 0; i < PROFILES_MAX && (name = ab_folder_next(dir)); i++) {
 		ab_autofree char *file = NULL;
 
-		if (e->d_name[0] == '.')
+		if (name[0] == '.')
 			continue;
-		file = ab_path_join(path, e->d_name);
+		file = ab_path_join(path, name);
 		hash = hash_file(hash_bytes(hash, file, strlen(file)), file);
 	}
-	if (dir)
-		closedir(dir);
 	return hash;
 }
 

@@ -173,12 +173,12 @@ static int take_socket(struct ab_connects *c, pid_t tid, int fd)
 
 	if (tid <= 0)
 		return -EPERM;
-	if (kept->tid != tid)
-		return take_from_new(kept, tid, fd);
-	taken = (int)syscall(SYS_pidfd_getfd, kept->fd, fd, 0);
-	if (taken < 0 && errno == ESRCH)
-		return take_from_new(kept, tid, fd);
-	return taken < 0 ? -errno : taken;
+	if (kept->tid == tid) {
+		taken = (int)syscall(SYS_pidfd_getfd, kept->fd, fd, 0);
+		if (taken >= 0 || errno != ESRCH)
+			return taken < 0 ? -errno : taken;
+	}
+	return take_from_new(kept, tid, fd);
 }
 
 /*

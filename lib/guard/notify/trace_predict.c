@@ -228,17 +228,16 @@ static bool predict_connect(const struct prediction *l, const struct ab_found *f
 	       ab_trace_socket(l->arena, path, l->ret);
 }
 
-static bool predict_socket(const struct prediction *l, const struct ab_touch *t)
+/* Resolve the name of the call. */
+static int find_touched(const struct prediction *l, const struct ab_touch *t, bool nofollow,
+			struct ab_found *ret)
 {
-	const char *path = read_address(l, t->path);
-	struct ab_found f;
-	bool denied;
+	const char *path;
 
-	if (!path || find_name(l, AT_FDCWD, path, t->kind == AB_TOUCH_BIND, &f) < 0)
-		return false;
-	denied = t->kind == AB_TOUCH_BIND ? predict_create(l, &f) : predict_connect(l, &f);
-	ab_found_close(&f);
-	return denied;
+	if (t->kind != AB_TOUCH_CONNECT && t->kind != AB_TOUCH_BIND)
+		return find_at(l, t->dir, t->path, nofollow, ret);
+	path = read_address(l, t->path);
+	return path ? find_name(l, AT_FDCWD, path, nofollow, ret) : -1;
 }
 
 /* O_PATH opens a name, without access to the file. */
@@ -273,6 +272,7 @@ static bool predict_kind(const struct prediction *l, const struct ab_touch *t,
 	case AB_TOUCH_OPEN:
 		return predict_open(l, f, flags);
 	case AB_TOUCH_MAKE:
+	case AB_TOUCH_BIND:
 		return predict_create(l, f);
 	case AB_TOUCH_REMOVE:
 	case AB_TOUCH_RENAME:
@@ -280,8 +280,7 @@ static bool predict_kind(const struct prediction *l, const struct ab_touch *t,
 	case AB_TOUCH_CHANGE:
 		return predict_change(l, f);
 	case AB_TOUCH_CONNECT:
-	case AB_TOUCH_BIND:
-		break;
+		return predict_connect(l, f);
 	}
 	return false;
 }
@@ -318,10 +317,8 @@ bool ab_trace_look(struct ab_arena *arena, const struct ab_trace_terms *terms, p
 
 	if (!t)
 		return false;
-	if (t->kind == AB_TOUCH_CONNECT || t->kind == AB_TOUCH_BIND)
-		return predict_socket(&l, t);
 	if (!ab_touch_flags(t, pid, call, &flags, &plain) || !plain || opens_only_name(t, flags) ||
-	    find_at(&l, t->dir, t->path, keeps_last_link(t, flags), &f) < 0)
+	    find_touched(&l, t, keeps_last_link(t, flags), &f) < 0)
 		return false;
 	denied = predict_kind(&l, t, &f, flags);
 	if (!denied && is_found(&f) && t->kind == AB_TOUCH_RENAME)

@@ -1,8 +1,8 @@
 #include "guard/sockets/made.h"
 
-#include <dirent.h>
 #include <sys/resource.h>
 
+#include "base/system/folder.h"
 #include "base/text/units.h"
 
 enum {
@@ -150,19 +150,13 @@ static void mark_listener(struct ab_made_table *t, size_t *used, uint64_t inode)
 static void mark_process(struct ab_made_table *t, size_t *used, int proc, const char *pid)
 {
 	char path[48], link[64];
-	int fd;
-	const struct dirent *d;
-	DIR *dir;
+	ab_autodir DIR *dir = NULL;
+	const char *name;
 
 	snprintf(path, sizeof(path), "%.16s/fd", pid);
-	fd = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	dir = fd < 0 ? NULL : fdopendir(fd);
-	if (!dir) { /* not the box's, or gone */
-		ab_closep(&fd);
-		return;
-	}
-	while ((d = readdir(dir)) != NULL) {
-		ssize_t n = readlinkat(fd, d->d_name, link, sizeof(link));
+	dir = ab_folder_list(proc, path); /* NULL: not the box's, or gone */
+	while ((name = ab_folder_next(dir)) != NULL) {
+		ssize_t n = readlinkat(dirfd(dir), name, link, sizeof(link));
 		uint64_t inode = n < 0 ? 0 : parse_link(link, (size_t)n);
 		struct ab_made *k = ab_made_find(t, inode);
 
@@ -171,13 +165,12 @@ static void mark_process(struct ab_made_table *t, size_t *used, int proc, const 
 		else if (inode)
 			mark_listener(t, used, inode);
 	}
-	closedir(dir);
 }
 
 void ab_made_sweep(struct ab_made_table *t)
 {
-	DIR *proc = opendir("/proc");
-	const struct dirent *d;
+	ab_autodir DIR *proc = opendir("/proc");
+	const char *name;
 	pid_t self = getpid();
 	size_t used = 0;
 
@@ -185,13 +178,12 @@ void ab_made_sweep(struct ab_made_table *t)
 		return;
 	for (size_t i = 0; i < t->len; i++)
 		t->v[i].seen = false;
-	while ((d = readdir(proc)) != NULL) {
-		long pid = strtol(d->d_name, NULL, 10);
+	while ((name = ab_folder_next(proc)) != NULL) {
+		long pid = strtol(name, NULL, 10);
 
 		if (pid > 0 && pid != self)
-			mark_process(t, &used, dirfd(proc), d->d_name);
+			mark_process(t, &used, dirfd(proc), name);
 	}
-	closedir(proc);
 	for (size_t i = t->len; i-- > 0;)
 		if (!t->v[i].seen)
 			ab_made_drop(t, &t->v[i]);

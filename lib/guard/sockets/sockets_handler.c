@@ -139,18 +139,6 @@ static struct ab_reply make_socket(struct desk *d, const struct ab_held *call)
 
 /* connect() */
 
-static bool is_abstract(const struct sockaddr_storage *to, socklen_t len)
-{
-	return len > offsetof(struct sockaddr_un, sun_path) &&
-	       !((const struct sockaddr_un *)to)->sun_path[0];
-}
-
-static bool is_own_name(struct desk *d, const struct sockaddr_storage *to, socklen_t len)
-{
-	return ab_own_unix_server(&d->kept, ((const struct sockaddr_un *)to)->sun_path + 1,
-				  len - offsetof(struct sockaddr_un, sun_path) - 1);
-}
-
 /* Not an end that is connected at once: then poll() tells us. */
 static void copy_ready(struct ab_guard *guard, void *arg, short events)
 {
@@ -245,10 +233,13 @@ static struct ab_reply connect_stream(struct desk *d, const struct ab_held *call
 static struct ab_reply connect_unix(struct desk *d, const struct ab_held *call, struct ab_made *k,
 				    const struct sockaddr_storage *to, socklen_t len)
 {
-	if (to->ss_family != AF_UNIX || len <= offsetof(struct sockaddr_un, sun_path))
+	const char *name = ((const struct sockaddr_un *)to)->sun_path;
+	const size_t head = offsetof(struct sockaddr_un, sun_path);
+
+	if (to->ss_family != AF_UNIX || len <= head)
 		return ab_reply_errno(EINVAL);
 	/* Abstract names of others are not the box's to know. */
-	if (is_abstract(to, len) && !is_own_name(d, to, len))
+	if (!name[0] && !ab_own_unix_server(&d->kept, name + 1, len - head - 1))
 		return ab_reply_errno(ECONNREFUSED);
 	return connect_directly(d, call, k, to, len);
 }

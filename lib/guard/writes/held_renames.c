@@ -21,6 +21,7 @@ struct ab_held_renames {
 	struct ab_guard *guard;
 	int fd; /* -1: the broker is gone */
 	struct waiting v[WAITING_MAX];
+	size_t nwaiting;
 	struct ab_arena arena;
 };
 
@@ -46,19 +47,15 @@ static struct waiting *find_waiting(struct ab_held_renames *r, uint64_t id)
 	return NULL;
 }
 
-static bool has_room(struct ab_held_renames *r)
-{
-	return r->fd >= 0 && find_waiting(r, 0) && ab_poll(r->fd, POLLOUT, 0) > 0;
-}
-
 bool ab_held_renames_ask(struct ab_held_renames *r, const struct ab_held *call, const void *ask,
 			 size_t len, const int *fds, size_t nfds)
 {
 	struct waiting *w = find_waiting(r, 0);
 
-	if (!has_room(r) || !ab_guard_waits(r->guard, call->id) ||
-	    ab_send_fds(r->fd, ask, len, fds, nfds) < 0)
+	if (r->fd < 0 || !w || ab_poll(r->fd, POLLOUT, 0) <= 0 ||
+	    !ab_guard_waits(r->guard, call->id) || ab_send_fds(r->fd, ask, len, fds, nfds) < 0)
 		return false;
+	r->nwaiting++;
 	*w = (struct waiting){ .id = call->id, .pid = call->pid, .data = *call->data };
 	ab_guard_resume(r->guard, r->fd);
 	return true;
@@ -86,6 +83,7 @@ static void answer_call(struct ab_held_renames *r, const struct ab_rename_answer
 	if (a->errnum > 0 && a->path[0])
 		report_refusal(r, w, a);
 	w->id = 0;
+	r->nwaiting--;
 	ab_guard_reply(r->guard, a->id, &reply);
 }
 
@@ -98,16 +96,9 @@ static void give_up(struct ab_held_renames *r)
 		if (r->v[i].id)
 			ab_guard_reply(r->guard, r->v[i].id, &proceed);
 	memset(r->v, 0, sizeof(r->v));
+	r->nwaiting = 0;
 	ab_guard_unwatch(r->guard, r->fd);
 	r->fd = -1;
-}
-
-static bool has_waiting(const struct ab_held_renames *r)
-{
-	for (size_t i = 0; i < WAITING_MAX; i++)
-		if (r->v[i].id)
-			return true;
-	return false;
 }
 
 /* Behind the guard's filter, and called through a pointer: scripts/check-calls looks for it. */
@@ -126,7 +117,7 @@ static void git_answer_ready(struct ab_guard *guard, void *arg, short events)
 	}
 	a.path[sizeof(a.path) - 1] = a.reason[sizeof(a.reason) - 1] = '\0';
 	answer_call(r, &a);
-	if (!has_waiting(r))
+	if (!r->nwaiting)
 		ab_guard_pause(guard, r->fd);
 }
 
