@@ -94,10 +94,7 @@ bool ab_connect_permitted(const struct ab_connect_terms *terms, const char *path
 
 enum { AB_ALARM_MS = 10 };
 
-/* Once per process, before begin(): SIGALRM interrupts a connect() that does not return. -1 with
- * errno. */
-int ab_connects_take_alarm(void);
-/* From now on it interrupts calls every AB_ALARM_MS, or no longer. */
+/* With an open desk: from now on SIGALRM interrupts calls every AB_ALARM_MS, or no longer. */
 void ab_connects_heed_alarm(bool on);
 
 /* A timer of timerfd_create(): once, or 0: not at all. */

@@ -65,7 +65,7 @@ static void wake(int sig)
  * the signal is blocked in between: it comes once and then stays pending, so an idle guard is not
  * woken.
  */
-int ab_connects_take_alarm(void)
+static int take_alarm(void)
 {
 	const struct timeval interval = { 0, AB_ALARM_MS * 1000 };
 	const struct itimerval every = { interval, interval };
@@ -97,7 +97,7 @@ void ab_connect_desk_open(struct ab_connect_desk *d, struct ab_guard *guard,
 				       .timer = timerfd_create(CLOCK_MONOTONIC,
 							       TFD_CLOEXEC | TFD_NONBLOCK),
 				       .hears = { still_waits, finish_one, d } };
-	if (d->timer < 0 || ab_connects_take_alarm() < 0 ||
+	if (d->timer < 0 || take_alarm() < 0 ||
 	    ab_guard_watch(guard, d->timer, POLLIN, look_again, d) < 0)
 		_exit(1);
 	ab_guard_pause(guard, d->timer);

@@ -11,18 +11,10 @@
 #endif
 
 /* clang-format off */
-#define HERE(n, k, p, f) \
-	{ .nr = __NR_##n, .kind = AB_TOUCH_##k, .dir = -1, .path = (p), \
-	  .flags = (f), .to_dir = -1, .to_path = -1 }
-#define AT(n, k, d, p, f) \
-	{ .nr = __NR_##n, .kind = AB_TOUCH_##k, .dir = (d), .path = (p), \
-	  .flags = (f), .to_dir = -1, .to_path = -1 }
-#define LINK(n, k, p) \
-	{ .nr = __NR_##n, .kind = AB_TOUCH_##k, .dir = -1, .path = (p), \
-	  .flags = -1, .to_dir = -1, .to_path = -1, .nofollow = true }
-#define MOVE(n, d, p, td, tp) \
-	{ .nr = __NR_##n, .kind = AB_TOUCH_RENAME, .dir = (d), .path = (p), \
-	  .flags = -1, .to_dir = (td), .to_path = (tp) }
+#define AT(n, k, d, p, f) { __NR_##n, AB_TOUCH_##k, (d), (p), (f), -1, -1, false }
+#define HERE(n, k, p, f) { __NR_##n, AB_TOUCH_##k, -1, (p), (f), -1, -1, false }
+#define LINK(n, k, p) { __NR_##n, AB_TOUCH_##k, -1, (p), -1, -1, -1, true }
+#define MOVE(n, d, p, td, tp) { __NR_##n, AB_TOUCH_RENAME, (d), (p), -1, (td), (tp), false }
 
 static const struct ab_touch touches[] = {
 	AT(openat, OPEN, 0, 1, 2),

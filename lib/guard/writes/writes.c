@@ -33,9 +33,6 @@ struct known_folder {
 	char path[PATH_MAX];
 };
 
-static const struct ab_reply proceed = { .kind = AB_REPLY_CONTINUE };
-static const struct ab_reply refused = { .kind = AB_REPLY_ERROR, .errnum = EACCES };
-
 struct writes {
 	const struct ab_survey *survey;
 	bool chroots; /* a process may have another root */
@@ -167,7 +164,7 @@ static struct ab_reply refuse_name(struct ab_guard *guard, const struct ab_held 
 
 	ab_trace_protected(call->arena, ab_guard_terms(guard), path, &denied);
 	ab_guard_report(guard, call, &denied);
-	return refused;
+	return ab_reply_errno(EACCES);
 }
 
 static const struct known_folder *find_known(const struct writes *w, const char *place)
@@ -246,11 +243,11 @@ static struct ab_reply handle_name(struct ab_guard *guard, struct writes *w,
 	}
 	if (open || !(n > 0 || terms->all) ||
 	    !ab_trace_look(call->arena, terms, call->pid, call->data, &denied))
-		return proceed;
+		return ab_reply_pass();
 	ab_guard_report(guard, call, &denied);
 	/* Where no mount closes a protected file, the refusal is ours. A thread that exchanges the name
 	 * after this look gets round it: the guarantee is not claimed. */
-	return terms->no_mounts ? refused : proceed;
+	return terms->no_mounts ? ab_reply_errno(EACCES) : ab_reply_pass();
 }
 
 /* Behind the guard's filter, and called through a pointer: scripts/check-calls looks for it. */
@@ -263,7 +260,7 @@ static struct ab_reply handle_call(struct ab_guard *guard, void *state, const st
 		return ab_reply_next();
 	if (!t || t->kind == AB_TOUCH_RENAME || ab_guard_terms(guard)->all)
 		w->pid = 0;
-	return t ? handle_name(guard, w, t, call) : proceed;
+	return t ? handle_name(guard, w, t, call) : ab_reply_pass();
 }
 
 struct ab_call_handler ab_writes_handler(const struct ab_survey *survey)
