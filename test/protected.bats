@@ -421,13 +421,13 @@ PLANT='mkdir -p src .GIT/objects .GIT/refs .GIT/hooks Notes .vSCode
 	folds run -- sh -c "$PLANT; true"
 	absent "$BACK/.vSCode" "$BACK/.EnvRC" "$BACK/team.CODE-Workspace" "$BACK/.GIT/hooks/pre-commit" \
 		"$BACK"/.h*usky
-	run ! grep fsmonitor "$BACK/.GIT/CONFIG"
-	[ "$(cat "$BACK/src/Main.c")" = x ]
-	[ -d "$BACK/Notes" ]
 	for name in .vscode .envrc .husky; do
 		[[ "$output" == *"$name"* ]]
 		[ -n "$(taken "$name")" ]
 	done
+	run ! grep fsmonitor "$BACK/.GIT/CONFIG"
+	[ "$(cat "$BACK/src/Main.c")" = x ]
+	[ -d "$BACK/Notes" ]
 	# The other way to find them: nothing was watched while they appeared.
 	rm -r "$BACK"
 	folds run -- sh -c "mkdir -p .GIT/a/b; $PLANT; echo y >a; (setsid sh -c 'kill -9 -1') & wait; kill -9 -1"
