@@ -27,6 +27,11 @@ residue()
 	done
 }
 
+is_unchanged()
+{
+	[ "$(residue)" = "$host_before" ]
+}
+
 # The host is as it was, no process of ours is left, and the next run works.
 unharmed()
 {
@@ -38,7 +43,8 @@ unharmed()
 		echo "$left"
 		return 1
 	fi
-	if [ "$(residue)" != "$host_before" ]; then
+	# A killed process is gone before the kernel has closed all that it held.
+	if ! wait_for 10 is_unchanged; then
 		echo "the host changed after $1:"
 		diff <(echo "$host_before") <(residue)
 		return 1
@@ -480,6 +486,28 @@ no_live_run()
 	rm stop
 	no_live_run
 	unharmed "two runs"
+}
+
+@test "residue: the cgroup of a run that ended without its broker goes with the next start" {
+	local id cgroups=$TEST_DIR/cgroups
+
+	only_root
+	agentbox run -- true
+	id=$(ls "$AGENTBOX_STATE/runs")
+	mv "$AGENTBOX_STATE/runs/$id" "$AGENTBOX_STATE/live/"
+	sed -i -e '1s|,"cgroup":"[^"]*"||' -e "1s|\"kind\":\"start\"|&,\"cgroup\":\"$cgroups/agentbox-$id\"|" \
+		"$AGENTBOX_STATE/live/$id/audit.jsonl"
+	mkdir "$cgroups"
+	run timeout 120 unshare --mount sh -c '
+		mount -t cgroup2 none "$1" && mkdir "$1/agentbox-$2" "$1/agentbox-$2-other" || exit 77
+		"$3" run -- true
+		ls -d "$1/agentbox-$2"*
+		rmdir "$1/agentbox-$2"*' - "$cgroups" "$id" "$AGENTBOX" </dev/null 3>&-
+	echo "$output"
+	[ "$status" -ne 77 ] || lacks "no cgroup can be made here: ${lines[0]}"
+	# What is not the run's stays.
+	[ "$output" = "$cgroups/agentbox-$id-other" ]
+	no_live_run
 }
 
 @test "residue: folders of runs that never began are removed, once old" {

@@ -40,8 +40,15 @@ void ab_broker_sweep_workspace(struct broker *b)
 	ab_quarantine_review(b->quarantine, choose_search(b), b->spots);
 	ab_moved_note(b->duty.run, ab_quarantine_report(b->quarantine), &b->noted);
 	if (b->duty.cgroup)
-		ab_cgroup_remove(b->duty.cgroup, b->duty.run->id);
+		b->cgroup_left = ab_cgroup_remove(b->duty.cgroup, b->duty.run->id) < 0;
 	b->swept = true;
+}
+
+/* With a cgroup it stays live, unlocked: the next start removes that. */
+static void retire(const struct broker *b)
+{
+	if (!b->cgroup_left)
+		ab_run_retire(b->duty.run);
 }
 
 static void return_files(struct broker *b, struct ab_strv *lines)
@@ -117,7 +124,7 @@ _Noreturn void ab_broker_finish_alone(struct broker *b)
 	finish_work(b, &lines, &notes);
 	write_end(b, &lines);
 	ab_broker_clean_up(b, AB_HOURLY_TURN);
-	ab_run_retire(b->duty.run);
+	retire(b);
 	ab_broker_leave(b);
 }
 
@@ -188,6 +195,6 @@ _Noreturn void ab_broker_answer_sweep(struct broker *b)
 	/* If both of us are killed before, the run stays live, and the next start ends its record. */
 	if (!hear_leave(b) && !ab_leftovers_ended(b->duty.run))
 		write_end(b, &lines);
-	ab_run_retire(b->duty.run);
+	retire(b);
 	ab_broker_leave(b);
 }

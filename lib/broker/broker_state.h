@@ -70,6 +70,7 @@ struct broker {
 	bool asked; /* the supervisor waits for the answer to ASK_SWEEP */
 	bool empty; /* init is the only process of the box */
 	bool swept;
+	bool cgroup_left;		      /* it could not be removed */
 	size_t noted;			      /* of the quarantine's report, in its list */
 	size_t told_moves, told_alerts, told; /* of the quarantine's report, at once */
 	bool ended;			      /* the quarantine has ended the run */

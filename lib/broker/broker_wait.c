@@ -68,7 +68,7 @@ static _Noreturn void give_up(struct broker *b)
 {
 	(void)ab_poll(b->duty.init, POLLIN, -1);
 	if (b->duty.cgroup)
-		ab_cgroup_remove(b->duty.cgroup, b->duty.run->id);
+		(void)ab_cgroup_remove(b->duty.cgroup, b->duty.run->id);
 	ab_run_forget(b->duty.run);
 	_exit(0);
 }

@@ -22,7 +22,7 @@ static bool can_use_cgroup(uint64_t memory, uint64_t processes)
 		return false;
 	works = (!memory || cg.memory) && (!processes || cg.processes);
 	if (cg.path)
-		ab_cgroup_remove(cg.path, id);
+		(void)ab_cgroup_remove(cg.path, id);
 	ab_cgroup_fini(&cg);
 	return works;
 }

@@ -204,14 +204,16 @@ void ab_cgroup_fini(struct ab_cgroup *cg)
 	*cg = (struct ab_cgroup)AB_CGROUP_NONE;
 }
 
-void ab_cgroup_remove(const char *path, const char *id)
+int ab_cgroup_remove(const char *path, const char *id)
 {
 	ab_autofree char *parent = ab_path_parent(path);
 	ab_autofree char *name = ab_printf("agentbox-%s", id);
+	int r;
 
 	if (strcmp(ab_path_name(path), name) != 0 || !is_cgroup2(parent))
-		return;
+		return 0;
 	/* A process that has been waited for may leave its cgroup a moment later. */
-	for (int i = 0; rmdir(path) < 0 && errno == EBUSY && i < REMOVE_TRIES; i++)
+	for (int i = 0; (r = rmdir(path)) < 0 && errno == EBUSY && i < REMOVE_TRIES; i++)
 		(void)poll(NULL, 0, REMOVE_MS);
+	return r < 0 && errno != ENOENT ? -1 : 0;
 }

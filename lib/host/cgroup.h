@@ -39,6 +39,6 @@ void ab_cgroup_look(struct ab_cgroup *cg);
 uint64_t ab_cgroup_refused(const char *events);
 void ab_cgroup_fini(struct ab_cgroup *cg);
 
-/* Remove the empty cgroup of a run that has ended. Refuses any path that
+/* Remove the empty cgroup of a run that has ended; -1: it is still there. Passes over any path that
  * agentbox does not use. */
-void ab_cgroup_remove(const char *path, const char *id);
+int ab_cgroup_remove(const char *path, const char *id);

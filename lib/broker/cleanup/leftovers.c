@@ -169,14 +169,20 @@ void ab_leftovers_lines(const struct ab_quarantine *quarantine, const struct ab_
 	add_lines(quarantine, run, way, ret);
 }
 
+static void remove_cgroup(const json_t *start, const struct ab_run *run)
+{
+	const char *cgroup = json_string_value(json_object_get(start, "cgroup"));
+
+	if (cgroup)
+		(void)ab_cgroup_remove(cgroup, run->id);
+}
+
 /* The watch list in the first line of the run's record. */
 static int read_journal(struct ab_run *run, struct ab_survey *ret)
 {
 	json_auto_t *record = ab_run_start(run);
-	const char *cgroup = json_string_value(json_object_get(record, "cgroup"));
 
-	if (cgroup)
-		ab_cgroup_remove(cgroup, run->id);
+	remove_cgroup(record, run);
 	return ab_run_survey(record, ret);
 }
 
@@ -266,8 +272,13 @@ static void sweep_run(struct ab_run *run, void *arg)
 	struct ab_error err;
 	size_t told = 0;
 
-	if (has_ended(last))
+	/* The supervisor, which wrote its end, cannot remove the cgroup if the broker has died. */
+	if (has_ended(last)) {
+		json_auto_t *start = ab_run_start(run);
+
+		remove_cgroup(start, run);
 		return;
+	}
 	if (read_journal(run, &survey) < 0) {
 		ab_strv_addf(notes,
 			     "run %s was killed and its record cannot be read; its workspace was "

@@ -160,7 +160,7 @@ void ab_run_abandon(struct run *r, struct ab_error *err)
 	ab_terminal_close(r->terminal);
 	ab_run_abandon_services(r);
 	if (r->cgroup.path)
-		ab_cgroup_remove(r->cgroup.path, r->prepared->spec.run_id);
+		(void)ab_cgroup_remove(r->cgroup.path, r->prepared->spec.run_id);
 	/* The broker removes them at its own end. Without one, the supervisor is not locked yet. */
 	if (r->broker)
 		ab_broker_end(ab_take(r->broker));

@@ -268,7 +268,7 @@ static void discard(struct ab_warm *w)
 		ab_broker_end(ab_take(r->broker));
 	ab_run_abandon_services(r);
 	if (r->cgroup.path)
-		ab_cgroup_remove(r->cgroup.path, w->prepared.spec.run_id);
+		(void)ab_cgroup_remove(r->cgroup.path, w->prepared.spec.run_id);
 	if (r->dir.dir >= 0)
 		ab_run_forget(&r->dir);
 	ab_run_release(r);
