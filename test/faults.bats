@@ -681,6 +681,24 @@ in_turn()
 
 # The proof lowers the limit of processes: a command that kept that limit could not start a program, and would
 # not know why.
+# What is refused once, in a folder that can be searched, is not taken for absent.
+@test "faults: a look at .git that is refused once leaves no hook open" {
+	need userns
+	local call all k
+	git init -q .
+	for call in newfstatat openat2; do
+		"$fault" -c "$call" -p agentbox -o "$TEST_DIR/hit" "$AGENTBOX" run --yes -- true
+		all=$(cut -d' ' -f1 "$TEST_DIR/hit")
+		[ "$all" -ge 30 ]
+		for ((k = 20; k <= all && k < 90; k++)); do
+			run timeout 60 "$fault" -c "$call" -p agentbox -k "$k" -e EACCES -o "$TEST_DIR/hit" \
+				"$AGENTBOX" run --yes -- sh -c 'echo x >.git/hooks/pre-commit && echo HOOK' </dev/null
+			[[ "$output" != *HOOK* ]]
+			[ ! -e .git/hooks/pre-commit ]
+		done
+	done
+}
+
 @test "faults: a limit that cannot be set ends the start with a reason" {
 	need userns
 	local all k started=0

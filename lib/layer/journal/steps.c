@@ -498,14 +498,18 @@ static bool is_edited(const struct ab_site *site, const struct spot *s, const ch
 static int drop_displaced(struct ab_site *site, size_t i, struct spot *s,
 			  const struct ab_identity *now, bool placed, bool again)
 {
-	bool ours;
+	bool ours, edited;
 
 	if (look_spot(s) < 0)
 		return -1;
 	ours = !s->at_temp.id.ino || is_inode(&s->at_temp, now) ||
 	       is_inode(&s->at_temp, &site->steps.v[i].staged);
-	if ((!ours || (placed && is_edited(site, s, s->temp, &s->at_temp, now, again))) &&
-	    keep_beside(s, s->temp) < 0)
+	errno = 0;
+	edited = placed && is_edited(site, s, s->temp, &s->at_temp, now, again);
+	/* A look that failed is no edit: the undo says so, and the next command completes it. */
+	if (edited && !again && errno)
+		return -1;
+	if ((!ours || edited) && keep_beside(s, s->temp) < 0)
 		return -1;
 	if (ab_remove_object(s->dir, s->temp) < 0)
 		return -1;

@@ -103,7 +103,7 @@ static int list_folder(struct ab_surveyor *s, const char *dir, unsigned depth,
 	ab_autoclose int fd = ab_open_beneath(AT_FDCWD, dir, O_RDONLY | O_DIRECTORY);
 
 	if (fd < 0 || ab_listing_read(ret, fd, LIST_MAX) < 0) {
-		ab_survey_unsure(s, errno);
+		ab_survey_unsure(s, dir, errno);
 		return -1;
 	}
 	if (ret->cut || depth > MODULE_DEPTH) {
@@ -279,7 +279,7 @@ void ab_survey_gitdir(struct ab_surveyor *s, const char *gitdir, const char *top
 	}
 	fd = ab_open_beneath(AT_FDCWD, gitdir, O_PATH | O_DIRECTORY);
 	if (fd < 0)
-		ab_survey_unsure(s, errno);
+		ab_survey_unsure(s, gitdir, errno);
 	else
 		guard_gitdir(s, fd, gitdir, top, opened);
 }
@@ -304,7 +304,7 @@ void ab_survey_checkout(struct ab_surveyor *s, const char *top)
 	struct stat st;
 
 	if (lstat(git, &st) < 0) {
-		ab_survey_unsure(s, errno);
+		ab_survey_unsure(s, git, errno);
 		return;
 	}
 	ab_survey_share(s, top);

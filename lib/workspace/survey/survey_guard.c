@@ -22,10 +22,16 @@ bool ab_survey_inside(const struct ab_surveyor *s, const char *path)
 	return ab_path_within_any(path, &s->out->write);
 }
 
-void ab_survey_unsure(struct ab_surveyor *s, int errnum)
+/* Is it really closed to us, and so to the box? An error that comes once is no answer. The walk notices a
+ * folder that we own but cannot list. */
+static bool is_shut(const char *path, int errnum)
 {
-	/* The walk notices a folder that we own but cannot list. */
-	if (errnum != ENOENT && errnum != ENOTDIR && errnum != EACCES)
+	return errnum == EACCES && access(path, R_OK) < 0 && errno == EACCES;
+}
+
+void ab_survey_unsure(struct ab_surveyor *s, const char *path, int errnum)
+{
+	if (errnum != ENOENT && errnum != ENOTDIR && !is_shut(path, errnum))
 		s->out->complete = false;
 }
 
@@ -79,7 +85,6 @@ static bool look_for_links(void *arg, int fd, const char *path, unsigned depth,
 	struct ab_surveyor *s = arg;
 	struct stat st;
 
-	(void)path;
 	/* A checkout below a protected folder is not part of it. */
 	if (depth > 0 && ab_listing_find(l, ".git"))
 		return false;
@@ -90,7 +95,7 @@ static bool look_for_links(void *arg, int fd, const char *path, unsigned depth,
 		if (fstatat(fd, l->v[i].name, &st, AT_SYMLINK_NOFOLLOW) == 0)
 			ab_hardlinks_note(&s->links, &st);
 		else
-			ab_survey_unsure(s, errno);
+			ab_survey_unsure(s, path, errno);
 	}
 	s->looked += l->len;
 	return true;
@@ -179,7 +184,7 @@ void ab_survey_close_folder(struct ab_surveyor *s, const char *path)
 	if (lstat(path, &st) == 0)
 		add_closed(s, path, &st);
 	else
-		ab_survey_unsure(s, errno);
+		ab_survey_unsure(s, path, errno);
 }
 
 /* `name` is missing in `dir`; `rest` would be below it. */
@@ -200,15 +205,16 @@ static void watch_missing(struct ab_surveyor *s, const char *dir, const char *na
 /* The walk cannot go on at w->path. */
 static void note_end(struct ab_surveyor *s, const struct ab_linkwalk *w, bool final)
 {
+	int errnum = errno;
 	/* Not searchable: whatever is there, the watch keeps the folder in its
 	 * place. */
-	bool absent = errno == ENOENT || errno == EACCES;
+	bool absent = errnum == ENOENT || is_shut(w->path, errnum);
 
 	if (S_ISLNK(w->st.st_mode))
 		return; /* closed, and it leads nowhere */
 	if (absent && final)
 		watch_missing(s, w->at, w->name, w->left);
-	else if (errno == ENAMETOOLONG || (!absent && ab_survey_inside(s, w->at)))
+	else if (errnum == ENAMETOOLONG || (!absent && ab_survey_inside(s, w->at)))
 		s->out->complete = false;
 }
 
@@ -240,7 +246,7 @@ char *ab_survey_follow(struct ab_surveyor *s, const char *dir, const char *name,
 	if (final && lstat(w.at, &st) == 0)
 		close_object(s, w.at, &st);
 	else if (final)
-		ab_survey_unsure(s, errno);
+		ab_survey_unsure(s, w.at, errno);
 	return ab_take(w.at);
 }
 

@@ -36,7 +36,7 @@ bool ab_survey_inside(const struct ab_surveyor *s, const char *path);
 
 /* Something could not be examined. A missing file needs no protection; after any
  * other error the survey is incomplete. */
-void ab_survey_unsure(struct ab_surveyor *s, int errnum);
+void ab_survey_unsure(struct ab_surveyor *s, const char *path, int errnum);
 
 /* survey_guard.c: close `name` in the folder `dir` (a real path), or watch for it;
  * close the other hard links of closed files. */
