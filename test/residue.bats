@@ -488,6 +488,7 @@ no_live_run()
 	unharmed "two runs"
 }
 
+# bats test_tags=root
 @test "residue: the cgroup of a run that ended without its broker goes with the next start" {
 	local id cgroups=$TEST_DIR/cgroups
 
