@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "base/data/buf.h"
-#include "base/text/ascii.h"
+#include "base/data/ascii.h"
 #include "base/text/base64.h"
 #include "proxy/secrets/escapes.h"
 #include "tap.h"

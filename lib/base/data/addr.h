@@ -1,10 +1,9 @@
 #pragma once
 /* An IP address as bytes, and with a port as the kernel takes it. */
 #include <netinet/in.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/socket.h>
+
+#include "base/data/libc.h"
 
 struct ab_addr {
 	bool v6;

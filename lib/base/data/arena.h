@@ -5,8 +5,8 @@
  * allocations. Zero-initialized is empty.
  */
 #include <stdalign.h>
-#include <stddef.h>
-#include <string.h>
+
+#include "base/data/libc.h"
 
 struct ab_chunk;
 

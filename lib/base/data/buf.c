@@ -1,11 +1,7 @@
 #include "base/data/buf.h"
 
 #include <endian.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/data/mem.h"
 #include "base/data/strv.h"
 
 static char *memory_of(const struct ab_buf *b)

@@ -3,11 +3,6 @@
  * A growing byte buffer that owns its memory. Zero-initialized is empty. Once
  * something was added, a NUL always follows the text.
  */
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/data/mem.h"
 
 struct ab_strv;

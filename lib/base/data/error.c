@@ -1,8 +1,5 @@
 #include "base/data/error.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static int fill_error(struct ab_error *err, enum ab_code code, int errnum, const char *fmt,
 		      va_list ap)
 {

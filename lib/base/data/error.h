@@ -6,7 +6,7 @@
  * library fills it and returns -1; only cmd/ turns it into text and an exit
  * status. errno is an argument, so nothing can overwrite it.
  */
-#include <stdarg.h>
+#include "base/data/libc.h"
 
 enum ab_code {
 	AB_ENONE,     /* no error */

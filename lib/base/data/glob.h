@@ -1,7 +1,6 @@
 #pragma once
 /* Patterns of names: "*" is any text, "?" any one byte. Pure. */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/data/libc.h"
 
 /* Does the pattern match the whole text? `fold`: letters of ASCII in any case. Quadratic at worst, and
  * linear for ordinary patterns. */

@@ -3,7 +3,7 @@
  * A list of objects that own their place in it: each has `next`, and `link`, which is the address
  * of the pointer that leads to it. So an object leaves its list without a search.
  */
-#include <stddef.h>
+#include "base/data/libc.h"
 
 /* Add it at the front. */
 #define ab_list_push(head, x)                       \

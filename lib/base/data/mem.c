@@ -1,7 +1,6 @@
 #include "base/data/mem.h"
 
 #include <malloc.h>
-#include <stdio.h>
 
 /* Out of memory ends the process: nothing here can continue without memory, and half
  * a policy is worse than none. */

@@ -4,11 +4,7 @@
  * pointer marked ab_autofree is freed when it goes out of scope; ab_take() makes a
  * handover visible. And tables in it.
  */
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base/data/libc.h"
 
 void *ab_alloc(size_t size); /* zeroed */
 void *ab_realloc(void *p, size_t size);

@@ -1,11 +1,6 @@
 #include "base/data/strv.h"
 
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/data/buf.h"
-#include "base/data/mem.h"
 
 void ab_strv_give(struct ab_strv *sv, char *s)
 {

@@ -3,9 +3,6 @@
  * A list of strings that owns them. Zero-initialized is empty. Once something was
  * added, v[len] is always NULL, so `v` can be used as an argv.
  */
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/data/mem.h"
 
 struct ab_strv {

@@ -16,12 +16,7 @@
  * `serve` does the rest itself: it opens what it needs, gives up what it does not need any more
  * (ab_drop_capabilities(), host/lock/lockdown.h, or a filter), and only then reads what is hostile.
  */
-#include <signal.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <sys/types.h>
-
-struct ab_error;
+#include "base/base.h"
 
 enum { AB_HELPER_FAILED = 255 };
 

@@ -1,12 +1,5 @@
 #include "base/process/helper_watch.h"
 
-#include <errno.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include "base/data/mem.h"
-#include "base/system/fd.h"
-
 void ab_helper_watch_failed(struct ab_helper_watch *w, const struct ab_error *err)
 {
 	if (!w->strict || w->failed.code != AB_ENONE)

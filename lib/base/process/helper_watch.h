@@ -4,10 +4,7 @@
  * then until the helper has ended. With `strict`, a note that cannot be taken is an error, of which
  * the first counts; it is told at once, and again at the end.
  */
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "base/data/error.h"
+#include "base/base.h"
 #include "base/process/helper.h"
 #include "base/system/loop.h"
 

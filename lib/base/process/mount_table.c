@@ -1,16 +1,5 @@
 #include "base/process/mount_table.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-#include "base/data/strv.h"
-#include "base/system/fd.h"
-#include "base/system/path.h"
-
 enum { MOUNTINFO_MAX = 16 << 20 };
 
 /* In place: mountinfo writes blanks and the like as "\040". */

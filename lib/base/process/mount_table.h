@@ -1,10 +1,7 @@
 #pragma once
 /* What is mounted where, and other paths of an object: a folder that is mounted a second time shows
  * everything in it there, too. */
-#include <stdbool.h>
-#include <stddef.h>
-
-struct ab_strv;
+#include "base/base.h"
 
 struct ab_mount_point { /* the words are in `text` of the table */
 	char *dev;	/* "8:1", of the file system */

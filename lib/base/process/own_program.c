@@ -1,11 +1,6 @@
 #include "base/process/own_program.h"
 
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/data/mem.h"
-#include "base/system/fd.h"
+#include "base/base.h"
 
 char *ab_own_program(void)
 {

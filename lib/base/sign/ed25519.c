@@ -2,8 +2,6 @@
 
 #include <assert.h>
 #include <sodium.h>
-#include <stdlib.h>
-#include <string.h>
 
 static_assert(AB_ED25519_SEED == crypto_sign_ed25519_SEEDBYTES, "a seed");
 static_assert(AB_ED25519_KEY == crypto_sign_ed25519_PUBLICKEYBYTES, "a public key");

@@ -7,9 +7,7 @@
  * docs/decisions/record-signature.md. Signing takes the same time and touches
  * the same memory whatever the key is.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/base.h"
 
 enum {
 	AB_ED25519_SEED = 32, /* the private key */

@@ -1,8 +1,6 @@
 #pragma once
 /* Clocks in nanoseconds and milliseconds, and times that are compared. */
-#include <stdbool.h>
-#include <stdint.h>
-#include <time.h>
+#include "base/data/libc.h"
 
 static inline int64_t ab_clock_ns(clockid_t clock)
 {

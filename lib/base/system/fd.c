@@ -1,10 +1,6 @@
 #include "base/system/fd.h"
 
-#include <fcntl.h>
 #include <linux/openat2.h>
-#include <limits.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>

@@ -3,15 +3,10 @@
  * File descriptors: closed by scope, handed over visibly, read and written
  * completely, sent over sockets.
  */
-#include <errno.h>
-#include <stdbool.h>
 #include <poll.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/types.h>
-#include <unistd.h>
+
+#include "base/data/libc.h"
 
 struct ab_error;
 

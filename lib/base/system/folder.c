@@ -1,10 +1,5 @@
 #include "base/system/folder.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
-
 #include "base/data/mem.h"
 #include "base/system/fd.h"
 #include "base/system/path.h"

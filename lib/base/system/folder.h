@@ -1,9 +1,8 @@
 #pragma once
 /* List folders, and make them. */
 #include <dirent.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <sys/types.h>
+
+#include "base/data/libc.h"
 
 /* Opens the folder again, because the position of a listing belongs to the open file.
  * "." is `dir` itself; links are not followed. NULL with errno. Close it with

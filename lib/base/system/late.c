@@ -1,13 +1,8 @@
 #include "base/system/late.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <link.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/data/error.h"
 

@@ -1,12 +1,5 @@
 #include "base/system/linkwalk.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "base/data/mem.h"
 #include "base/system/fd.h"
 #include "base/system/path.h"

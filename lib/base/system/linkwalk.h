@@ -6,8 +6,7 @@
  * _next and _follow are pure: the caller looks names up itself, for example
  * below a descriptor. _step looks them up by path.
  */
-#include <stdbool.h>
-#include <sys/stat.h>
+#include "base/data/libc.h"
 
 struct ab_linkwalk {
 	char *text;	  /* what `name` and `left` point into */

@@ -1,9 +1,6 @@
 #include "base/system/loop.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <sys/epoll.h>
-#include <unistd.h>
 
 #include "base/data/error.h"
 #include "base/data/mem.h"

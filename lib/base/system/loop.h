@@ -6,9 +6,7 @@
  * fetched. Its object may be freed only after the batch: with an ab_later, or
  * after ab_loop_run has returned.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/data/libc.h"
 
 struct ab_error;
 

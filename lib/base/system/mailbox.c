@@ -1,10 +1,6 @@
 #include "base/system/mailbox.h"
 
-#include <errno.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "base/data/error.h"
 #include "base/data/mem.h"

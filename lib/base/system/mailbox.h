@@ -5,7 +5,8 @@
  * letter takes a lock.
  */
 #include <pthread.h>
-#include <stddef.h>
+
+#include "base/data/libc.h"
 
 struct ab_error;
 

@@ -1,12 +1,6 @@
 #include "base/system/new_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/random.h>
-#include <unistd.h>
 
 #include "base/data/mem.h"
 #include "base/system/fd.h"

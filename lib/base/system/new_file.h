@@ -3,8 +3,7 @@
  * A file that readers see whole or not at all: it is written beside its place, under another name, and
  * then gets its own. Neither name is followed if it is a link.
  */
-#include <stddef.h>
-#include <sys/types.h>
+#include "base/data/libc.h"
 
 enum {
 	AB_NEW_FILE_ONLY = 1,	 /* EEXIST if there is one, even one that was made meanwhile */

@@ -1,11 +1,5 @@
 #include "base/system/own_path.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdbool.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "base/data/mem.h"
 #include "base/system/fd.h"
 #include "base/system/linkwalk.h"

@@ -3,7 +3,7 @@
  * Files and folders that only their user (or root) can have written. Another user must not decide
  * what is in a file that we obey, nor where a link leads that we follow.
  */
-#include <sys/stat.h>
+#include "base/data/libc.h"
 
 /* Open a path, but follow no link of another user. -1 with errno: EPERM for such a link. */
 int ab_own_path_open(const char *path, int flags);

@@ -1,7 +1,5 @@
 #include "base/system/path.h"
 
-#include <string.h>
-
 #include "base/data/mem.h"
 #include "base/data/strv.h"
 

@@ -4,7 +4,7 @@
  * "." or ".." or a double or trailing slash. Symbolic links are resolved once,
  * where the path is opened.
  */
-#include <stdbool.h>
+#include "base/data/libc.h"
 
 struct ab_strv;
 

@@ -1,7 +1,6 @@
 #pragma once
 /* Signals that are blocked and wait. */
-#include <signal.h>
-#include <stdbool.h>
+#include "base/data/libc.h"
 
 /* Is there one that should end us? For loops that wait or work while signals are blocked. `keys`:
  * those of Ctrl-C and Ctrl-\ count as well; a question on the terminal takes them as an answer. */

@@ -1,10 +1,5 @@
 #include "base/text/base64.h"
 
-#include <stdint.h>
-
-#include "base/data/buf.h"
-#include "base/text/ascii.h"
-
 static const char digits[2][65] = {
 	[AB_BASE64_STANDARD] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 			       "abcdefghijklmnopqrstuvwxyz0123456789+/",

@@ -2,10 +2,7 @@
 /*
  * Base64 (RFC 4648), both alphabets, and percent escapes. Pure.
  */
-#include <stdbool.h>
-#include <stddef.h>
-
-struct ab_buf;
+#include "base/base.h"
 
 /* Room for `len` bytes in base64, with or without padding. */
 #define AB_BASE64_ROOM(len) (((len) + 2) / 3 * 4)

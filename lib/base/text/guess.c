@@ -1,9 +1,5 @@
 #include "base/text/guess.h"
 
-#include <string.h>
-
-#include "base/text/ascii.h"
-
 static unsigned get_min(unsigned a, unsigned b)
 {
 	return a < b ? a : b;

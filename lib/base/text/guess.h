@@ -2,7 +2,7 @@
 /*
  * "Did you mean ...?" for mistyped words.
  */
-#include <stddef.h>
+#include "base/base.h"
 
 /* The word that `s` probably means, or NULL. */
 const char *ab_guess(const char *s, const char *const *words, size_t n);

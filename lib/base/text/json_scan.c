@@ -1,13 +1,5 @@
 #include "base/text/json_scan.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-#include "base/text/ascii.h"
-
 struct cursor {
 	struct ab_json_scan *s;
 	const char *text;

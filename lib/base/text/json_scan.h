@@ -16,8 +16,7 @@
  *
  * The nodes are in document order: the children of a node follow it.
  */
-#include <stddef.h>
-#include <stdint.h>
+#include "base/base.h"
 
 enum { AB_SCAN_DEPTH = 16, AB_SCAN_NODES = 16384 };
 

@@ -1,7 +1,5 @@
 #include "base/text/sha256.h"
 
-#include <string.h>
-
 #include "base/text/sha256_hardware.h"
 
 static uint32_t rotate(uint32_t x, int n)

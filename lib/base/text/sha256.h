@@ -1,7 +1,6 @@
 #pragma once
 /* SHA-256 (FIPS 180-4), and HMAC with it (RFC 2104). Pure. */
-#include <stddef.h>
-#include <stdint.h>
+#include "base/base.h"
 
 enum { AB_SHA256_SIZE = 32 };
 

@@ -1,8 +1,6 @@
 #pragma once
 /* Blocks of SHA-256 with the instructions of aarch64 (FEAT_SHA256) and x86_64 (SHA-NI). */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/base.h"
 
 extern const uint32_t ab_sha256_constants[64];
 

@@ -11,14 +11,6 @@
  */
 #include "base/text/text_diff.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-#include "base/data/strv.h"
-
 enum {
 	LINES_MAX = 200000, /* of one text between the common head and tail */
 	COST_MAX = 768,	    /* edits that one search from both ends looks for */

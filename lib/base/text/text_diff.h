@@ -11,12 +11,7 @@
  * A line ends with "\n", which belongs to it; the last one may lack it. Texts may
  * contain any byte. They belong to the caller and must outlive the hunks.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-struct ab_buf;
-struct ab_strv;
+#include "base/base.h"
 
 #define AB_TEXT_MAX (4 * 1024 * 1024) /* a longer text is not compared */
 #define AB_HUNK_CONTEXT 3	      /* unchanged lines around a change */

@@ -1,12 +1,5 @@
 #include "base/text/toml.h"
 
-#include <stdint.h>
-#include <string.h>
-
-#include "base/data/buf.h"
-#include "base/data/mem.h"
-#include "base/text/ascii.h"
-
 struct scan {
 	const char *p, *end;
 	unsigned line, table;

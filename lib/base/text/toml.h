@@ -6,8 +6,7 @@
  *
  * Pure, linear and bounded: depth of keys and of nesting. The caller bounds the length.
  */
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/base.h"
 
 enum { AB_TOML_KEYS = 16, AB_TOML_DEPTH = 8 };
 

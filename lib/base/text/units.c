@@ -1,11 +1,5 @@
 #include "base/text/units.h"
 
-#include <stdio.h>
-#include <string.h>
-
-#include "base/text/ascii.h"
-#include "base/data/mem.h"
-
 struct unit {
 	const char *name;
 	uint64_t factor;

@@ -3,9 +3,7 @@
  * Sizes and durations as people write them: "4G", "512K", "30m", "1h30m".
  * A size without a unit is bytes, a duration without one seconds.
  */
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/base.h"
 
 /* Decimal digits and nothing else, at most 18 of them. */
 bool ab_parse_digits(const char *s, size_t len, uint64_t *ret);

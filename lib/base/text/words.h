@@ -1,8 +1,6 @@
 #pragma once
 /* Lists in tables: words in one string, separated by single blanks. NULL is an empty list. */
-#include <stdbool.h>
-#include <stddef.h>
-#include <string.h>
+#include "base/base.h"
 
 /* The next word, which is not terminated, and its length. NULL: there are no more. */
 static inline const char *ab_word_next(const char **list, size_t *ret_len)

@@ -1,10 +1,5 @@
 #include "base/text/wrap.h"
 
-#include <stdbool.h>
-#include <string.h>
-
-#include "base/data/buf.h"
-
 /* Where the continuation of this line begins. */
 static size_t find_indent(const char *line, size_t len, size_t width)
 {

@@ -7,9 +7,7 @@
  * of the line (after two spaces or more), if that is in the left half, or else a little further in
  * than the line itself. A word is never broken: it may be a command to copy.
  */
-#include <stddef.h>
-
-struct ab_buf;
+#include "base/base.h"
 
 void ab_wrap_text(struct ab_buf *to, const char *text, size_t width);
 

@@ -1,9 +1,7 @@
 #pragma once
 /* Characters of ASCII, independent of the locale. Other bytes and EOF are
  * passed through by ab_lower() and belong to no class. */
-#include <stdbool.h>
-#include <stddef.h>
-#include <string.h>
+#include "base/data/libc.h"
 
 static inline bool ab_is_digit(int c)
 {

@@ -1,5 +1,5 @@
 /* Classes of characters, held against those of the C locale; percent escapes. */
-#include "base/text/ascii.h"
+#include "base/data/ascii.h"
 
 #include <ctype.h>
 #include <stdio.h>
