@@ -1,9 +1,9 @@
 #include "cmd.h"
 
 static const struct option options_alias[] = {
-	FLAG("fish", 0, ID_FISH, "print functions for fish"),
-	FLAG("install", 0, ID_INSTALL, "add it to your shell's start-up file"),
-	FLAG("yes", 'y', ID_YES, "with --install: do not ask"),
+	FLAG("fish", 0, "print functions for fish"),
+	FLAG("install", 0, "add it to your shell's start-up file"),
+	FLAG("yes", 'y', "with --install: do not ask"),
 	{ 0 },
 };
 
@@ -38,7 +38,7 @@ static void print_alias(const char *name, const struct ab_strv *profiles, bool f
 
 static const struct startup *find_startup(const struct args *args)
 {
-	const char *shell = given(args, ID_FISH) ? "fish" : getenv("SHELL");
+	const char *shell = given(args, "fish") ? "fish" : getenv("SHELL");
 
 	return ab_find_row(startups, AB_COUNT(startups), shell, ab_path_name(shell ? shell : ""));
 }
@@ -132,17 +132,17 @@ static int alias_main(struct args *args, struct ab_error *err)
 {
 	ab_autostrv struct ab_strv profiles = { 0 }, docs = { 0 }, names = { 0 };
 
-	if (given(args, ID_YES) && !given(args, ID_INSTALL))
+	if (given(args, "yes") && !given(args, "install"))
 		return misuse(args, err, "--yes needs --install");
 	ab_policy_profiles(&args->input, &profiles, &docs);
 	if (choose_names(args, &profiles, &names, err) < 0)
 		return -1;
 	if (!names.len)
 		return 1;
-	if (given(args, ID_INSTALL))
+	if (given(args, "install"))
 		return install_aliases(args, &names, err);
 	for (size_t i = 0; i < names.len; i++)
-		print_alias(names.v[i], &profiles, given(args, ID_FISH));
+		print_alias(names.v[i], &profiles, given(args, "fish"));
 	return names.len == args->nrest ? 0 : 1;
 }
 

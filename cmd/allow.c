@@ -1,17 +1,17 @@
 #include "cmd.h"
 
 const struct option options_permit[] = {
-	VALUE("run", 0, ID_RUN, "RUN", "the run to change: its id or name"),
-	FLAG("always", 0, ID_ALWAYS, "in every run: add it to your settings"),
-	FLAG("project", 0, ID_PROJECT, "always, in the project's .agentbox.json"),
-	FLAG("user", 0, ID_USER, "always, in your settings"),
-	FLAG("undo", 0, ID_UNDO, "take an earlier --always back"),
-	VALUE("for", 0, ID_FOR, "DURATION", "only for this long (30s, 10m)"),
+	VALUE("run", 0, "RUN", "the run to change: its id or name"),
+	FLAG("always", 0, "in every run: add it to your settings"),
+	FLAG("project", 0, "always, in the project's .agentbox.json"),
+	FLAG("user", 0, "always, in your settings"),
+	FLAG("undo", 0, "take an earlier --always back"),
+	VALUE("for", 0, "DURATION", "only for this long (30s, 10m)"),
 	{ 0 },
 };
 
 static const struct option options_allow[] = {
-	FLAG("yes", 'y', ID_YES, "do not ask if no run was denied it"),
+	FLAG("yes", 'y', "do not ask if no run was denied it"),
 	{ 0 },
 };
 
@@ -59,9 +59,9 @@ static bool is_wanted(struct args *args, const struct ab_permit *ask)
 {
 	ab_autofree char *what = ab_escape(ask->what), *question = NULL;
 
-	if (given(args, ID_YES) || !ab_permit_is_unasked(ask))
+	if (given(args, "yes") || !ab_permit_is_unasked(ask))
 		return true;
-	if (given(args, ID_JSON) || !can_ask()) {
+	if (given(args, "json") || !can_ask()) {
 		tell("no run was denied %s; it is allowed without a question, because there is no "
 		     "terminal (--yes: without this note)",
 		     what);
@@ -78,23 +78,23 @@ int permit_main(struct args *args, struct ab_error *err)
 {
 	struct ab_permit ask = { .input = &args->input,
 				 .what = args->rest[0],
-				 .run = args->values[ID_RUN],
+				 .run = value_of(args, "run"),
 				 .deny = args->command == &command_deny,
-				 .user = given(args, ID_USER),
-				 .project = given(args, ID_PROJECT),
-				 .undo = given(args, ID_UNDO) };
+				 .user = given(args, "user"),
+				 .project = given(args, "project"),
+				 .undo = given(args, "undo") };
 	ab_auto(ab_permitted_fini) struct ab_permitted done = { 0 };
 	int status;
 
-	ask.always = given(args, ID_ALWAYS) || (!ask.undo && (ask.user || ask.project));
-	if (given(args, ID_FOR) &&
-	    (ab_parse_duration(args->values[ID_FOR], &ask.for_ms) < 0 || ask.for_ms == 0))
+	ask.always = given(args, "always") || (!ask.undo && (ask.user || ask.project));
+	if (given(args, "for") &&
+	    (ab_parse_duration(value_of(args, "for"), &ask.for_ms) < 0 || ask.for_ms == 0))
 		return misuse(args, err, "--for: invalid duration \"%s\"; use 30s, 10m or 2h",
-			      args->values[ID_FOR]);
+			      value_of(args, "for"));
 	if (!is_wanted(args, &ask))
 		return ab_fail(err, AB_EREFUSED, 0, "nothing was changed");
 	status = ab_permit(&ask, &done, err);
-	if (given(args, ID_JSON) && status == 0)
+	if (given(args, "json") && status == 0)
 		print_made(ab_permitted_json(&ask, &done), NULL);
 	else
 		print_outcome(&done);

@@ -5,16 +5,16 @@
 #define PROGRESS_MS 1000 /* nothing is shown before */
 
 static const struct option options_apply[] = {
-	FLAG("all", 0, ID_ALL, "apply every change"),
-	FLAG("safe", 0, ID_SAFE, "apply the changes without a label"),
-	FLAG("patch", 'p', ID_PATCH, "ask about each change, hunk by hunk"),
-	FLAG("home", 0, ID_HOME, "the layer above your home folder"),
+	FLAG("all", 0, "apply every change"),
+	FLAG("safe", 0, "apply the changes without a label"),
+	FLAG("patch", 'p', "ask about each change, hunk by hunk"),
+	FLAG("home", 0, "the layer above your home folder"),
 	{ 0 },
 };
 
 static const struct option options_conflicts[] = {
-	FLAG("theirs", 0, ID_THEIRS, "where both sides changed: take the layer's"),
-	FLAG("ours", 0, ID_OURS, "where both sides changed: keep the host's"),
+	FLAG("theirs", 0, "where both sides changed: take the layer's"),
+	FLAG("ours", 0, "where both sides changed: keep the host's"),
 	{ 0 },
 };
 
@@ -30,21 +30,21 @@ int open_layer(const struct args *args, enum ab_layer_use use, struct ab_layer_c
 					      .dashes = args->dashes || applied,
 					      .before = applied ? args->nrest : args->before };
 
-	if (ab_layer_command_open(&args->input, &words, use, given(args, ID_HOME), ret, err) < 0)
+	if (ab_layer_command_open(&args->input, &words, use, given(args, "home"), ret, err) < 0)
 		return -1;
 	tell_notes(&ret->notes);
-	if (ret->chosen && !given(args, ID_JSON))
+	if (ret->chosen && !given(args, "json"))
 		tell("using the %s of %s", applied ? "last apply" : "changes", ret->set.key);
 	return 0;
 }
 
 int get_conflict(const struct args *args, enum ab_apply_conflict *ret, struct ab_error *err)
 {
-	if (given(args, ID_THEIRS) && given(args, ID_OURS))
+	if (given(args, "theirs") && given(args, "ours"))
 		return misuse(args, err, "--theirs and --ours cannot be combined");
-	*ret = given(args, ID_THEIRS) ? AB_APPLY_THEIRS
-	       : given(args, ID_OURS) ? AB_APPLY_OURS
-				      : AB_APPLY_LEAVE;
+	*ret = given(args, "theirs") ? AB_APPLY_THEIRS
+	       : given(args, "ours") ? AB_APPLY_OURS
+				     : AB_APPLY_LEAVE;
 	return 0;
 }
 
@@ -116,13 +116,13 @@ void print_layer_change(const struct ab_change *change, const char *why)
 static int check_choice(const struct args *args, const struct ab_layer_command *command,
 			struct ab_error *err)
 {
-	bool all = given(args, ID_ALL), safe = given(args, ID_SAFE), patch = given(args, ID_PATCH);
+	bool all = given(args, "all"), safe = given(args, "safe"), patch = given(args, "patch");
 
 	if (all + safe + patch > 1)
 		return misuse(args, err, "--all, --safe and --patch cannot be combined");
 	if (all && command->paths.len)
 		return misuse(args, err, "--all and a path cannot be combined");
-	if (patch && given(args, ID_JSON))
+	if (patch && given(args, "json"))
 		return misuse(args, err, "--patch and --json cannot be combined");
 	if (patch && !can_ask())
 		return misuse(args, err, "--patch needs a terminal");
@@ -163,16 +163,16 @@ static int choose_changes(const struct args *args, const struct ab_layer_command
 			  enum ab_apply_conflict conflict, struct ab_apply *apply,
 			  struct ab_error *err)
 {
-	bool safe = given(args, ID_SAFE), patch = given(args, ID_PATCH);
+	bool safe = given(args, "safe"), patch = given(args, "patch");
 
 	if (command->paths.len) {
 		if (ab_layer_command_pick(command, apply, err) < 0)
 			return -1;
-	} else if (given(args, ID_ALL) || patch) {
+	} else if (given(args, "all") || patch) {
 		ab_apply_pick_all(apply);
 	} else if (safe) {
 		ab_apply_pick_safe(apply);
-	} else if (can_ask() && !given(args, ID_JSON)) {
+	} else if (can_ask() && !given(args, "json")) {
 		return ask_choice(apply, conflict);
 	} else {
 		return misuse(args, err, "name what to apply: a path, --all or --safe");
@@ -194,7 +194,7 @@ static int print_applied(const struct args *args, const struct ab_layer_command 
 		conflicts += apply->picks[i].left && !apply->picks[i].dropped &&
 			     apply->changes.v[i].conflict;
 	}
-	if (given(args, ID_JSON)) {
+	if (given(args, "json")) {
 		print_made(ab_layer_command_json(command, apply, "applied"), NULL);
 		return left ? 1 : 0;
 	}
@@ -228,10 +228,10 @@ static int apply_changes(struct args *args, struct ab_layer_command *command,
 	struct ab_progress progress;
 	int status;
 
-	if (ab_apply_open(&command->set, given(args, ID_HOME), &command->claim.guard, &apply,
+	if (ab_apply_open(&command->set, given(args, "home"), &command->claim.guard, &apply,
 			  &command->notes, err) < 0)
 		return -1;
-	if (!apply.changes.len && !given(args, ID_JSON)) {
+	if (!apply.changes.len && !given(args, "json")) {
 		printf("%s has no changes\n", command->set.key);
 		return 0;
 	}

@@ -1,8 +1,8 @@
 #include "cmd.h"
 
 static const struct option options_revoke[] = {
-	FLAG("all", 0, ID_ALL, "every remembered answer"),
-	FLAG("session", 0, ID_SESSION, "every answer of this session"),
+	FLAG("all", 0, "every remembered answer"),
+	FLAG("session", 0, "every answer of this session"),
 	{ 0 },
 };
 
@@ -72,7 +72,7 @@ static int list_main(struct args *args, struct ab_error *err)
 	ab_session_of_caller(&session);
 	if (ab_approvals_list(&args->input, &session, &list, err) < 0)
 		return -1;
-	if (given(args, ID_JSON))
+	if (given(args, "json"))
 		print_list_json(&list);
 	else
 		print_list(&list);
@@ -82,7 +82,7 @@ static int list_main(struct args *args, struct ab_error *err)
 static int revoke_group(struct args *args, const struct ab_session_key *session,
 			struct ab_error *err)
 {
-	enum ab_revoke where = given(args, ID_SESSION) ? AB_REVOKE_SESSION : AB_REVOKE_BOTH;
+	enum ab_revoke where = given(args, "session") ? AB_REVOKE_SESSION : AB_REVOKE_BOTH;
 	size_t n;
 
 	if (ab_approvals_revoke(&args->input, session, where, NULL, &n, err) < 0)
@@ -113,7 +113,7 @@ static int revoke_ids(struct args *args, const struct ab_session_key *session, s
 
 static int revoke_main(struct args *args, struct ab_error *err)
 {
-	bool all = given(args, ID_ALL), own = given(args, ID_SESSION);
+	bool all = given(args, "all"), own = given(args, "session");
 	struct ab_session_key session;
 
 	if (all + own + (args->nrest > 0) != 1)

@@ -4,12 +4,12 @@ static void print_note(void *arg, enum ab_level level, const char *text)
 {
 	const struct args *args = arg;
 
-	if (level != AB_SAY_DETAIL && !(level == AB_SAY_NOTE && given(args, ID_QUIET)))
+	if (level != AB_SAY_DETAIL && !(level == AB_SAY_NOTE && given(args, "quiet")))
 		tell("%s", text);
 }
 
 static const struct option options_attach[] = {
-	FLAG("quiet", 'q', ID_QUIET, "print only the command's output"),
+	FLAG("quiet", 'q', "print only the command's output"),
 	{ 0 },
 };
 

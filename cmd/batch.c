@@ -93,7 +93,7 @@ int batch_main(struct args *args, struct ab_check *check)
 {
 	struct batch b = {
 		.check = check,
-		.end = given(args, ID_NULL) ? '\0' : '\n',
+		.end = given(args, "null") ? '\0' : '\n',
 		.in = ab_alloc(KEPT + BLOCK),
 	};
 	int status;

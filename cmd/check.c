@@ -3,12 +3,12 @@
 enum { EXIT_ESCALATED = 3, EXIT_FORBIDDEN = 4 };
 
 static const struct option options_check[] = {
-	VALUE("command", 'c', ID_STRING, "STRING", "judge this text"),
-	FLAG("stdin", 0, ID_STDIN, "judge standard input as one script"),
-	FLAG("batch", 0, ID_BATCH, "judge each line of it; print JSON lines"),
-	FLAG("null", '0', ID_NULL, "with --batch: commands end with NUL"),
-	FLAG("json", 0, ID_JSON, "print one line of JSON"),
-	FLAG("explain", 0, ID_EXPLAIN, "show every command in it and its verdict"),
+	VALUE("command", 'c', "STRING", "judge this text"),
+	FLAG("stdin", 0, "judge standard input as one script"),
+	FLAG("batch", 0, "judge each line of it; print JSON lines"),
+	FLAG("null", '0', "with --batch: commands end with NUL"),
+	FLAG("json", 0, "print one line of JSON"),
+	FLAG("explain", 0, "show every command in it and its verdict"),
 	{ 0 },
 };
 
@@ -57,12 +57,12 @@ static int print_judgement(const struct args *args, const struct ab_judgement *j
 {
 	ab_autobuf struct ab_buf b = { 0 };
 
-	if (given(args, ID_JSON)) {
+	if (given(args, "json")) {
 		ab_judgement_json(j, &b);
 		ab_buf_puts(&b, "\n");
 		fwrite(b.data, 1, b.len, stdout);
 	} else {
-		print_verdict(j, given(args, ID_EXPLAIN));
+		print_verdict(j, given(args, "explain"));
 	}
 	return decision_status(j->decision);
 }
@@ -80,15 +80,15 @@ static int judge_stdin(const struct args *args, struct ab_check *check)
 
 static int judge_input(struct args *args, struct ab_check *check)
 {
-	const char *text = given(args, ID_STRING) ? args->values[ID_STRING]
+	const char *text = given(args, "command") ? value_of(args, "command")
 			   : args->nrest	  ? args->rest[0]
 						  : NULL;
 
-	if (given(args, ID_BATCH))
+	if (given(args, "batch"))
 		return batch_main(args, check);
-	if (given(args, ID_STDIN))
+	if (given(args, "stdin"))
 		return judge_stdin(args, check);
-	if (args->dashes && !given(args, ID_STRING))
+	if (args->dashes && !given(args, "command"))
 		return print_judgement(args, ab_check_argv(check, args->rest, args->nrest));
 	return print_judgement(args, ab_check_text(check, text, strlen(text)));
 }
@@ -96,9 +96,9 @@ static int judge_input(struct args *args, struct ab_check *check)
 /* -1, or the exit status after a usage error. */
 static int check_forms(const struct args *args, struct ab_error *err)
 {
-	bool text = given(args, ID_STRING);
+	bool text = given(args, "command");
 	size_t forms =
-		(size_t)text + given(args, ID_STDIN) + given(args, ID_BATCH) + (args->nrest > 0);
+		(size_t)text + given(args, "stdin") + given(args, "batch") + (args->nrest > 0);
 
 	if (forms > 1)
 		return misuse(
@@ -111,9 +111,9 @@ static int check_forms(const struct args *args, struct ab_error *err)
 		return misuse(
 			args, err,
 			"quote the command line: agentbox check \"git status\", or use agentbox check -- git status");
-	if (given(args, ID_NULL) && !given(args, ID_BATCH))
+	if (given(args, "null") && !given(args, "batch"))
 		return misuse(args, err, "--null requires --batch");
-	if (given(args, ID_EXPLAIN) && (given(args, ID_JSON) || given(args, ID_BATCH)))
+	if (given(args, "explain") && (given(args, "json") || given(args, "batch")))
 		return misuse(
 			args, err,
 			"--explain cannot be combined with --json or --batch, which already list the commands");

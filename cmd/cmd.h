@@ -22,103 +22,24 @@ enum option_kind {
 	OPT_SWITCH,   /* the same; without "=VALUE" the value is "true" */
 	OPT_ALLOW,    /* the same, without a value: "allow" */
 	OPT_READONLY, /* no writable folders, and a read-only home */
-	OPT_VALUE,    /* a value that the command finds under `id` */
+	OPT_VALUE,    /* a value that the command finds under the name (value_of) */
 	OPT_FLAG,     /* the same, without a value */
 	OPT_HELP,     /* print help and exit; "=all" for all of it */
 };
 
-enum option_id {
-	ID_NONE,
-	ID_PROFILE,
-	ID_CONFIG,
-	ID_WORKSPACE,
-	ID_CWD,
-	ID_FD,
-	ID_AUDIT,
-	ID_SHELL,
-	ID_STRING,
-	ID_STDIN,
-	ID_BATCH,
-	ID_NULL,
-	ID_EXPLAIN,
-	ID_VERBOSE,
-	ID_USER,
-	ID_QUIET,
-	ID_JSON,
-	ID_FIX,
-	ID_ATTACK,
-	ID_LIST,
-	ID_REVOKE,
-	ID_YES,
-	ID_PRINT,
-	ID_WRITE,
-	ID_APPROVER,
-	ID_COVERED,
-	ID_ALL,
-	ID_SESSION,
-	ID_NO_BOX,
-	ID_PROJECT,
-	ID_FISH,
-	ID_NAME,
-	ID_RESULT,
-	ID_ON_VIOLATION,
-	ID_TRACE,
-	ID_RUN,
-	ID_ALWAYS,
-	ID_FOR,
-	ID_UNDO,
-	ID_FOLLOW,
-	ID_LINES,
-	ID_DENIED,
-	ID_ALLOWED,
-	ID_HOST,
-	ID_SINCE,
-	ID_UNTIL,
-	ID_STATS,
-	ID_HTML,
-	ID_FOLDER,
-	ID_VERIFY,
-	ID_KEYS,
-	ID_CUT,
-	ID_GRACE,
-	ID_OLDER,
-	ID_KEEP,
-	ID_DRY,
-	ID_QUARANTINE,
-	ID_LAYERS,
-	ID_SAVE,
-	ID_TO,
-	ID_FORCE,
-	ID_IN,
-	ID_DETACH,
-	ID_IDLE,
-	ID_HUNKS,
-	ID_HOME,
-	ID_LABELLED,
-	ID_SAFE,
-	ID_PATCH,
-	ID_THEIRS,
-	ID_OURS,
-	ID_MAN,
-	ID_READ,
-	ID_INSTALL,
-	ID_HELP,
-};
-
 struct option {
-	const char *name; /* without the dashes */
+	const char *name; /* without the dashes; the command asks for it by this name */
 	char letter;	  /* 0: none */
 	enum option_kind kind;
-	enum option_id id;
 	const char *value; /* its placeholder in --help; NULL: takes no value */
 	const char *key;
 	const char *help;
 };
 
 /* clang-format off */
-#define FLAG(name, letter, id, help) { name, letter, OPT_FLAG, id, NULL, NULL, help }
-#define VALUE(name, letter, id, value, help) { name, letter, OPT_VALUE, id, value, NULL, help }
-#define SETTING(name, value, key, help) { name, 0, OPT_SETTING, ID_NONE, value, key, help }
+#define FLAG(name, letter, help) { name, letter, OPT_FLAG, NULL, NULL, help }
+#define VALUE(name, letter, value, help) { name, letter, OPT_VALUE, value, NULL, help }
+#define SETTING(name, value, key, help) { name, 0, OPT_SETTING, value, key, help }
 /* clang-format on */
 
 struct option_group {
@@ -153,13 +74,18 @@ struct command {
 	int (*main)(struct args *args, struct ab_error *err);
 };
 
+struct given_option {
+	const struct option *option;
+	const char *value; /* "" of a flag */
+};
+
 /* The parsed command line. */
 struct args {
 	const struct command *command;
 	struct ab_policy_input input;
 	struct ab_setting *settings;
-	const char *values[ID_HELP + 1]; /* by id; a flag is "" */
-	int counts[ID_HELP + 1];
+	struct given_option *given; /* in the order of the command line */
+	size_t ngiven;
 	int *fds;
 	size_t nfds;
 	const char *const *rest; /* the arguments that are not options, and NULL */
@@ -184,7 +110,10 @@ extern const struct option_group groups_json[];	  /* --json, --help */
  */
 int args_parse(struct args *args, const struct command *command, int argc, char **argv,
 	       struct ab_error *err);
-bool given(const struct args *args, enum option_id id);
+/* The last value of an option, "" of a flag; NULL: it was not given. */
+const char *value_of(const struct args *args, const char *name);
+bool given(const struct args *args, const char *name);
+int count_given(const struct args *args, const char *name);
 
 /* Print the error for people and return the exit status for it. */
 int complain(const struct args *args, const struct ab_error *err);

@@ -1,7 +1,7 @@
 #include "cmd.h"
 
 static const struct option options_show[] = {
-	FLAG("all", 'a', ID_ALL, "show every value"),
+	FLAG("all", 'a', "show every value"),
 	{ 0 },
 };
 
@@ -28,8 +28,8 @@ static char *make_shown(const struct args *args, const struct ab_policy *policy)
 {
 	struct ab_show_part part = { .section = args->rest[0] };
 
-	if (given(args, ID_JSON) || given(args, ID_ALL) || part.section)
-		return ab_policy_show_part(policy, &part, given(args, ID_JSON));
+	if (given(args, "json") || given(args, "all") || part.section)
+		return ab_policy_show_part(policy, &part, given(args, "json"));
 	return make_overview(policy, output_columns());
 }
 
@@ -71,7 +71,7 @@ static int get_main(struct args *args, struct ab_error *err)
 
 	if (ab_policy_load(&args->input, &policy, NULL, err) < 0)
 		return -1;
-	text = ab_policy_value(policy, args->rest[0], given(args, ID_JSON));
+	text = ab_policy_value(policy, args->rest[0], given(args, "json"));
 	if (text) {
 		printf("%s%s", text, *text ? "\n" : "");
 		return 0;
@@ -225,14 +225,14 @@ static int check_main(struct args *args, struct ab_error *err)
 
 	if (args->nrest)
 		ab_strv_add(&files, args->rest[0]);
-	else if (list_files(in, given(args, ID_JSON), &files, err) < 0)
+	else if (list_files(in, given(args, "json"), &files, err) < 0)
 		return -1;
 	for (size_t i = 0; i < files.len; i++)
 		if (check_file(in, files.v[i], &problems, err) < 0)
 			return -1;
 	if (!problems.len && !args->nrest && check_together(in, &problems, err) < 0)
 		return -1;
-	if (given(args, ID_JSON))
+	if (given(args, "json"))
 		print_check_json(in, &files, &problems);
 	else if (problems.len)
 		print_each("", &problems, "");
@@ -268,7 +268,7 @@ static int path_main(struct args *args, struct ab_error *err)
 
 	if (ab_policy_paths(&args->input, &paths, err) < 0)
 		return -1;
-	if (given(args, ID_JSON))
+	if (given(args, "json"))
 		print_paths_json(&paths);
 	else
 		print_paths(&paths);
@@ -276,7 +276,7 @@ static int path_main(struct args *args, struct ab_error *err)
 }
 
 static const struct option options_reload[] = {
-	FLAG("cut", 0, ID_CUT, "also close connections no longer allowed"),
+	FLAG("cut", 0, "also close connections no longer allowed"),
 	{ 0 },
 };
 
@@ -306,7 +306,7 @@ static int reload_main(struct args *args, struct ab_error *err)
 	ab_auto(ab_reloads_fini) struct ab_reloads reloads = { 0 };
 	int status = 0;
 
-	if (ab_reload(&args->input, args->rest[0], given(args, ID_CUT), &reloads, err) < 0)
+	if (ab_reload(&args->input, args->rest[0], given(args, "cut"), &reloads, err) < 0)
 		return -1;
 	for (size_t i = 0; i < reloads.len; i++) {
 		print_reloaded(&reloads.v[i]);

@@ -1,15 +1,15 @@
 #include "cmd.h"
 
 static const struct option options_place[] = {
-	FLAG("user", 0, ID_USER, "your settings file (the default)"),
-	FLAG("project", 0, ID_PROJECT, "the project's .agentbox.json"),
+	FLAG("user", 0, "your settings file (the default)"),
+	FLAG("project", 0, "the project's .agentbox.json"),
 	{ 0 },
 };
 
 /* -1, or the exit status after a usage error. */
 static int check_place(const struct args *args, struct ab_error *err)
 {
-	return given(args, ID_USER) && given(args, ID_PROJECT)
+	return given(args, "user") && given(args, "project")
 		       ? misuse(args, err, "--user and --project cannot be combined")
 		       : 0;
 }
@@ -47,7 +47,7 @@ static void note_active_runs(const struct args *args, const char *key)
 static int change_main(struct args *args, struct ab_error *err)
 {
 	bool unset = args->command == &config_unset;
-	struct ab_settings_change change = { .project = given(args, ID_PROJECT), .unset = unset };
+	struct ab_settings_change change = { .project = given(args, "project"), .unset = unset };
 	ab_auto(ab_settings_changed_fini) struct ab_settings_changed changed = { 0 };
 
 	if (check_place(args, err) < 0)
@@ -92,7 +92,7 @@ static int edit_main(struct args *args, struct ab_error *err)
 	int status;
 
 	if (check_place(args, err) < 0 ||
-	    ab_settings_edit_begin(&args->input, given(args, ID_PROJECT), &editing, err) < 0)
+	    ab_settings_edit_begin(&args->input, given(args, "project"), &editing, err) < 0)
 		return -1;
 	status = edit_until_right(args, &editing);
 	ab_settings_edit_end(&editing);

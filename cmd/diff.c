@@ -1,25 +1,25 @@
 #include "cmd.h"
 
 static const struct option options_diff[] = {
-	FLAG("stat", 0, ID_STATS, "one line per change, with its labels"),
-	FLAG("json", 0, ID_JSON, "print the changes as JSON"),
-	FLAG("hunks", 0, ID_HUNKS, "with --json: also the changed lines"),
-	VALUE("html", 0, ID_HTML, "FILE", "write an HTML page with the changes"),
-	FLAG("home", 0, ID_HOME, "the layer above your home folder"),
-	FLAG("labelled", 0, ID_LABELLED, "only changes that want a look"),
-	FLAG("safe", 0, ID_SAFE, "only changes without a label"),
+	FLAG("stat", 0, "one line per change, with its labels"),
+	FLAG("json", 0, "print the changes as JSON"),
+	FLAG("hunks", 0, "with --json: also the changed lines"),
+	VALUE("html", 0, "FILE", "write an HTML page with the changes"),
+	FLAG("home", 0, "the layer above your home folder"),
+	FLAG("labelled", 0, "only changes that want a look"),
+	FLAG("safe", 0, "only changes without a label"),
 	{ 0 },
 };
 
 static int check_options(const struct args *args, struct ab_error *err)
 {
-	int forms = given(args, ID_STATS) + given(args, ID_JSON) + given(args, ID_HTML);
+	int forms = given(args, "stat") + given(args, "json") + given(args, "html");
 
 	if (forms > 1)
 		return misuse(args, err, "--stat, --json and --html cannot be combined");
-	if (given(args, ID_HUNKS) && !given(args, ID_JSON))
+	if (given(args, "hunks") && !given(args, "json"))
 		return misuse(args, err, "--hunks needs --json");
-	if (given(args, ID_LABELLED) && given(args, ID_SAFE))
+	if (given(args, "labelled") && given(args, "safe"))
 		return misuse(args, err, "--labelled and --safe cannot be combined");
 	if (args->dashes && args->before > 1)
 		return misuse(args, err, "unexpected argument \"%s\"", args->rest[1]);
@@ -35,15 +35,15 @@ static struct ab_diff_request get_request(const struct args *args)
 		.paths = args->rest + which,
 		.npaths = args->nrest - which,
 		.settled = args->dashes,
-		.home = given(args, ID_HOME),
-		.form = given(args, ID_STATS)  ? AB_DIFF_STAT
-			: given(args, ID_JSON) ? AB_DIFF_JSON
-			: given(args, ID_HTML) ? AB_DIFF_HTML
-					       : AB_DIFF_PATCH,
-		.part = given(args, ID_LABELLED) ? AB_DIFF_LABELLED
-			: given(args, ID_SAFE)	 ? AB_DIFF_SAFE
-						 : AB_DIFF_ALL,
-		.hunks = given(args, ID_HUNKS),
+		.home = given(args, "home"),
+		.form = given(args, "stat")   ? AB_DIFF_STAT
+			: given(args, "json") ? AB_DIFF_JSON
+			: given(args, "html") ? AB_DIFF_HTML
+					      : AB_DIFF_PATCH,
+		.part = given(args, "labelled") ? AB_DIFF_LABELLED
+			: given(args, "safe")	? AB_DIFF_SAFE
+						: AB_DIFF_ALL,
+		.hunks = given(args, "hunks"),
 		.style = { .colour = wants_colour(STDOUT_FILENO), .columns = output_columns() },
 	};
 }
@@ -53,8 +53,8 @@ static int diff_main(struct args *args, struct ab_error *err)
 	struct ab_diff_request request;
 	ab_auto(ab_diff_report_fini) struct ab_diff_report report = { 0 };
 	struct ab_pager pager;
-	const char *file = args->values[ID_HTML];
-	bool save = given(args, ID_HTML) && strcmp(file, "-") != 0;
+	const char *file = value_of(args, "html");
+	bool save = given(args, "html") && strcmp(file, "-") != 0;
 	int result;
 
 	if (check_options(args, err) < 0)

@@ -1,8 +1,8 @@
 #include "cmd.h"
 
 static const struct option options_discard[] = {
-	FLAG("home", 0, ID_HOME, "the layer above your home folder"),
-	FLAG("yes", 'y', ID_YES, "do not ask"),
+	FLAG("home", 0, "the layer above your home folder"),
+	FLAG("yes", 'y', "do not ask"),
 	{ 0 },
 };
 
@@ -11,7 +11,7 @@ static bool may_discard(const struct args *args, const char *key, size_t n)
 {
 	ab_autofree char *question = NULL;
 
-	if (given(args, ID_YES) || given(args, ID_JSON) || n == 0 || !can_ask())
+	if (given(args, "yes") || given(args, "json") || n == 0 || !can_ask())
 		return true;
 	question =
 		ab_printf("Discard %zu %s of %s for good?", n, n == 1 ? "change" : "changes", key);
@@ -30,7 +30,7 @@ static size_t count_picked(const struct ab_apply *apply)
 static int print_discarded(const struct args *args, const struct ab_layer_command *command,
 			   const struct ab_apply *apply, size_t n)
 {
-	if (given(args, ID_JSON))
+	if (given(args, "json"))
 		return print_made(ab_layer_command_json(command, apply, "discarded"), NULL);
 	printf("%zu %s discarded\n", n, n == 1 ? "change" : "changes");
 	return 0;
@@ -39,10 +39,10 @@ static int print_discarded(const struct args *args, const struct ab_layer_comman
 /* A layer that is too large to be looked at can still be removed. */
 static int discard_unseen(struct args *args, struct ab_layer_command *command, struct ab_error *err)
 {
-	if (!given(args, ID_YES))
+	if (!given(args, "yes"))
 		return -1;
 	*err = (struct ab_error){ 0 };
-	if (ab_layer_discard(&command->store, &command->set, given(args, ID_HOME), err) < 0)
+	if (ab_layer_discard(&command->store, &command->set, given(args, "home"), err) < 0)
 		return -1;
 	printf("the layer of %s was removed\n", command->set.key);
 	return 0;
@@ -56,7 +56,7 @@ static int discard_changes(struct args *args, struct ab_layer_command *command,
 	size_t n;
 	int rc;
 
-	if (ab_apply_open(&command->set, given(args, ID_HOME), &command->claim.guard, &apply,
+	if (ab_apply_open(&command->set, given(args, "home"), &command->claim.guard, &apply,
 			  &command->notes, err) < 0)
 		return whole && err->code == AB_EREFUSED ? discard_unseen(args, command, err) : -1;
 	if (whole)

@@ -1,9 +1,9 @@
 #include "cmd.h"
 
 static const struct option options_doctor[] = {
-	FLAG("json", 0, ID_JSON, "print JSON"),
-	FLAG("fix", 0, ID_FIX, "print an AppArmor profile for this program"),
-	FLAG("attack", 0, ID_ATTACK, "attack a box from inside and report"),
+	FLAG("json", 0, "print JSON"),
+	FLAG("fix", 0, "print an AppArmor profile for this program"),
+	FLAG("attack", 0, "attack a box from inside and report"),
 	{ 0 },
 };
 
@@ -29,7 +29,7 @@ static int print_profile(struct ab_error *err)
 
 static void print_report(const struct args *args, const char *text)
 {
-	if (given(args, ID_JSON))
+	if (given(args, "json"))
 		fputs(text, stdout);
 	else
 		print_rows(text);
@@ -42,7 +42,7 @@ static int run_attack(struct args *args, struct ab_error *err)
 
 	if (ab_attack(&args->input, &report, err) < 0)
 		return -1;
-	text = given(args, ID_JSON) ? ab_attack_json(&report) : ab_attack_text(&report);
+	text = given(args, "json") ? ab_attack_json(&report) : ab_attack_text(&report);
 	print_report(args, text);
 	return report.broken;
 }
@@ -54,20 +54,20 @@ static int run_diagnosis(struct args *args, struct ab_error *err)
 
 	if (ab_doctor(&args->input, &diagnosis, err) < 0)
 		return -1;
-	text = given(args, ID_JSON) ? ab_diagnosis_json(&diagnosis) : ab_diagnosis_text(&diagnosis);
+	text = given(args, "json") ? ab_diagnosis_json(&diagnosis) : ab_diagnosis_text(&diagnosis);
 	print_report(args, text);
 	return diagnosis.failed;
 }
 
 static int doctor_main(struct args *args, struct ab_error *err)
 {
-	if (given(args, ID_FIX) && (given(args, ID_ATTACK) || given(args, ID_JSON)))
+	if (given(args, "fix") && (given(args, "attack") || given(args, "json")))
 		return misuse(args, err, "--fix cannot be combined with --attack or --json");
-	if (given(args, ID_FIX))
+	if (given(args, "fix"))
 		return print_profile(err);
 	if (ab_caller_init(&args->input, err) < 0)
 		return -1;
-	return given(args, ID_ATTACK) ? run_attack(args, err) : run_diagnosis(args, err);
+	return given(args, "attack") ? run_attack(args, err) : run_diagnosis(args, err);
 }
 
 const struct command command_doctor = {

@@ -1,11 +1,11 @@
 #include "cmd.h"
 
 static const struct option options_gc[] = {
-	VALUE("older", 0, ID_OLDER, "DURATION", "remove runs that ended longer ago (30d)"),
-	VALUE("keep", 0, ID_KEEP, "N", "keep this many of the newest runs (1000)"),
-	FLAG("quarantine", 0, ID_QUARANTINE, "also remove runs with quarantined files"),
-	FLAG("layers", 0, ID_LAYERS, "also remove layers with changes to apply"),
-	FLAG("dry-run", 0, ID_DRY, "only list what would be removed"),
+	VALUE("older", 0, "DURATION", "remove runs that ended longer ago (30d)"),
+	VALUE("keep", 0, "N", "keep this many of the newest runs (1000)"),
+	FLAG("quarantine", 0, "also remove runs with quarantined files"),
+	FLAG("layers", 0, "also remove layers with changes to apply"),
+	FLAG("dry-run", 0, "only list what would be removed"),
 	{ 0 },
 };
 
@@ -62,18 +62,18 @@ static int gc_main(struct args *args, struct ab_error *err)
 {
 	ab_autostrv struct ab_strv notes = { 0 };
 	struct ab_gc_request request = {
-		.older = args->values[ID_OLDER],
-		.keep = args->values[ID_KEEP],
-		.quarantine = given(args, ID_QUARANTINE),
-		.layers = given(args, ID_LAYERS),
-		.dry = given(args, ID_DRY),
+		.older = value_of(args, "older"),
+		.keep = value_of(args, "keep"),
+		.quarantine = given(args, "quarantine"),
+		.layers = given(args, "layers"),
+		.dry = given(args, "dry-run"),
 	};
 	ab_auto(ab_gc_done_fini) struct ab_gc_done done = { 0 };
 
 	if (ab_gc_run(&args->input, &request, &done, &notes, err) < 0)
 		return -1;
 	tell_notes(&notes);
-	if (given(args, ID_JSON)) {
+	if (given(args, "json")) {
 		print_json(&done, request.dry);
 	} else {
 		print_runs(&done.runs, request.dry);

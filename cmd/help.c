@@ -245,7 +245,7 @@ void print_overview(void)
 }
 
 static const struct option options_help[] = {
-	FLAG("man", 0, ID_MAN, "print the page of the manual"),
+	FLAG("man", 0, "print the page of the manual"),
 	{ 0 },
 };
 
@@ -278,7 +278,7 @@ static int help_main(struct args *args, struct ab_error *err)
 {
 	const struct command *command = args->nrest ? find_command(args->rest[0]) : NULL;
 
-	if (given(args, ID_MAN))
+	if (given(args, "man"))
 		return print_page(args, err);
 	/* A mistake is one in the use of that command. */
 	args->command = command;

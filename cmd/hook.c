@@ -3,15 +3,15 @@
 enum { EVENT_MAX = 8 << 20 };
 
 static const struct option options_hook[] = {
-	FLAG("no-box", 0, ID_NO_BOX, "judge only; do not rewrite to agentbox run"),
-	VALUE("approver", 0, ID_APPROVER, "COMMAND", "ask this program first (agentbox-run(1))"),
+	FLAG("no-box", 0, "judge only; do not rewrite to agentbox run"),
+	VALUE("approver", 0, "COMMAND", "ask this program first (agentbox-run(1))"),
 	{ 0 },
 };
 
 static const struct option options_install[] = {
-	FLAG("project", 0, ID_PROJECT, "use the project's settings, not the user's"),
-	FLAG("yes", 'y', ID_YES, "write without asking"),
-	FLAG("json", 0, ID_JSON, "print JSON, and do not ask"),
+	FLAG("project", 0, "use the project's settings, not the user's"),
+	FLAG("yes", 'y', "write without asking"),
+	FLAG("json", 0, "print JSON, and do not ask"),
 	{ 0 },
 };
 
@@ -43,21 +43,18 @@ static void add_option(const struct args *args, const char *flag, const char *va
  */
 void collect_policy_options(struct args *args, struct ab_strv *options)
 {
-	static const struct {
-		enum option_id id;
-		const char *flag;
+	const struct {
+		const char *flag, *const *value;
 	} others[] = {
-		{ ID_PROFILE, "--profile" },
-		{ ID_CONFIG, "--config" },
-		{ ID_WORKSPACE, "--workspace" },
+		{ "--profile", &args->input.profile },
+		{ "--config", &args->input.config },
+		{ "--workspace", &args->input.workspace },
 	};
 
 	ab_caller_fix_paths(&args->input, args->settings);
-	args->values[ID_CONFIG] = args->input.config;
-	args->values[ID_WORKSPACE] = args->input.workspace;
 	for (size_t i = 0; i < AB_COUNT(others); i++)
-		if (given(args, others[i].id))
-			add_option(args, others[i].flag, args->values[others[i].id], options);
+		if (given(args, others[i].flag + strlen("--")))
+			add_option(args, others[i].flag, *others[i].value, options);
 	for (size_t i = 0; i < args->input.nsettings; i++)
 		add_option(args, args->settings[i].origin, args->settings[i].value, options);
 }
@@ -100,13 +97,13 @@ static void fill_request(struct args *args, const char *agent, struct ab_strv *o
 	ret->agent = agent;
 	ret->options = (const char *const *)options->v;
 	ret->noptions = options->len;
-	ret->approver = args->values[ID_APPROVER];
+	ret->approver = value_of(args, "approver");
 }
 
 static int hook_main(struct args *args, struct ab_error *err)
 {
 	ab_autostrv struct ab_strv options = { 0 };
-	struct ab_hook_request request = { .no_box = given(args, ID_NO_BOX) };
+	struct ab_hook_request request = { .no_box = given(args, "no-box") };
 	ab_auto(ab_hook_reply_fini) struct ab_hook_reply reply = { 0 };
 	ab_autobuf struct ab_buf event = { 0 };
 
@@ -132,7 +129,7 @@ static int hook_main(struct args *args, struct ab_error *err)
 static int apply_plan_json(const struct args *args, const struct ab_hook_plan *plan,
 			   struct ab_error *err)
 {
-	bool write = plan->after && given(args, ID_YES);
+	bool write = plan->after && given(args, "yes");
 
 	if (write && ab_hook_apply(&args->input, plan, err) < 0)
 		return -1;
@@ -146,7 +143,7 @@ int apply_plan(const struct args *args, const struct ab_hook_plan *plan, const c
 {
 	ab_autofree char *path = ab_escape(plan->path);
 
-	if (given(args, ID_JSON))
+	if (given(args, "json"))
 		return apply_plan_json(args, plan, err);
 	if (!plan->after) {
 		printf("%s %s\n", path, nothing);
@@ -172,11 +169,11 @@ static int install_main(struct args *args, struct ab_error *err)
 {
 	bool remove = strcmp(args->command->name, "hook uninstall") == 0;
 	ab_autostrv struct ab_strv options = { 0 };
-	struct ab_hook_request request = { .no_box = given(args, ID_NO_BOX) };
+	struct ab_hook_request request = { .no_box = given(args, "no-box") };
 	ab_auto(ab_hook_plan_fini) struct ab_hook_plan plan = { 0 };
 
 	fill_request(args, args->rest[0], &options, &request);
-	if (ab_hook_plan(&request, given(args, ID_PROJECT), remove, &plan, err) < 0)
+	if (ab_hook_plan(&request, given(args, "project"), remove, &plan, err) < 0)
 		return -1;
 	return remove ? apply_plan(args, &plan, "removed; takes effect when the agent restarts",
 				   "does not have the hook", err)
@@ -277,9 +274,9 @@ static int survey_main(struct args *args, struct ab_error *err)
 
 	if (ab_hook_survey(&args->input, args->rest[0], test, &states, err) < 0)
 		return -1;
-	if (!given(args, ID_JSON) && test)
+	if (!given(args, "json") && test)
 		return print_status(&states);
-	if (given(args, ID_JSON))
+	if (given(args, "json"))
 		print_json(&states);
 	else
 		print_list(&states);

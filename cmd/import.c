@@ -1,9 +1,9 @@
 #include "cmd.h"
 
 static const struct option options_import[] = {
-	FLAG("write", 0, ID_WRITE, "write them to the project's .agentbox.json"),
-	FLAG("json", 0, ID_JSON, "print JSON"),
-	VALUE("workspace", 0, ID_WORKSPACE, "DIR", "project folder (default: current folder)"),
+	FLAG("write", 0, "write them to the project's .agentbox.json"),
+	FLAG("json", 0, "print JSON"),
+	VALUE("workspace", 0, "DIR", "project folder (default: current folder)"),
 	{ 0 },
 };
 
@@ -51,9 +51,9 @@ static int print_import(struct args *args, const char *name, const struct ab_imp
 	if (ab_policy_check_text(&args->input, name, import->settings, strlen(import->settings),
 				 err) < 0)
 		return -1;
-	if (given(args, ID_WRITE) && ab_init_create(&args->input, import->settings, &path, err) < 0)
+	if (given(args, "write") && ab_init_create(&args->input, import->settings, &path, err) < 0)
 		return -1;
-	if (given(args, ID_JSON)) {
+	if (given(args, "json")) {
 		print_json(import, path);
 		return 0;
 	}

@@ -1,10 +1,10 @@
 #include "cmd.h"
 
 static const struct option options_init[] = {
-	FLAG("yes", 'y', ID_YES, "write and trust the file without asking"),
-	FLAG("print", 0, ID_PRINT, "print the file; write nothing"),
-	FLAG("json", 0, ID_JSON, "print what was detected and done as JSON"),
-	VALUE("workspace", 0, ID_WORKSPACE, "DIR", "project folder (default: current folder)"),
+	FLAG("yes", 'y', "write and trust the file without asking"),
+	FLAG("print", 0, "print the file; write nothing"),
+	FLAG("json", 0, "print what was detected and done as JSON"),
+	VALUE("workspace", 0, "DIR", "project folder (default: current folder)"),
 	{ 0 },
 };
 
@@ -57,7 +57,7 @@ static void offer_hook(struct args *args, const char *agent, const char *hook)
 	}
 	if (!plan.after) {
 		printf("%s: its hook is installed\n", agent);
-	} else if (given(args, ID_YES) || !can_ask()) {
+	} else if (given(args, "yes") || !can_ask()) {
 		ab_autofree char *line = ab_printf(
 			"%s: to run each of its commands in the box: agentbox hook install %s",
 			agent, hook);
@@ -128,7 +128,7 @@ static void print_doctor(struct args *args)
 static int print_json(struct args *args, const struct ab_init_plan *plan, struct ab_error *err)
 {
 	ab_autofree char *members = ab_init_json(plan);
-	bool write = plan->after && given(args, ID_YES);
+	bool write = plan->after && given(args, "yes");
 
 	if (write && ab_init_write(&args->input, plan, err) < 0)
 		return -1;
@@ -161,17 +161,17 @@ static int init_main(struct args *args, struct ab_error *err)
 {
 	ab_auto(ab_init_plan_fini) struct ab_init_plan plan = { 0 };
 
-	if (given(args, ID_PRINT) && (given(args, ID_YES) || given(args, ID_JSON)))
+	if (given(args, "print") && (given(args, "yes") || given(args, "json")))
 		return misuse(args, err, "--print cannot be combined with --yes or --json");
 	if (ab_init_look(&args->input, &plan, err) < 0)
 		return -1;
-	if (given(args, ID_PRINT)) {
+	if (given(args, "print")) {
 		const char *text = plan.after ? plan.after : plan.before;
 
 		fputs(text ? text : "{}\n", stdout);
 		return 0;
 	}
-	return given(args, ID_JSON) ? print_json(args, &plan, err) : write_plan(args, &plan, err);
+	return given(args, "json") ? print_json(args, &plan, err) : write_plan(args, &plan, err);
 }
 
 const struct command command_init = {

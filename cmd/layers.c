@@ -1,7 +1,7 @@
 #include "cmd.h"
 
 static const struct option options_rm[] = {
-	FLAG("yes", 'y', ID_YES, "also remove changes and home layers"),
+	FLAG("yes", 'y', "also remove changes and home layers"),
 	{ 0 },
 };
 
@@ -11,7 +11,7 @@ static int list_main(struct args *args, struct ab_error *err)
 
 	if (ab_layer_infos_get(&args->input, true, &list, err) < 0)
 		return -1;
-	return print_made(given(args, ID_JSON)
+	return print_made(given(args, "json")
 				  ? ab_layer_infos_json(&list, false)
 				  : ab_layer_infos_text(&list, (int64_t)time(NULL) * 1000,
 							ab_tty_columns(STDOUT_FILENO, 0)),
@@ -48,7 +48,7 @@ static int remove_one(struct args *args, const char *name)
 	ab_autostrv struct ab_strv notes = { 0 };
 	struct ab_error err = { 0 };
 	int64_t changes = -1;
-	int result = ab_layers_rm(&args->input, name, given(args, ID_YES), &changes, &notes, &err);
+	int result = ab_layers_rm(&args->input, name, given(args, "yes"), &changes, &notes, &err);
 
 	tell_notes(&notes);
 	if (result > 0) {
@@ -102,7 +102,7 @@ static int refresh_main(struct args *args, struct ab_error *err)
 		return -1;
 	}
 	tell_notes(&done.notes);
-	if (given(args, ID_JSON))
+	if (given(args, "json"))
 		print_refreshed_json(&done);
 	else
 		print_refreshed(&done);

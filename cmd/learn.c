@@ -1,8 +1,8 @@
 #include "cmd.h"
 
 static const struct option options_learn[] = {
-	FLAG("json", 0, ID_JSON, "print one object: policy, notes, status"),
-	VALUE("save", 0, ID_SAVE, "NAME", "save it as a profile, or add it to one"),
+	FLAG("json", 0, "print one object: policy, notes, status"),
+	VALUE("save", 0, "NAME", "save it as a profile, or add it to one"),
 	{ 0 },
 };
 
@@ -32,7 +32,7 @@ static void restore_stdout(int kept)
 /* Ask once for all the hosts that will be allowed. */
 static int ask_consent(const struct args *args)
 {
-	if (given(args, ID_YES))
+	if (given(args, "yes"))
 		return -1;
 	if (!can_ask()) {
 		tell("not started: learn lets the command reach any public host, "
@@ -59,12 +59,12 @@ static void tell_indented(const struct ab_strv *lines)
 static int save_profile(const struct args *args, const struct ab_policy_input *input,
 			const struct ab_lesson *lesson, struct ab_error *err)
 {
-	const char *name = args->values[ID_SAVE];
+	const char *name = value_of(args, "save");
 	ab_auto(ab_learn_saved_fini) struct ab_learn_saved saved = { 0 };
 
 	if (!name)
 		return 0;
-	if (ab_learn_save(input, name, given(args, ID_YES), lesson, &saved, err) < 0) {
+	if (ab_learn_save(input, name, given(args, "yes"), lesson, &saved, err) < 0) {
 		return -1;
 	}
 	if (saved.existed)
@@ -106,11 +106,11 @@ static int print_lesson(const struct args *args, const struct ab_policy_input *i
 
 	if (ab_learn(input, result, &lesson, err) < 0)
 		return -1;
-	if (!given(args, ID_QUIET) && !given(args, ID_JSON))
+	if (!given(args, "quiet") && !given(args, "json"))
 		tell_notes(&lesson.notes);
 	if (status)
 		tell("the command ended with status %d, so it may need more than this", status);
-	if (given(args, ID_JSON))
+	if (given(args, "json"))
 		print_lesson_json(&lesson, status);
 	else
 		fputs(lesson.policy, stdout);
@@ -142,8 +142,8 @@ static int learn_main(struct args *args, struct ab_error *err)
 
 	if (run_request(args, &request, err) < 0)
 		return -1;
-	if (given(args, ID_SAVE) &&
-	    ab_learn_place(&request.policy, args->values[ID_SAVE], given(args, ID_YES), err) < 0)
+	if (given(args, "save") &&
+	    ab_learn_place(&request.policy, value_of(args, "save"), given(args, "yes"), err) < 0)
 		return -1;
 	request.learn = true;
 	request.trace_denials = true;

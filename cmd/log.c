@@ -1,21 +1,21 @@
 #include "cmd.h"
 
 static const struct option options_log[] = {
-	FLAG("follow", 'f', ID_FOLLOW, "keep printing until the run ends"),
-	VALUE("lines", 'n', ID_LINES, "N", "only the last N lines, or runs"),
-	FLAG("all", 0, ID_ALL, "every run, oldest first"),
-	FLAG("list", 'l', ID_LIST, "list the runs, newest first"),
-	VALUE("dir", 0, ID_FOLDER, "FOLDER", "every record below this folder"),
-	FLAG("denied", 0, ID_DENIED, "only what was denied"),
-	FLAG("allowed", 0, ID_ALLOWED, "only what was allowed"),
-	VALUE("host", 0, ID_HOST, "HOST|*.DOMAIN", "only this host, or hosts of this domain"),
-	VALUE("since", 0, ID_SINCE, "TIME", "from this time on"),
-	VALUE("until", 0, ID_UNTIL, "TIME", "before this time"),
-	FLAG("json", 0, ID_JSON, "print the records, one per line"),
-	FLAG("stats", 0, ID_STATS, "summarize hosts, bytes and denials"),
-	VALUE("html", 0, ID_HTML, "FILE", "write an HTML page about the run"),
-	FLAG("verify", 0, ID_VERIFY, "check that nobody changed the record"),
-	VALUE("key", 0, ID_KEYS, "FILE", "with --verify: also know these public keys"),
+	FLAG("follow", 'f', "keep printing until the run ends"),
+	VALUE("lines", 'n', "N", "only the last N lines, or runs"),
+	FLAG("all", 0, "every run, oldest first"),
+	FLAG("list", 'l', "list the runs, newest first"),
+	VALUE("dir", 0, "FOLDER", "every record below this folder"),
+	FLAG("denied", 0, "only what was denied"),
+	FLAG("allowed", 0, "only what was allowed"),
+	VALUE("host", 0, "HOST|*.DOMAIN", "only this host, or hosts of this domain"),
+	VALUE("since", 0, "TIME", "from this time on"),
+	VALUE("until", 0, "TIME", "before this time"),
+	FLAG("json", 0, "print the records, one per line"),
+	FLAG("stats", 0, "summarize hosts, bytes and denials"),
+	VALUE("html", 0, "FILE", "write an HTML page about the run"),
+	FLAG("verify", 0, "check that nobody changed the record"),
+	VALUE("key", 0, "FILE", "with --verify: also know these public keys"),
 	{ 0 },
 };
 
@@ -32,29 +32,30 @@ struct view {
 	uint64_t headed; /* in a folder: the record that had the last heading */
 };
 
-static int read_time(const struct args *args, enum option_id id, const char *name,
-		     char ret[AB_STAMP_ROOM], struct ab_error *err)
+static int read_time(const struct args *args, const char *name, char ret[AB_STAMP_ROOM],
+		     struct ab_error *err)
 {
+	const char *text = value_of(args, name);
 	struct timespec now;
 
-	if (!given(args, id))
+	if (!text)
 		return 0;
 	clock_gettime(CLOCK_REALTIME, &now);
-	if (ab_time_parse(args->values[id], &now, ret) == 0)
+	if (ab_time_parse(text, &now, ret) == 0)
 		return 0;
 	return misuse(args, err,
 		      "--%s: invalid time \"%s\"; use 10m, 2026-01-31 or "
 		      "\"2026-01-31 12:00\"",
-		      name, args->values[id]);
+		      name, text);
 }
 
 /* Reject what no record can contain: it would look as if nothing had happened. */
 static int read_host(const struct args *args, const char **ret, struct ab_error *err)
 {
-	const char *host = args->values[ID_HOST];
+	const char *host = value_of(args, "host");
 
 	*ret = host;
-	if (!given(args, ID_HOST))
+	if (!given(args, "host"))
 		return 0;
 	if (strstr(host, "://") || strchr(host, '/'))
 		return misuse(args, err, "--host: %s is a URL; use its host name", host);
@@ -67,11 +68,10 @@ static int read_host(const struct args *args, const char **ret, struct ab_error 
 
 static int read_query(const struct args *args, struct ab_query *ret, struct ab_error *err)
 {
-	bool denied = given(args, ID_DENIED), allowed = given(args, ID_ALLOWED);
+	bool denied = given(args, "denied"), allowed = given(args, "allowed");
 
-	if (read_time(args, ID_SINCE, "since", ret->since, err) < 0 ||
-	    read_time(args, ID_UNTIL, "until", ret->until, err) < 0 ||
-	    read_host(args, &ret->host, err) < 0)
+	if (read_time(args, "since", ret->since, err) < 0 ||
+	    read_time(args, "until", ret->until, err) < 0 || read_host(args, &ret->host, err) < 0)
 		return -1;
 	if (denied && allowed)
 		return misuse(args, err, "--denied and --allowed cannot be combined");
@@ -81,45 +81,44 @@ static int read_query(const struct args *args, struct ab_query *ret, struct ab_e
 
 static int check_options(const struct args *args, struct ab_error *err)
 {
-	bool stats = given(args, ID_STATS), html = given(args, ID_HTML);
+	bool stats = given(args, "stats"), html = given(args, "html");
 
-	if (given(args, ID_FOLLOW) && (stats || html || given(args, ID_ALL)))
+	if (given(args, "follow") && (stats || html || given(args, "all")))
 		return misuse(args, err, "-f cannot be combined with --stats, --html or --all");
-	if (given(args, ID_FOLDER) &&
-	    (given(args, ID_FOLLOW) || html || given(args, ID_ALL) || given(args, ID_LIST) ||
-	     given(args, ID_LINES) || args->nrest))
+	if (given(args, "dir") && (given(args, "follow") || html || given(args, "all") ||
+				   given(args, "list") || given(args, "lines") || args->nrest))
 		return misuse(args, err,
 			      "--dir cannot be combined with -f, -n, --html, --all, "
 			      "--list or RUN");
-	if (given(args, ID_KEYS) && !given(args, ID_VERIFY))
+	if (given(args, "key") && !given(args, "verify"))
 		return misuse(args, err, "--key is for --verify");
-	if (html && (stats || given(args, ID_JSON)))
+	if (html && (stats || given(args, "json")))
 		return misuse(args, err, "--html cannot be combined with --stats or --json");
-	if (given(args, ID_ALL) && (html || args->nrest))
+	if (given(args, "all") && (html || args->nrest))
 		return misuse(args, err,
 			      html ? "--html cannot be combined with --all"
 				   : "--all cannot be combined with RUN");
-	if (given(args, ID_LIST) && (given(args, ID_FOLLOW) || stats || html || args->nrest))
+	if (given(args, "list") && (given(args, "follow") || stats || html || args->nrest))
 		return misuse(args, err,
 			      args->nrest ? "--list cannot be combined with RUN"
 					  : "--list cannot be combined with -f, --stats "
 					    "or --html");
-	if (given(args, ID_LIST) &&
-	    (given(args, ID_DENIED) || given(args, ID_ALLOWED) || given(args, ID_HOST)))
+	if (given(args, "list") &&
+	    (given(args, "denied") || given(args, "allowed") || given(args, "host")))
 		return misuse(args, err,
 			      "--list cannot be combined with --denied, --allowed or "
 			      "--host");
-	if (given(args, ID_LINES) && (stats || html))
+	if (given(args, "lines") && (stats || html))
 		return misuse(args, err, "-n cannot be combined with --stats or --html");
 	return 0;
 }
 
 static int read_most(const struct args *args, size_t *ret, struct ab_error *err)
 {
-	const char *text = args->values[ID_LINES];
+	const char *text = value_of(args, "lines");
 	uint64_t n;
 
-	if (!given(args, ID_LINES))
+	if (!given(args, "lines"))
 		return 0;
 	if (!ab_parse_digits(text, strlen(text), &n) || n < 1 || n > MOST_LINES)
 		return misuse(args, err, "-n: invalid value \"%s\"; use 1 to %d", text, MOST_LINES);
@@ -150,7 +149,7 @@ static uint64_t count_lost(const struct view *v)
 /* Some kinds of records are not shown. */
 static void show_line(struct view *v, const char *line, size_t len, struct ab_buf *ret)
 {
-	if (!given(v->args, ID_JSON)) {
+	if (!given(v->args, "json")) {
 		ab_line_show(ret, &v->style, line, len);
 		return;
 	}
@@ -169,7 +168,7 @@ static void print_heading(struct view *v)
 	uint64_t number;
 	const char *path = ab_records_path(v->records, &number);
 
-	if (!path || number == v->headed || given(v->args, ID_JSON))
+	if (!path || number == v->headed || given(v->args, "json"))
 		return;
 	ab_buf_puts(&b, v->headed ? "\n== " : "== ");
 	ab_buf_escape(&b, path);
@@ -229,7 +228,7 @@ static int print_lines(struct view *v, struct ab_error *err)
 		if (more < 0)
 			return -1;
 		fflush(stdout);
-	} while (given(v->args, ID_FOLLOW) && !ferror(stdout) && ab_records_wait(v->records) > 0);
+	} while (given(v->args, "follow") && !ferror(stdout) && ab_records_wait(v->records) > 0);
 	return 0;
 }
 
@@ -247,7 +246,7 @@ static int print_stats(struct view *v, struct ab_error *err)
 	while ((more = all ? ab_records_next(v->records, &line, &len, err)
 			   : next_match(v, &line, &len, err)) > 0)
 		v->lost += !ab_stats_add(stats, line, len);
-	if (more == 0 && given(v->args, ID_JSON)) {
+	if (more == 0 && given(v->args, "json")) {
 		ab_stats_json(stats, count_lost(v), &b);
 		ab_buf_puts(&b, "\n");
 	} else if (more == 0) {
@@ -255,7 +254,7 @@ static int print_stats(struct view *v, struct ab_error *err)
 
 		ab_stats_text(stats, ab_tty_columns(STDOUT_FILENO, 80), &b);
 		ab_records_path(v->records, &records);
-		if (given(v->args, ID_FOLDER))
+		if (given(v->args, "dir"))
 			ab_buf_printf(&b, "%llu record%s read\n", (unsigned long long)records,
 				      records == 1 ? "" : "s");
 	}
@@ -276,9 +275,8 @@ static int print_runs(struct view *v, struct ab_error *err)
 		if (ab_history_add(history, line, len))
 			ab_history_active(history, ab_records_active(v->records));
 	if (more == 0) {
-		text = given(v->args, ID_JSON)
-			       ? ab_history_json(history, v->most)
-			       : ab_history_text(history, v->most, output_columns());
+		text = given(v->args, "json") ? ab_history_json(history, v->most)
+					      : ab_history_text(history, v->most, output_columns());
 		fputs(text, stdout);
 	}
 	ab_history_free(history);
@@ -287,7 +285,7 @@ static int print_runs(struct view *v, struct ab_error *err)
 
 static int write_page(struct view *v, struct ab_error *err)
 {
-	const char *file = v->args->values[ID_HTML];
+	const char *file = value_of(v->args, "html");
 	struct ab_page *page = ab_page_new();
 	ab_autobuf struct ab_buf b = { 0 };
 	const char *line;
@@ -313,12 +311,12 @@ static int open_records(struct view *v, struct ab_error *err)
 {
 	struct args *args = v->args;
 
-	if (given(args, ID_FOLDER))
-		return ab_records_open_folder(args->values[ID_FOLDER], &v->records, err);
+	if (given(args, "dir"))
+		return ab_records_open_folder(value_of(args, "dir"), &v->records, err);
 	if (ab_caller_init(&args->input, err) < 0)
 		return -1;
 	return ab_records_open(&args->input, args->rest[0],
-			       given(args, ID_ALL) || given(args, ID_LIST), &v->records, err);
+			       given(args, "all") || given(args, "list"), &v->records, err);
 }
 
 static int log_main(struct args *args, struct ab_error *err)
@@ -331,17 +329,17 @@ static int log_main(struct args *args, struct ab_error *err)
 	if (check_options(args, err) < 0 || read_query(args, &v.query, err) < 0 ||
 	    read_most(args, &v.most, err) < 0)
 		return -1;
-	if (given(args, ID_VERIFY))
+	if (given(args, "verify"))
 		return log_verify(args, &v.query, err);
 	if (open_records(&v, err) < 0)
 		return -1;
 	v.style.colour = wants_colour(STDOUT_FILENO);
-	v.style.run = given(args, ID_ALL) || given(args, ID_FOLDER);
-	if (given(args, ID_HTML))
+	v.style.run = given(args, "all") || given(args, "dir");
+	if (given(args, "html"))
 		result = write_page(&v, err);
-	else if (given(args, ID_STATS))
+	else if (given(args, "stats"))
 		result = print_stats(&v, err);
-	else if (given(args, ID_LIST))
+	else if (given(args, "list"))
 		result = print_runs(&v, err);
 	else
 		result = print_lines(&v, err);

@@ -123,8 +123,8 @@ static void show_verdict(void *arg, const char *path, const struct ab_chain_verd
 static int check_options(const struct args *args, const struct ab_query *query,
 			 struct ab_error *err)
 {
-	if (given(args, ID_FOLLOW) || given(args, ID_LINES) || given(args, ID_LIST) ||
-	    given(args, ID_STATS) || given(args, ID_HTML))
+	if (given(args, "follow") || given(args, "lines") || given(args, "list") ||
+	    given(args, "stats") || given(args, "html"))
 		return misuse(args, err,
 			      "--verify cannot be combined with -f, -n, --list, "
 			      "--stats or --html");
@@ -137,12 +137,12 @@ static int check_options(const struct args *args, const struct ab_query *query,
 
 int log_verify(struct args *args, const struct ab_query *query, struct ab_error *err)
 {
-	struct view view = { .json = given(args, ID_JSON),
-			     .many = given(args, ID_ALL) || given(args, ID_FOLDER) };
+	struct view view = { .json = given(args, "json"),
+			     .many = given(args, "all") || given(args, "dir") };
 	struct ab_verify_request request = { .what = args->rest[0],
-					     .all = given(args, ID_ALL),
-					     .folder = args->values[ID_FOLDER],
-					     .keys = args->values[ID_KEYS],
+					     .all = given(args, "all"),
+					     .folder = value_of(args, "dir"),
+					     .keys = value_of(args, "key"),
 					     .fn = show_verdict,
 					     .arg = &view };
 	struct ab_left_out left_out;

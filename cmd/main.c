@@ -137,7 +137,7 @@ bool can_ask(void)
 
 int get_consent(const struct args *args, const char *question, const char *without, const char *no)
 {
-	if (given(args, ID_YES))
+	if (given(args, "yes"))
 		return -1;
 	fflush(stdout);
 	if (can_ask() && confirm(question))
@@ -192,8 +192,7 @@ static void tell_hint(const char *hint)
 int complain(const struct args *args, const struct ab_error *err)
 {
 	/* The step says which part of a start failed; a mistake of the user's has no such part. */
-	bool start =
-		given(args, ID_VERBOSE) || err->code == AB_ESYSTEM || err->code == AB_EPROPERTY;
+	bool start = given(args, "verbose") || err->code == AB_ESYSTEM || err->code == AB_EPROPERTY;
 
 	if (start && err->step[0])
 		tell_in(COLOUR_RED, "%s    (step: %s)", err->text, err->step);

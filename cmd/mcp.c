@@ -1,15 +1,15 @@
 #include "cmd.h"
 
 static const struct option options_wrap[] = {
-	FLAG("undo", 0, ID_UNDO, "restore the servers' own commands"),
-	FLAG("yes", 'y', ID_YES, "write without asking"),
+	FLAG("undo", 0, "restore the servers' own commands"),
+	FLAG("yes", 'y', "write without asking"),
 	{ 0 },
 };
 
 static int wrap_main(struct args *args, struct ab_error *err)
 {
 	ab_autostrv struct ab_strv options = { 0 }, notes = { 0 };
-	struct ab_mcp_wrap wrap = { .undo = given(args, ID_UNDO), .policy = &args->input };
+	struct ab_mcp_wrap wrap = { .undo = given(args, "undo"), .policy = &args->input };
 	ab_auto(ab_hook_plan_fini) struct ab_hook_plan plan = { 0 };
 
 	collect_policy_options(args, &options);

@@ -2,24 +2,23 @@
 
 /* The settings that every policy layer can have, as options. */
 const struct option options_policy[] = {
-	VALUE("profile", 0, ID_PROFILE, "NAME", "start from this profile (profile list)"),
-	VALUE("config", 0, ID_CONFIG, "FILE", "read this file instead of your settings"),
-	VALUE("workspace", 0, ID_WORKSPACE, "DIR", "project folder (default: current folder)"),
+	VALUE("profile", 0, "NAME", "start from this profile (profile list)"),
+	VALUE("config", 0, "FILE", "read this file instead of your settings"),
+	VALUE("workspace", 0, "DIR", "project folder (default: current folder)"),
 	SETTING("with", "PRESET[,...]", "with", "allow what a language's tools need (node)"),
 	SETTING("write", "PATH", "filesystem.write", "also make this path writable"),
-	{ "read-only", 0, OPT_READONLY, ID_NONE, NULL, NULL,
-	  "nothing is writable except private folders" },
-	{ "read", 0, OPT_OPEN, ID_NONE, "PATH", "filesystem.denyRead",
+	{ "read-only", 0, OPT_READONLY, NULL, NULL, "nothing is writable except private folders" },
+	{ "read", 0, OPT_OPEN, "PATH", "filesystem.denyRead",
 	  "show this path, which is hidden by default" },
 	SETTING("deny-read", "PATH", "filesystem.denyRead", "hide this path or pattern"),
 	SETTING("deny-write", "PATH", "filesystem.denyWrite", "protect this path or file name"),
 	SETTING("home", "layered|kept|readonly|private", "filesystem.home",
 		"where writes in your home folder go"),
-	{ "review", 0, OPT_SWITCH, ID_NONE, "[=auto]", "filesystem.review",
+	{ "review", 0, OPT_SWITCH, "[=auto]", "filesystem.review",
 	  "keep changes apart until you apply them" },
 	SETTING("allow-unix", "PATH", "filesystem.unix", "keep this host socket reachable"),
 	SETTING("docker", "IMAGE", "docker.images", "let it start containers of this image"),
-	{ "allow-userns", 0, OPT_ALLOW, ID_NONE, NULL, "userNamespaces",
+	{ "allow-userns", 0, OPT_ALLOW, NULL, "userNamespaces",
 	  "let a browser's own sandbox work (user-ns)" },
 	SETTING("net", "blocked|filtered|allowed", "network.mode",
 		"no network, listed hosts, or the host's"),
@@ -46,31 +45,31 @@ const struct option options_policy[] = {
 		"refuse to start without this guarantee"),
 	SETTING("fallback", "strict|warn", "assurance.fallback",
 		"if a guarantee is missing: stop, or warn"),
-	{ "engine", 0, OPT_SETTING, ID_NONE, "auto|full|shared-proc|no-namespaces",
-	  "assurance.engine", "what the box is built of" },
+	{ "engine", 0, OPT_SETTING, "auto|full|shared-proc|no-namespaces", "assurance.engine",
+	  "what the box is built of" },
 	SETTING("terminal", "filtered|raw", "terminal", "what output reaches your terminal"),
 	{ 0 },
 };
 
 const struct option options_profile[] = {
-	VALUE("profile", 0, ID_PROFILE, "NAME", "start from this profile (profile list)"),
+	VALUE("profile", 0, "NAME", "start from this profile (profile list)"),
 	{ 0 },
 };
 
 /* The policy options that choose which settings files are read. */
 const struct option options_files[] = {
-	VALUE("config", 0, ID_CONFIG, "FILE", "read this file instead of your settings"),
-	VALUE("workspace", 0, ID_WORKSPACE, "DIR", "project folder (default: current folder)"),
+	VALUE("config", 0, "FILE", "read this file instead of your settings"),
+	VALUE("workspace", 0, "DIR", "project folder (default: current folder)"),
 	{ 0 },
 };
 
 const struct option options_json[] = {
-	FLAG("json", 0, ID_JSON, "print JSON"),
+	FLAG("json", 0, "print JSON"),
 	{ 0 },
 };
 
 const struct option options_common[] = {
-	{ "help", 'h', OPT_HELP, ID_HELP, "[=all]", NULL, "show this help, or every option" },
+	{ "help", 'h', OPT_HELP, "[=all]", NULL, "show this help, or every option" },
 	{ 0 },
 };
 
@@ -140,12 +139,9 @@ static int report_unknown_letter(const struct args *args, char letter, struct ab
 
 static void add_setting(struct args *args, const char *name, const char *key, const char *value)
 {
-	char *origin;
-
-	if (asprintf(&origin, "--%s", name) < 0)
-		abort();
-	args->settings[args->input.nsettings++] =
-		(struct ab_setting){ .key = key, .value = value, .origin = origin };
+	*ab_append(args->settings, args->input.nsettings) = (struct ab_setting){
+		.key = key, .value = value, .origin = ab_printf("--%s", name)
+	};
 }
 
 static int add_fd(struct args *args, const char *value, struct ab_error *err)
@@ -157,7 +153,7 @@ static int add_fd(struct args *args, const char *value, struct ab_error *err)
 		return misuse(args, err, "--fd: invalid value \"%s\"; use a file descriptor number",
 			      value);
 	if (fd > 2)
-		args->fds[args->nfds++] = (int)fd;
+		*ab_append(args->fds, args->nfds) = (int)fd;
 	return 0;
 }
 
@@ -172,9 +168,9 @@ static int take_option(struct args *args, const struct option *o, const char *va
 	case OPT_VALUE:
 	case OPT_FLAG:
 	case OPT_HELP:
-		args->values[o->id] = value ? value : "";
-		args->counts[o->id]++;
-		return o->id == ID_FD ? add_fd(args, value, err) : 0;
+		*ab_append(args->given, args->ngiven) =
+			(struct given_option){ o, value ? value : "" };
+		return strcmp(o->name, "fd") == 0 ? add_fd(args, value, err) : 0;
 	case OPT_OPEN:
 		value = ab_printf("!%s", value);
 		break;
@@ -191,9 +187,26 @@ static int take_option(struct args *args, const struct option *o, const char *va
 	return 0;
 }
 
-bool given(const struct args *args, enum option_id id)
+int count_given(const struct args *args, const char *name)
 {
-	return args->counts[id] > 0;
+	int n = 0;
+
+	for (size_t i = 0; i < args->ngiven; i++)
+		n += strcmp(args->given[i].option->name, name) == 0;
+	return n;
+}
+
+bool given(const struct args *args, const char *name)
+{
+	return value_of(args, name) != NULL;
+}
+
+const char *value_of(const struct args *args, const char *name)
+{
+	for (size_t i = args->ngiven; i-- > 0;)
+		if (strcmp(args->given[i].option->name, name) == 0)
+			return args->given[i].value;
+	return NULL;
 }
 
 /* "--" ends the options; it is never a value, except behind "=". */
@@ -260,17 +273,10 @@ int args_parse(struct args *args, const struct command *command, int argc, char 
 	       struct ab_error *err)
 {
 	bool anywhere = !command->runs && !command->subs;
-	size_t room = (size_t)argc + 1;
-	const char **rest;
+	const char **rest = ab_alloc(((size_t)argc + 1) * sizeof(rest[0]));
 	int i;
 
 	args->command = command;
-	/* --read-only gives two. */
-	args->settings = calloc(2 * room, sizeof(args->settings[0]));
-	args->fds = calloc(room, sizeof(args->fds[0]));
-	rest = calloc(room, sizeof(rest[0]));
-	if (!args->settings || !args->fds || !rest)
-		abort();
 	for (i = 0; i < argc; i++) {
 		if (argv[i][0] != '-' || !argv[i][1]) {
 			if (!anywhere)
@@ -285,8 +291,8 @@ int args_parse(struct args *args, const struct command *command, int argc, char 
 		}
 		if ((argv[i][1] == '-' ? take_long : take_letters)(args, argc, argv, &i, err) < 0)
 			return -1;
-		if (given(args, ID_HELP)) {
-			print_help(command, args->values[ID_HELP][0] != '\0');
+		if (given(args, "help")) {
+			print_help(command, value_of(args, "help")[0] != '\0');
 			return 1;
 		}
 	}
@@ -295,9 +301,9 @@ int args_parse(struct args *args, const struct command *command, int argc, char 
 		rest[args->nrest++] = argv[i];
 	args->rest = rest;
 	args->input.settings = args->settings;
-	args->input.profile = args->values[ID_PROFILE];
-	args->input.config = args->values[ID_CONFIG];
-	args->input.workspace = args->values[ID_WORKSPACE];
-	args->input.details = given(args, ID_VERBOSE);
+	args->input.profile = value_of(args, "profile");
+	args->input.config = value_of(args, "config");
+	args->input.workspace = value_of(args, "workspace");
+	args->input.details = given(args, "verbose");
 	return 0;
 }

@@ -6,34 +6,33 @@ int preview_main(struct args *args, const struct ab_request *request, struct ab_
 
 	if (ab_preview_open(request, !args->command->runs, &preview, err) < 0)
 		return -1;
-	print_made(given(args, ID_JSON)
-			   ? ab_preview_json(request, &preview)
-			   : ab_preview_text(request, &preview, given(args, ID_VERBOSE),
-					     output_columns()),
-		   given(args, ID_JSON) || given(args, ID_QUIET) ? NULL : &preview.notes);
+	print_made(given(args, "json") ? ab_preview_json(request, &preview)
+				       : ab_preview_text(request, &preview, given(args, "verbose"),
+							 output_columns()),
+		   given(args, "json") || given(args, "quiet") ? NULL : &preview.notes);
 	ab_preview_fini(&preview);
 	return 0;
 }
 
 static const struct option options_explain[] = {
-	VALUE("command", 'c', ID_STRING, "STRING", "judge this text"),
-	FLAG("verbose", 'v', ID_VERBOSE, "list each hidden and protected path"),
-	FLAG("json", 0, ID_JSON, "print JSON"),
+	VALUE("command", 'c', "STRING", "judge this text"),
+	FLAG("verbose", 'v', "list each hidden and protected path"),
+	FLAG("json", 0, "print JSON"),
 	{ 0 },
 };
 
 static int explain_main(struct args *args, struct ab_error *err)
 {
-	const char *script[] = { "/bin/sh", "-c", args->values[ID_STRING] };
+	const char *script[] = { "/bin/sh", "-c", value_of(args, "command") };
 	struct ab_request request = { .policy = args->input,
 				      .argv = args->rest,
 				      .argc = args->nrest,
-				      .script = args->values[ID_STRING] };
+				      .script = value_of(args, "command") };
 
-	if (given(args, ID_STRING) && args->nrest)
+	if (given(args, "command") && args->nrest)
 		return misuse(args, err, "unexpected argument \"%s\" after -c STRING",
 			      args->rest[0]);
-	if (given(args, ID_STRING)) {
+	if (given(args, "command")) {
 		request.argv = script;
 		request.argc = AB_COUNT(script);
 	}
@@ -53,7 +52,7 @@ static int test_main(struct args *args, struct ab_error *err)
 {
 	struct ab_policy_tested tested;
 
-	if (ab_policy_test(&args->input, args->rest[0], given(args, ID_JSON), &tested, err) < 0)
+	if (ab_policy_test(&args->input, args->rest[0], given(args, "json"), &tested, err) < 0)
 		return -1;
 	print_made(tested.text, NULL);
 	return tested.failed ? 1 : 0;
@@ -76,7 +75,7 @@ static int diff_main(struct args *args, struct ab_error *err)
 	if (ab_policy_load_one(&args->input, args->rest[0], &a, err) < 0 ||
 	    ab_policy_load_one(&args->input, args->rest[1], &b, err) < 0)
 		return -1;
-	return print_made(ab_policy_diff(a, args->rest[0], b, args->rest[1], given(args, ID_JSON)),
+	return print_made(ab_policy_diff(a, args->rest[0], b, args->rest[1], given(args, "json")),
 			  NULL);
 }
 

@@ -59,7 +59,7 @@ static int ports_main(struct args *args, struct ab_error *err)
 	const char *run = args->rest[0];
 	struct ab_servers servers;
 
-	if (given(args, ID_JSON))
+	if (given(args, "json"))
 		return print_json(args, run, err);
 	if (ab_run_ports(&args->input, run, &servers, err) < 0)
 		return -1;

@@ -26,7 +26,7 @@ static int list_main(struct args *args, struct ab_error *err)
 
 	(void)err;
 	ab_policy_profiles(&args->input, &names, &docs);
-	if (given(args, ID_JSON))
+	if (given(args, "json"))
 		print_list_json(&names, &docs);
 	else
 		print_list(&names, &docs);
@@ -39,7 +39,7 @@ static int show_main(struct args *args, struct ab_error *err)
 
 	if (ab_policy_load_one(&args->input, args->rest[0], &policy, err) < 0)
 		return -1;
-	return print_made(ab_policy_show(policy, given(args, ID_JSON)), NULL);
+	return print_made(ab_policy_show(policy, given(args, "json")), NULL);
 }
 
 static void print_presets(const struct ab_strv *found)
@@ -86,7 +86,7 @@ static int presets_main(struct args *args, struct ab_error *err)
 
 	(void)err;
 	ab_toolchains_detect(".", &found, NULL);
-	if (given(args, ID_JSON))
+	if (given(args, "json"))
 		print_presets_json(&found);
 	else
 		print_presets(&found);

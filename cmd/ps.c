@@ -1,21 +1,21 @@
 #include "cmd.h"
 
 static const struct option options_ps[] = {
-	FLAG("all", 'a', ID_ALL, "also runs with changes to apply"),
+	FLAG("all", 'a', "also runs with changes to apply"),
 	{ 0 },
 };
 
 static void print_active(const struct args *args, const struct ab_run_list *list)
 {
-	print_made(given(args, ID_JSON) ? ab_run_list_json(list)
-					: ab_run_list_text(list, ab_tty_columns(STDOUT_FILENO, 0)),
+	print_made(given(args, "json") ? ab_run_list_json(list)
+				       : ab_run_list_text(list, ab_tty_columns(STDOUT_FILENO, 0)),
 		   NULL);
 }
 
 static int print_all(const struct args *args, const struct ab_run_list *list, struct ab_error *err)
 {
 	int64_t now = (int64_t)time(NULL) * 1000;
-	bool json = given(args, ID_JSON);
+	bool json = given(args, "json");
 	ab_auto(ab_layer_infos_fini) struct ab_layer_infos infos = { 0 };
 	ab_autofree char *waiting = NULL;
 
@@ -43,7 +43,7 @@ static int ps_main(struct args *args, struct ab_error *err)
 	if (ab_runs_list(&args->input, &list, &notes, err) < 0)
 		return -1;
 	tell_notes(&notes);
-	if (given(args, ID_ALL))
+	if (given(args, "all"))
 		return print_all(args, &list, err);
 	print_active(args, &list);
 	return 0;

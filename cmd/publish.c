@@ -27,7 +27,7 @@ static int publish_main(struct args *args, struct ab_error *err)
 			   err) < 0)
 		return -1;
 	listening = is_listening(args, run, port);
-	if (given(args, ID_JSON)) {
+	if (given(args, "json")) {
 		put_json("{'run':%s,'port':%u,'published':%u,'listening':%hhd}\n", run, port, host,
 			 listening);
 		return 0;

@@ -1,9 +1,9 @@
 #include "cmd.h"
 
 static const struct option options_restore[] = {
-	VALUE("to", 0, ID_TO, "PATH", "put it there instead of where it was"),
-	FLAG("force", 0, ID_FORCE, "move what is there to quarantine instead"),
-	FLAG("yes", 'y', ID_YES, "restore without asking"),
+	VALUE("to", 0, "PATH", "put it there instead of where it was"),
+	FLAG("force", 0, "move what is there to quarantine instead"),
+	FLAG("yes", 'y', "restore without asking"),
 	{ 0 },
 };
 
@@ -15,8 +15,8 @@ static int list_main(struct args *args, struct ab_error *err)
 	if (ab_quarantined_find(&args->input, args->rest[0], &list, &notes, err) < 0)
 		return -1;
 	tell_notes(&notes);
-	return print_made(given(args, ID_JSON) ? ab_quarantined_json(&list)
-					       : ab_quarantined_text(&list),
+	return print_made(given(args, "json") ? ab_quarantined_json(&list)
+					      : ab_quarantined_text(&list),
 			  NULL);
 }
 
@@ -24,7 +24,7 @@ static int show_main(struct args *args, struct ab_error *err)
 {
 	char *text;
 
-	if (ab_quarantined_show(&args->input, args->rest[0], given(args, ID_JSON), &text, err) < 0)
+	if (ab_quarantined_show(&args->input, args->rest[0], given(args, "json"), &text, err) < 0)
 		return -1;
 	return print_made(text, NULL);
 }
@@ -36,7 +36,7 @@ static int ask_to_restore(const struct args *args, const struct ab_restored *wha
 					      "restore it: agentbox quarantine restore --yes %s",
 					      what->id);
 
-	if (!given(args, ID_YES) && can_ask()) {
+	if (!given(args, "yes") && can_ask()) {
 		printf("%s\n%s\n", what->what, what->why);
 		for (size_t i = 0; i < what->notes.len; i++)
 			printf("%s\n", what->notes.v[i]);
@@ -60,8 +60,8 @@ static void print_restored(const struct ab_restored *r)
 static int restore_one(const struct args *args, const char *id, struct ab_buf *json)
 {
 	struct ab_restore ask = { .id = id,
-				  .to = args->values[ID_TO],
-				  .force = given(args, ID_FORCE) };
+				  .to = value_of(args, "to"),
+				  .force = given(args, "force") };
 	ab_auto(ab_restored_fini) struct ab_restored r = { 0 };
 	struct ab_error err = { 0 };
 	int status;
@@ -74,7 +74,7 @@ static int restore_one(const struct args *args, const char *id, struct ab_buf *j
 		return status;
 	if (ab_restore(&args->input, &ask, true, &r, &err) < 0)
 		return complain(args, &err);
-	if (given(args, ID_JSON))
+	if (given(args, "json"))
 		ab_buf_jsonf(json,
 			     ",{'id':%s,'path':%s,'executable':%hhd,'replaced':%s,'notes':%p}",
 			     r.id, r.path, r.executable, ab_text_or_null(r.replaced),
@@ -89,20 +89,20 @@ static int restore_main(struct args *args, struct ab_error *err)
 	ab_autobuf struct ab_buf json = { 0 };
 	int status, result = 0;
 
-	if (given(args, ID_TO) && args->nrest > 1)
+	if (given(args, "to") && args->nrest > 1)
 		return misuse(args, err, "--to takes one ID");
 	for (size_t i = 0; i < args->nrest; i++) {
 		status = restore_one(args, args->rest[i], &json);
 		result = status > result ? status : result;
 	}
-	if (given(args, ID_JSON))
+	if (given(args, "json"))
 		printf("{\"restored\":[%s]}\n", json.len ? json.data : "");
 	return result;
 }
 
 static void print_scanned(const struct args *args, const struct ab_scanned *s)
 {
-	if (given(args, ID_JSON)) {
+	if (given(args, "json")) {
 		put_json("{'run_id':%s,'findings':%p,'complete':%hhd}\n", s->run,
 			 ab_list(&s->findings), s->complete);
 		return;

@@ -8,7 +8,7 @@ static int list_main(struct args *args, struct ab_error *err)
 	args->input.judging = true;
 	if (ab_policy_load(&args->input, &policy, &notes, err) < 0)
 		return -1;
-	return print_made(ab_policy_rules(policy, given(args, ID_JSON)), &notes);
+	return print_made(ab_policy_rules(policy, given(args, "json")), &notes);
 }
 
 static const struct command command_list = {

@@ -1,39 +1,39 @@
 #include "cmd.h"
 
 const struct option options_run[] = {
-	VALUE("command", 'c', ID_STRING, "STRING", "run this text with a shell"),
-	VALUE("shell", 0, ID_SHELL, "PATH", "shell for -c (default: /bin/sh)"),
-	FLAG("yes", 0, ID_YES, "approve everything that would be asked"),
-	VALUE("approver", 0, ID_APPROVER, "COMMAND", "ask this program instead of a person"),
-	FLAG("require-covered", 0, ID_COVERED, "refuse to start if credentials are exposed"),
-	VALUE("fd", 0, ID_FD, "N", "keep this file descriptor open in the box"),
-	VALUE("cwd", 0, ID_CWD, "DIR", "start the command in this folder"),
-	VALUE("name", 0, ID_NAME, "NAME", "name the run and keep its home layer"),
-	VALUE("audit", 0, ID_AUDIT, "FILE|FD|-|otlp:URL", "also write the record of the run here"),
-	VALUE("on-violation", 0, ID_ON_VIOLATION, "COMMAND", "run this program for every denial"),
-	FLAG("trace-denials", 0, ID_TRACE, "also record denied files and system calls"),
-	FLAG("verbose", 'v', ID_VERBOSE, "show guarantees in force; -vv adds timings"),
-	FLAG("quiet", 'q', ID_QUIET, "print only errors"),
+	VALUE("command", 'c', "STRING", "run this text with a shell"),
+	VALUE("shell", 0, "PATH", "shell for -c (default: /bin/sh)"),
+	FLAG("yes", 0, "approve everything that would be asked"),
+	VALUE("approver", 0, "COMMAND", "ask this program instead of a person"),
+	FLAG("require-covered", 0, "refuse to start if credentials are exposed"),
+	VALUE("fd", 0, "N", "keep this file descriptor open in the box"),
+	VALUE("cwd", 0, "DIR", "start the command in this folder"),
+	VALUE("name", 0, "NAME", "name the run and keep its home layer"),
+	VALUE("audit", 0, "FILE|FD|-|otlp:URL", "also write the record of the run here"),
+	VALUE("on-violation", 0, "COMMAND", "run this program for every denial"),
+	FLAG("trace-denials", 0, "also record denied files and system calls"),
+	FLAG("verbose", 'v', "show guarantees in force; -vv adds timings"),
+	FLAG("quiet", 'q', "print only errors"),
 	{ 0 },
 };
 
 /* For run only: exec prints the result, learn reads it. */
 static const struct option options_result[] = {
-	VALUE("result", 0, ID_RESULT, "FILE|FD", "write the result of the run here, as JSON"),
+	VALUE("result", 0, "FILE|FD", "write the result of the run here, as JSON"),
 	{ 0 },
 };
 
 static const struct option options_dry[] = {
-	FLAG("dry-run", 0, ID_DRY, "show what it may do, and start nothing"),
-	FLAG("json", 0, ID_JSON, "with --dry-run: print JSON"),
+	FLAG("dry-run", 0, "show what it may do, and start nothing"),
+	FLAG("json", 0, "with --dry-run: print JSON"),
 	{ 0 },
 };
 
 static const struct option options_stay[] = {
-	FLAG("keep", 0, ID_KEEP, "keep the box after the command; see stop"),
-	VALUE("idle", 0, ID_IDLE, "DURATION", "end a kept box idle for this long"),
-	VALUE("in", 0, ID_IN, "NAME", "run the command in this kept box"),
-	FLAG("detach", 'd', ID_DETACH, "run it in the background; see attach"),
+	FLAG("keep", 0, "keep the box after the command; see stop"),
+	VALUE("idle", 0, "DURATION", "end a kept box idle for this long"),
+	VALUE("in", 0, "NAME", "run the command in this kept box"),
+	FLAG("detach", 'd', "run it in the background; see attach"),
 	{ 0 },
 };
 
@@ -41,9 +41,9 @@ void print_said(void *arg, enum ab_level level, const char *text)
 {
 	const struct args *args = arg;
 
-	if (level == AB_SAY_DETAIL && !given(args, ID_VERBOSE))
+	if (level == AB_SAY_DETAIL && !given(args, "verbose"))
 		return;
-	if (level == AB_SAY_NOTE && given(args, ID_QUIET))
+	if (level == AB_SAY_NOTE && given(args, "quiet"))
 		return;
 	if (text[0] == ' ')
 		tell_more(text);
@@ -54,13 +54,12 @@ void print_said(void *arg, enum ab_level level, const char *text)
 /* As for a shell: what follows the text are its $0, $1, ... Without them the text is shown and judged alone. */
 static void take_script(struct args *args, struct ab_request *request)
 {
-	const char *shell = args->values[ID_SHELL], **argv = calloc(args->nrest + 3, sizeof(*argv));
+	const char *shell = value_of(args, "shell");
+	const char **argv = ab_alloc((args->nrest + 3) * sizeof(*argv));
 
-	if (!argv)
-		abort();
 	argv[0] = shell ? shell : "/bin/sh";
 	argv[1] = "-c";
-	argv[2] = args->values[ID_STRING];
+	argv[2] = value_of(args, "command");
 	for (size_t i = 0; i < args->nrest; i++)
 		argv[3 + i] = args->rest[i];
 	request->argv = argv;
@@ -71,7 +70,7 @@ static void take_script(struct args *args, struct ab_request *request)
 
 static int take_folder(struct args *args, struct ab_request *request, struct ab_error *err)
 {
-	const char *folder = args->values[ID_CWD];
+	const char *folder = value_of(args, "cwd");
 	struct stat st;
 
 	if (!folder)
@@ -87,22 +86,22 @@ int run_request(struct args *args, struct ab_request *ret, struct ab_error *err)
 	struct ab_request request = { .policy = args->input,
 				      .argv = args->rest,
 				      .argc = args->nrest,
-				      .script = args->values[ID_STRING],
-				      .require_covered = given(args, ID_COVERED),
-				      .yes = given(args, ID_YES),
-				      .approver = args->values[ID_APPROVER],
+				      .script = value_of(args, "command"),
+				      .require_covered = given(args, "require-covered"),
+				      .yes = given(args, "yes"),
+				      .approver = value_of(args, "approver"),
 				      .fds = args->fds,
 				      .nfds = args->nfds,
-				      .audit = args->values[ID_AUDIT],
-				      .on_violation = args->values[ID_ON_VIOLATION],
-				      .result = args->values[ID_RESULT],
-				      .name = args->values[ID_NAME],
-				      .trace_denials = given(args, ID_TRACE),
-				      .verbose = args->counts[ID_VERBOSE],
+				      .audit = value_of(args, "audit"),
+				      .on_violation = value_of(args, "on-violation"),
+				      .result = value_of(args, "result"),
+				      .name = value_of(args, "name"),
+				      .trace_denials = given(args, "trace-denials"),
+				      .verbose = count_given(args, "verbose"),
 				      .say = print_said,
 				      .arg = args };
 
-	if (given(args, ID_STRING))
+	if (given(args, "command"))
 		take_script(args, &request);
 	if (take_folder(args, &request, err) < 0)
 		return -1;
@@ -123,47 +122,33 @@ int run_request(struct args *args, struct ab_request *ret, struct ab_error *err)
 /* The box exists: nothing about it can be changed. */
 static int refuse_box_options(const struct args *args, struct ab_error *err)
 {
-	static const struct {
-		enum option_id id;
-		const char *name;
-	} others[] = {
-		{ ID_PROFILE, "--profile" },
-		{ ID_CONFIG, "--config" },
-		{ ID_WORKSPACE, "--workspace" },
-		{ ID_CWD, "--cwd" },
-		{ ID_APPROVER, "--approver" },
-		{ ID_COVERED, "--require-covered" },
-		{ ID_FD, "--fd" },
-		{ ID_NAME, "--name" },
-		{ ID_AUDIT, "--audit" },
-		{ ID_ON_VIOLATION, "--on-violation" },
-		{ ID_TRACE, "--trace-denials" },
-		{ ID_RESULT, "--result" },
-		{ ID_KEEP, "--keep" },
-		{ ID_DETACH, "--detach" },
-	};
-	const char *name = args->input.nsettings ? args->settings[0].origin : NULL;
+	static const char *const others[] = { "profile",      "config",	       "workspace",
+					      "cwd",	      "approver",      "require-covered",
+					      "fd",	      "name",	       "audit",
+					      "on-violation", "trace-denials", "result",
+					      "keep",	      "detach" };
+	const char *name = args->input.nsettings ? args->settings[0].origin + strlen("--") : NULL;
 
-	for (size_t i = 0; !name && i < sizeof(others) / sizeof(others[0]); i++)
-		if (given(args, others[i].id))
-			name = others[i].name;
+	for (size_t i = 0; !name && i < AB_COUNT(others); i++)
+		if (given(args, others[i]))
+			name = others[i];
 	return name ? misuse(args, err,
-			     "%s belongs to the box, which exists already; it cannot be used with --in",
+			     "--%s belongs to the box, which exists already; it cannot be used with --in",
 			     name)
 		    : 0;
 }
 
 static int check_stay(const struct args *args, struct ab_request *request, struct ab_error *err)
 {
-	const char *idle = args->values[ID_IDLE];
+	const char *idle = value_of(args, "idle");
 
-	request->keep = given(args, ID_KEEP);
-	request->detach = given(args, ID_DETACH);
+	request->keep = given(args, "keep");
+	request->detach = given(args, "detach");
 	if (idle && !request->keep)
 		return misuse(args, err, "--idle needs --keep");
 	if (idle && (ab_parse_duration(idle, &request->idle_ms) < 0 || !request->idle_ms))
 		return misuse(args, err, "--idle: invalid duration \"%s\"; for example 30m", idle);
-	if (given(args, ID_IN))
+	if (given(args, "in"))
 		return refuse_box_options(args, err);
 	if ((request->keep || request->detach) && request->nfds)
 		return misuse(args, err, "--fd cannot be used with --keep or -d");
@@ -173,7 +158,7 @@ static int check_stay(const struct args *args, struct ab_request *request, struc
 /* Tell how to use the box from now on, once. */
 static void tell_stays(const struct args *args, const char *name)
 {
-	if (!given(args, ID_QUIET))
+	if (!given(args, "quiet"))
 		tell("box %s stays: agentbox run --in %s -- COMMAND, agentbox stop %s", name, name,
 		     name);
 }
@@ -216,9 +201,9 @@ int run_in_box(struct args *args, struct ab_request *request, const char *box, s
 /* Nothing was run: the options that say how have no meaning. */
 static int check_dry(const struct args *args, struct ab_error *err)
 {
-	if (given(args, ID_IN) || given(args, ID_KEEP) || given(args, ID_DETACH))
+	if (given(args, "in") || given(args, "keep") || given(args, "detach"))
 		return misuse(args, err, "--dry-run cannot be used with --in, --keep or --detach");
-	return given(args, ID_JSON) && !given(args, ID_DRY)
+	return given(args, "json") && !given(args, "dry-run")
 		       ? misuse(args, err,
 				"--json needs --dry-run; agentbox exec --json runs a command")
 		       : 0;
@@ -227,7 +212,7 @@ static int check_dry(const struct args *args, struct ab_error *err)
 /* "run ls --net allowed": the option went to the command, which may have failed of it. */
 static void point_at_option(const struct args *args, int status)
 {
-	if (status == 0 || args->dashes || given(args, ID_QUIET) || given(args, ID_STRING))
+	if (status == 0 || args->dashes || given(args, "quiet") || given(args, "command"))
 		return;
 	for (size_t i = 1; i < args->nrest; i++)
 		if (is_distinct_option(args->rest[i])) {
@@ -245,9 +230,9 @@ static int run_main(struct args *args, struct ab_error *err)
 
 	if (run_request(args, &request, err) < 0 || check_stay(args, &request, err) < 0)
 		return -1;
-	if (given(args, ID_DRY) || given(args, ID_JSON))
+	if (given(args, "dry-run") || given(args, "json"))
 		return check_dry(args, err) < 0 ? -1 : preview_main(args, &request, err);
-	status = run_in_box(args, &request, args->values[ID_IN], err);
+	status = run_in_box(args, &request, value_of(args, "in"), err);
 	point_at_option(args, status);
 	return status;
 }

@@ -7,8 +7,8 @@ static int list_main(struct args *args, struct ab_error *err)
 
 	if (ab_secrets_report_list(&args->input, &report, &notes, err) < 0)
 		return -1;
-	return print_made(given(args, ID_JSON) ? ab_secrets_report_list_json(&report)
-					       : ab_secrets_report_list_text(&report),
+	return print_made(given(args, "json") ? ab_secrets_report_list_json(&report)
+					      : ab_secrets_report_list_text(&report),
 			  &notes);
 }
 
@@ -17,7 +17,7 @@ static int providers_main(struct args *args, struct ab_error *err)
 	ab_autofree char *text = NULL;
 
 	(void)err;
-	if (given(args, ID_JSON))
+	if (given(args, "json"))
 		return print_made(ab_secrets_report_providers_json(), NULL);
 	text = ab_secrets_report_providers_text();
 	print_text(text);
@@ -32,8 +32,8 @@ static int check_main(struct args *args, struct ab_error *err)
 	if (ab_secrets_report_check(&args->input, args->rest, args->nrest, &report, &notes, err) <
 	    0)
 		return -1;
-	print_made(given(args, ID_JSON) ? ab_secrets_report_check_json(&report)
-					: ab_secrets_report_check_text(&report),
+	print_made(given(args, "json") ? ab_secrets_report_check_json(&report)
+				       : ab_secrets_report_check_text(&report),
 		   &notes);
 	return report.failed;
 }
@@ -53,7 +53,7 @@ static int rotate_main(struct args *args, struct ab_error *err)
 		if (ab_strv_has(&runs.v[i / names.len].secrets, names.v[i % names.len]))
 			ab_strv_add_once(&active, runs.v[i / names.len].id);
 	tell_notes(&notes);
-	if (given(args, ID_JSON)) {
+	if (given(args, "json")) {
 		put_json("{'rotated':%p,'active':%p}\n", ab_list(&names), ab_list(&active));
 		return 0;
 	}

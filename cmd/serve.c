@@ -1,7 +1,7 @@
 #include "cmd.h"
 
 static const struct option options_serve[] = {
-	VALUE("fd", 0, ID_FD, "N", "use this Unix socket, not stdin and stdout"),
+	VALUE("fd", 0, "N", "use this Unix socket, not stdin and stdout"),
 	{ 0 },
 };
 
@@ -31,10 +31,10 @@ static int serve_main(struct args *args, struct ab_error *err)
 {
 	struct ab_serve_setup setup = { .build = build_id, .option_of = find_setting };
 
-	if (given(args, ID_FD) && (args->nfds != 1 || fcntl(args->fds[0], F_GETFD) < 0))
+	if (given(args, "fd") && (args->nfds != 1 || fcntl(args->fds[0], F_GETFD) < 0))
 		return misuse(args, err, "--fd %s: use the number of one open descriptor above 2",
-			      args->values[ID_FD]);
-	if (given(args, ID_FD))
+			      value_of(args, "fd"));
+	if (given(args, "fd"))
 		setup.in = setup.out = args->fds[0];
 	else if (take_streams(args, &setup, err) < 0)
 		return -1;

@@ -57,7 +57,7 @@ int choose_box(struct args *args, struct ab_strv *names, const char **ret, struc
 	if (names->len > 1)
 		return misuse(args, err, "more than one box stays; choose one: %s", list.data);
 	*ret = names->v[0];
-	if (!given(args, ID_QUIET))
+	if (!given(args, "quiet"))
 		tell("using box %s", *ret);
 	return 0;
 }
@@ -79,7 +79,7 @@ static int shell_main(struct args *args, struct ab_error *err)
 	with.nrest = strcmp(ab_path_name(argv[0]), "fish") == 0 ? 3 : 1;
 	if (run_request(&with, &request, err) < 0)
 		return -1;
-	if (box && (args->input.nsettings || args->input.profile || given(args, ID_CWD)))
+	if (box && (args->input.nsettings || args->input.profile || given(args, "cwd")))
 		return misuse(args, err, "box %s exists already; its settings cannot be changed",
 			      box);
 	request.mark_shell = true;
@@ -95,7 +95,7 @@ static int shell_main(struct args *args, struct ab_error *err)
 }
 
 static const struct option options_start[] = {
-	VALUE("cwd", 0, ID_CWD, "DIR", "start the shell in this folder"),
+	VALUE("cwd", 0, "DIR", "start the shell in this folder"),
 	{ 0 },
 };
 

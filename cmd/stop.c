@@ -1,9 +1,9 @@
 #include "cmd.h"
 
 static const struct option options_stop[] = {
-	FLAG("all", 0, ID_ALL, "every active run"),
-	FLAG("json", 0, ID_JSON, "print JSON"),
-	VALUE("grace", 0, ID_GRACE, "DURATION", "time between TERM and KILL (5s)"),
+	FLAG("all", 0, "every active run"),
+	FLAG("json", 0, "print JSON"),
+	VALUE("grace", 0, "DURATION", "time between TERM and KILL (5s)"),
 	{ 0 },
 };
 
@@ -18,8 +18,8 @@ static void report_slow_stop(void *arg, size_t left)
 
 static int stop_main(struct args *args, struct ab_error *err)
 {
-	bool all = given(args, ID_ALL);
-	const char *grace = args->values[ID_GRACE];
+	bool all = given(args, "all");
+	const char *grace = value_of(args, "grace");
 	struct ab_stop how = {
 		.runs = args->rest, .nruns = args->nrest, .grace_ms = 5000, .slow = report_slow_stop
 	};
@@ -33,7 +33,7 @@ static int stop_main(struct args *args, struct ab_error *err)
 		return misuse(args, err, "--grace: invalid duration \"%s\"; for example 5s", grace);
 	if (ab_runs_stop(&args->input, &how, &ended, &notes, err) < 0)
 		return -1;
-	if (given(args, ID_JSON)) {
+	if (given(args, "json")) {
 		put_json("{'ended':%p,'notes':%p}\n", ab_list(&ended), ab_list(&notes));
 		return 0;
 	}

@@ -65,7 +65,7 @@ static int start_command(struct args *args, struct ab_error *err)
 	size_t max = command->words.max;
 
 	if (command->subs && (args->nrest || !command->main)) {
-		if (args->nrest && given(args, ID_JSON))
+		if (args->nrest && given(args, "json"))
 			return misuse(args, err, "write --json after %s", args->rest[0]);
 		return run_sub(args, err);
 	}

@@ -20,7 +20,7 @@ int print_paged(const struct args *args, const char *text)
 	struct ab_pager pager;
 
 	fflush(stdout);
-	ab_pager_init(&pager, output_columns() > 0 && !given(args, ID_JSON), &args->input, &none);
+	ab_pager_init(&pager, output_columns() > 0 && !given(args, "json"), &args->input, &none);
 	(void)ab_pager_put(&pager, text, strlen(text));
 	ab_pager_close(&pager);
 	if (pager.refused.code != AB_ENONE)

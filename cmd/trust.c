@@ -1,9 +1,9 @@
 #include "cmd.h"
 
 static const struct option options_trust[] = {
-	FLAG("yes", 'y', ID_YES, "trust it without asking"),
-	FLAG("json", 0, ID_JSON, "print JSON, and do not ask"),
-	FLAG("revoke", 0, ID_REVOKE, "no longer trust it"),
+	FLAG("yes", 'y', "trust it without asking"),
+	FLAG("json", 0, "print JSON, and do not ask"),
+	FLAG("revoke", 0, "no longer trust it"),
 	{ 0 },
 };
 
@@ -36,7 +36,7 @@ static int trust_json(const struct args *args, const struct ab_trust_review *r,
 {
 	bool trusted = r->state == AB_TRUST_HOLDS;
 
-	if (!trusted && given(args, ID_YES)) {
+	if (!trusted && given(args, "yes")) {
 		if (ab_trust_record(&args->input, r, err) < 0)
 			return -1;
 		trusted = true;
@@ -76,7 +76,7 @@ static int revoke_trust(const struct args *args, const char *file, struct ab_err
 
 	if (ab_trust_revoke(&args->input, file, &had, err) < 0)
 		return -1;
-	if (given(args, ID_JSON))
+	if (given(args, "json"))
 		put_json("{'trusted':false,'revoked':%hhd}\n", had);
 	else
 		puts(had ? "no longer trusted" : "it was not trusted");
@@ -88,14 +88,14 @@ static int trust_main(struct args *args, struct ab_error *err)
 	const char *file = args->rest[0];
 	ab_auto(ab_trust_review_fini) struct ab_trust_review review = { 0 };
 
-	if (given(args, ID_YES) && given(args, ID_REVOKE))
+	if (given(args, "yes") && given(args, "revoke"))
 		return misuse(args, err, "--yes cannot be combined with --revoke");
-	if (given(args, ID_REVOKE))
+	if (given(args, "revoke"))
 		return revoke_trust(args, file, err);
 	if (ab_trust_review(&args->input, file, &review, err) < 0)
 		return -1;
-	return given(args, ID_JSON) ? trust_json(args, &review, err)
-				    : trust_file(args, &review, err);
+	return given(args, "json") ? trust_json(args, &review, err)
+				   : trust_file(args, &review, err);
 }
 
 const struct command command_trust = {

@@ -1,8 +1,8 @@
 #include "cmd.h"
 
 static const struct option options_changed[] = {
-	FLAG("theirs", 0, ID_THEIRS, "also take back what changed since"),
-	FLAG("ours", 0, ID_OURS, "leave what changed since the apply"),
+	FLAG("theirs", 0, "also take back what changed since"),
+	FLAG("ours", 0, "leave what changed since the apply"),
 	{ 0 },
 };
 
@@ -51,11 +51,11 @@ static int undo_apply(struct args *args, struct ab_layer_command *command,
 			       err);
 
 	end_progress(&work);
-	if (given(args, ID_JSON) && (rc == 0 || changed.len))
+	if (given(args, "json") && (rc == 0 || changed.len))
 		print_json(command, &undone, rc == 0);
 	else if (rc == 0)
 		print_undone(&undone);
-	if (!given(args, ID_JSON)) {
+	if (!given(args, "json")) {
 		if (rc < 0 || conflict == AB_APPLY_OURS)
 			print_paths("changed since the apply:", &changed);
 		print_paths("left as well, because their repository changed:", &held);

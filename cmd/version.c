@@ -4,7 +4,7 @@ static int version_main(struct args *args, struct ab_error *err)
 {
 	(void)err;
 
-	if (given(args, ID_JSON))
+	if (given(args, "json"))
 		printf("{\"version\":\"%s\",\"build\":\"%s\"}\n", AB_VERSION, build_id);
 	else
 		printf("agentbox %s (build %s)\n", AB_VERSION, build_id);

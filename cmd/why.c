@@ -1,10 +1,10 @@
 #include "cmd.h"
 
 static const struct option options_why[] = {
-	FLAG("read", 0, ID_READ, "only: may a run read this path?"),
-	FLAG("write", 0, ID_WRITE, "only: may a run write it?"),
-	FLAG("json", 0, ID_JSON, "print JSON"),
-	VALUE("profile", 0, ID_PROFILE, "NAME", "start from this profile (profile list)"),
+	FLAG("read", 0, "only: may a run read this path?"),
+	FLAG("write", 0, "only: may a run write it?"),
+	FLAG("json", 0, "print JSON"),
+	VALUE("profile", 0, "NAME", "start from this profile (profile list)"),
 	{ 0 },
 };
 
@@ -12,8 +12,8 @@ static int explain(const struct args *args, char **ret, struct ab_error *err)
 {
 	const struct ab_policy_input *in = &args->input;
 	const char *what = args->rest[0];
-	bool read = given(args, ID_READ), write = given(args, ID_WRITE);
-	bool json = given(args, ID_JSON);
+	bool read = given(args, "read"), write = given(args, "write");
+	bool json = given(args, "json");
 
 	if (args->dashes && args->nrest)
 		return ab_why_command(in, args->rest, args->nrest, NULL, json, ret, err);
@@ -24,7 +24,7 @@ static int explain(const struct args *args, char **ret, struct ab_error *err)
 
 static int why_main(struct args *args, struct ab_error *err)
 {
-	bool path = given(args, ID_READ) || given(args, ID_WRITE);
+	bool path = given(args, "read") || given(args, "write");
 	ab_autofree char *text = NULL;
 
 	if (args->dashes && (args->before || path))
@@ -38,7 +38,7 @@ static int why_main(struct args *args, struct ab_error *err)
 		return misuse(args, err, "--read and --write need a path");
 	if (explain(args, &text, err) < 0)
 		return -1;
-	if (given(args, ID_JSON))
+	if (given(args, "json"))
 		fputs(text, stdout);
 	else
 		print_messages(text);

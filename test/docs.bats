@@ -174,6 +174,29 @@ groups()
 	done
 }
 
+# unlisted FILE...: the options that each file asks for by a name that none of its tables has.
+unlisted()
+{
+	local f also
+	for f in "$@"; do
+		case $f in
+			*/batch.c) also=check ;;
+			*/log_verify.c) also=log ;;
+			*) also=options ;;
+		esac
+		comm -23 <(grep -oE '\b(given|value_of|count_given)\([^()"]*"[a-z-]+"' "$f" | grep -o '"[^"]*"' | sort -u) \
+			<(grep -hoE '\b(FLAG|VALUE)\("[a-z-]+"|^	\{ "help"' "$f" "$ROOT"/cmd/{options,run,$also}.c |
+				grep -o '"[^"]*"' | sort -u)
+	done
+}
+
+@test "options: a command asks only for options that its table has" {
+	[ "$(grep -lE '\bgiven\(args, "' "$ROOT"/cmd/*.c | wc -l)" -gt 20 ]
+	[ -z "$(unlisted "$ROOT"/cmd/*.c)" ]
+	sed 's/given(args, "stat")/given(args, "stats")/' "$ROOT/cmd/diff.c" >diff.c
+	[ "$(unlisted diff.c)" = '"stats"' ]
+}
+
 @test "man: one page for each command, and none for anything else" {
 	need program:mandoc
 	same pages "$(commands | sed 's/.*/agentbox-&.1/'; echo agentbox.1; echo agentbox.json.5)" \
