@@ -6,8 +6,6 @@
  */
 #include "policy/model/list_element.h"
 
-struct ab_reader;
-struct ab_json_scan_node;
 struct ab_policy;
 struct ab_ruling;
 
@@ -15,9 +13,6 @@ enum {
 	AB_RULES_MAX = 256,	 /* rules in one file */
 	AB_RULE_TEXT_MAX = 1024, /* bytes of a pattern or a reason */
 };
-
-/* Read the list commands.rules from a file. */
-void ab_rules_read(struct ab_reader *r, const struct ab_json_scan_node *list);
 
 /*
  * Is this a valid pattern at a reasonable cost? Without `compile` only the text

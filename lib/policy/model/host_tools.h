@@ -27,10 +27,7 @@ struct ab_host_tools {
 };
 
 /* Inside lib/policy. */
-struct ab_json_scan_node;
-struct ab_reader;
 struct ab_value;
 
 bool ab_host_tool_is_name(const char *name);
-void ab_host_tools_read(struct ab_reader *r, const struct ab_json_scan_node *object);
 struct ab_host_tools ab_host_tools_fill(struct ab_arena *a, const struct ab_value *v);

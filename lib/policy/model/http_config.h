@@ -6,17 +6,11 @@
 #include "policy/model/config.h"
 #include "policy/model/http_rules.h"
 
-struct ab_reader;
-struct ab_json_scan_node;
-
 enum {
 	AB_HTTP_RULES_MAX = 256, /* rules in one file */
 	AB_HTTP_LIST_MAX = 64,	 /* methods or paths of one rule */
 	AB_HTTP_PATH_MAX = 1024, /* bytes of a path */
 };
-
-/* Read the list from a file. */
-void ab_http_read(struct ab_reader *r, const struct ab_json_scan_node *list);
 
 /* Add the rules of an untrusted file, marked. Returns how many of them ask for
  * more than the rules that are there allow. */

@@ -7,16 +7,11 @@
 #include "policy/model/list_element.h"
 #include "policy/model/secrets.h"
 
-struct ab_reader;
-struct ab_json_scan_node;
-
 enum {
 	AB_SECRET_LIST = 32,   /* elements of one of its lists */
 	AB_SECRET_TEXT = 1024, /* bytes of one of its texts */
 };
 
-/* Read the object from a file. */
-void ab_secrets_read(struct ab_reader *r, const struct ab_json_scan_node *object);
 /* --secret NAME[@HOST[,HOST...]] */
 ab_put_fn ab_secret_put;
 

@@ -134,17 +134,12 @@ static void read_rule(struct ab_members *m)
 		     });
 }
 
-void ab_rules_read(struct ab_reader *r, const struct ab_json_scan_node *list)
-{
-	static const struct ab_members_list rules = {
-		.kind = &kind,
-		.key = AB_KEY_RULES,
-		.most = AB_RULES_MAX,
-		.too_many = "more than 256 rules",
-		.instead = "one pattern can match several commands",
-		.example = "{ \"match\": \"git push *\", \"decision\": \"escalated\" }",
-		.read = read_rule,
-	};
-
-	ab_members_list(&rules, r, list);
-}
+const struct ab_members_list ab_rules_members = {
+	.kind = &kind,
+	.key = AB_KEY_RULES,
+	.most = AB_RULES_MAX,
+	.too_many = "more than 256 rules",
+	.instead = "one pattern can match several commands",
+	.example = "{ \"match\": \"git push *\", \"decision\": \"escalated\" }",
+	.read = read_rule,
+};

@@ -177,19 +177,14 @@ static int check_name(const char *name, struct ab_complaint *why)
 				"is not the name of a command");
 }
 
-void ab_host_tools_read(struct ab_reader *r, const struct ab_json_scan_node *object)
-{
-	static const struct ab_members_list tools = {
-		.kind = &kind,
-		.key = AB_KEY_HOST_TOOLS,
-		.most = AB_HOST_TOOLS_MAX,
-		.too_many = "has more than 32 tools",
-		.instead = "leave some out",
-		.example = "{ \"program\": \"/usr/bin/gh\", \"allow\": [...] }",
-		.object = "{ \"gh\": { \"program\": \"/usr/bin/gh\" } }",
-		.check_name = check_name,
-		.read = read_tool,
-	};
-
-	ab_members_list(&tools, r, object);
-}
+const struct ab_members_list ab_host_tools_members = {
+	.kind = &kind,
+	.key = AB_KEY_HOST_TOOLS,
+	.most = AB_HOST_TOOLS_MAX,
+	.too_many = "has more than 32 tools",
+	.instead = "leave some out",
+	.example = "{ \"program\": \"/usr/bin/gh\", \"allow\": [...] }",
+	.object = "{ \"gh\": { \"program\": \"/usr/bin/gh\" } }",
+	.check_name = check_name,
+	.read = read_tool,
+};

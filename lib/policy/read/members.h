@@ -73,3 +73,6 @@ struct ab_members_list {
 };
 void ab_members_list(const struct ab_members_list *l, struct ab_reader *r,
 		     const struct ab_json_scan_node *list);
+
+extern const struct ab_members_list ab_rules_members, ab_http_members, ab_secrets_members,
+	ab_host_tools_members;

@@ -316,16 +316,11 @@ static int check_name(const char *name, struct ab_complaint *why)
 	return ab_variable_check(name, strlen(name), true, why);
 }
 
-void ab_secrets_read(struct ab_reader *r, const struct ab_json_scan_node *object)
-{
-	static const struct ab_members_list secrets = {
-		.kind = &kind,
-		.key = AB_KEY_SECRETS,
-		.example = "{ \"hosts\": [\"api.example.com\"] }",
-		.object = "{ \"NAME\": { \"hosts\": [\"api.example.com\"] } }",
-		.check_name = check_name,
-		.read = read_secret,
-	};
-
-	ab_members_list(&secrets, r, object);
-}
+const struct ab_members_list ab_secrets_members = {
+	.kind = &kind,
+	.key = AB_KEY_SECRETS,
+	.example = "{ \"hosts\": [\"api.example.com\"] }",
+	.object = "{ \"NAME\": { \"hosts\": [\"api.example.com\"] } }",
+	.check_name = check_name,
+	.read = read_secret,
+};

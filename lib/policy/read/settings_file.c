@@ -3,12 +3,9 @@
 #include <inttypes.h>
 
 #include "base/system/own_path.h"
-#include "policy/model/commands.h"
-#include "policy/model/host_tools.h"
-#include "policy/model/http_config.h"
 #include "policy/model/ports.h"
 #include "policy/model/secrets_config.h"
-#include "policy/read/member_reader.h"
+#include "policy/read/members.h"
 #include "policy/toolchains/toolchains.h"
 #include "policy/values/complaint.h"
 #include "policy/values/paths.h"
@@ -384,20 +381,20 @@ static void put_value(struct ab_reader *r, const struct ab_json_scan_node *value
 {
 	const struct ab_key *key = &ab_keys[id];
 	const char *word = get_list_word(key);
+	const struct ab_members_list *const objects[] = { &ab_rules_members, &ab_http_members,
+							  &ab_secrets_members,
+							  &ab_host_tools_members };
 
+	for (size_t i = 0; i < AB_COUNT(objects); i++)
+		if (objects[i]->key == id) {
+			ab_members_list(objects[i], r, value);
+			return;
+		}
 	if (word && value->text && strcmp(value->text, word) == 0)
 		put_text(r, value, id, word);
 	else if (key->type == AB_TYPE_ASSIGNMENTS || key->type == AB_TYPE_OVERRIDES ||
 		 key->type == AB_TYPE_TOOLS)
 		put_assignments(r, value, id);
-	else if (key->type == AB_TYPE_RULES)
-		ab_rules_read(r, value);
-	else if (key->type == AB_TYPE_HTTP)
-		ab_http_read(r, value);
-	else if (key->type == AB_TYPE_SECRETS)
-		ab_secrets_read(r, value);
-	else if (key->type == AB_TYPE_HOST_TOOLS)
-		ab_host_tools_read(r, value);
 	else if (ab_key_is_list(key))
 		put_list(r, value, id);
 	else
