@@ -12,66 +12,6 @@ bool ab_host_char(int c)
 	return ab_is_alnum(c) || c == '-' || c == '_';
 }
 
-/* One part of an IPv4 address as inet_aton reads it; lower case. */
-static bool parse_ipv4_part(const char *s, size_t len, uint64_t *ret)
-{
-	unsigned base = 10;
-	uint64_t n = 0;
-
-	if (len > 2 && s[0] == '0' && s[1] == 'x') {
-		base = 16;
-		s += 2;
-		len -= 2;
-	} else if (len > 1 && s[0] == '0') {
-		base = 8;
-		s++;
-		len--;
-	}
-	if (len == 0)
-		return false;
-	for (; len > 0; s++, len--) {
-		int digit = ab_hex(*s);
-
-		if (digit < 0 || (unsigned)digit >= base)
-			return false;
-		n = n * base + (unsigned)digit;
-		if (n > UINT32_MAX)
-			return false;
-	}
-	*ret = n;
-	return true;
-}
-
-static bool parse_ipv4(const char *s, uint8_t addr[4])
-{
-	uint64_t sum = 0, part;
-	unsigned parts = 0;
-
-	for (;;) {
-		size_t n = strcspn(s, ".");
-		bool last = s[n] == '\0';
-
-		if (++parts > 4 || !parse_ipv4_part(s, n, &part))
-			return false;
-		if (last) {
-			/* The last part fills the remaining bytes. */
-			unsigned bits = 8 * (5 - parts);
-
-			if (part >> bits)
-				return false;
-			sum = sum << bits | part;
-			break;
-		}
-		if (part > 255)
-			return false;
-		sum = sum << 8 | part;
-		s += n + 1;
-	}
-	for (int i = 0; i < 4; i++)
-		addr[i] = (uint8_t)(sum >> (24 - 8 * i));
-	return true;
-}
-
 /* The IPv4 address that an IPv6 address wraps: ::ffff:0:0/96 and 64:ff9b::/96
  * reach the same host. */
 static const uint8_t *find_wrapped_ipv4(const uint8_t a[16])
@@ -121,7 +61,6 @@ static bool check_labels(const char *s, bool *ret_numeric)
 {
 	for (;;) {
 		size_t n = strcspn(s, ".");
-		uint64_t number;
 
 		if (n == 0 || n > 63 || s[0] == '-' || s[n - 1] == '-')
 			return false;
@@ -132,7 +71,7 @@ static bool check_labels(const char *s, bool *ret_numeric)
 			s += n + 1;
 			continue;
 		}
-		*ret_numeric = strspn(s, "0123456789") == n || parse_ipv4_part(s, n, &number) ||
+		*ret_numeric = strspn(s, "0123456789") == n ||
 			       (n >= 2 && s[0] == '0' && s[1] == 'x' &&
 				strspn(s + 2, "0123456789abcdef") == n - 2);
 		return true;
@@ -163,11 +102,11 @@ static bool parse_host(const char *s, size_t len, struct ab_host *h)
 	if (len == 0 || len > 253 || !check_labels(name, &numeric))
 		return false;
 	if (numeric) {
-		uint8_t addr[4];
+		struct in_addr addr;
 
-		if (!parse_ipv4(name, addr))
+		if (inet_aton(name, &addr) == 0)
 			return false;
-		set_ipv4(h, addr);
+		set_ipv4(h, (const uint8_t *)&addr);
 		return true;
 	}
 	h->kind = AB_HOST_NAME;
