@@ -48,11 +48,11 @@ static void test_words(void)
 static bool is_closed(const struct ab_closed *closed, const char *name)
 {
 	const struct ab_scene scene = { .home = "/home/me", .cwd = "/home/me/project" };
-	const struct ab_simple command = { .cwd = { "/home/me/project", 16 } };
+	const struct ab_simple command = { .scene = &scene, .cwd = { "/home/me/project", 16 } };
 	const struct ab_field field = { .text = { name, (uint32_t)strlen(name) } };
 	struct ab_path path;
 
-	ab_path_read(&scene, &command, &field, &path);
+	ab_path_read(&command, &field, &path);
 	return ab_closed_has(closed, &path);
 }
 

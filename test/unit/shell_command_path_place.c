@@ -91,14 +91,14 @@ static void test_places(void)
 {
 	for (size_t i = 0; i < AB_COUNT(places); i++) {
 		struct ab_arena arena = { 0 };
-		struct ab_simple simple = { 0 };
+		struct ab_simple simple = { .scene = &test_scene };
 		struct ab_field f = test_field(&arena, places[i].path, strlen(places[i].path));
 		struct ab_path path;
 
 		simple.cwd = test_field(&arena, places[i].cwd, strlen(places[i].cwd)).text;
-		ab_path_read(&test_scene, &simple, &f, &path);
-		ok(ab_path_place(&test_scene, &path) == places[i].place, "\"%s\" in %s",
-		   places[i].path, places[i].cwd);
+		ab_path_read(&simple, &f, &path);
+		ok(ab_path_place(&path) == places[i].place, "\"%s\" in %s", places[i].path,
+		   places[i].cwd);
 		ab_arena_fini(&arena);
 	}
 }
@@ -106,12 +106,12 @@ static void test_places(void)
 static void test_files(void)
 {
 	for (size_t i = 0; i < AB_COUNT(files); i++) {
-		struct ab_simple simple = { .cwd = text(WORK) };
+		struct ab_simple simple = { .scene = &test_scene, .cwd = text(WORK) };
 		struct ab_field f = { .text = text(files[i].path) };
 		struct ab_path path;
 
 		f.pattern = strchr(files[i].path, '*');
-		ab_path_read(&test_scene, &simple, &f, &path);
+		ab_path_read(&simple, &f, &path);
 		ok(ab_path_system(&path) == files[i].system &&
 			   ab_path_block_device(&path) == files[i].device,
 		   "%s", files[i].path);
@@ -122,20 +122,19 @@ static void test_files(void)
 static void test_deep(void)
 {
 	static char deep[4000];
-	struct ab_simple simple = { .cwd = text("/") };
+	struct ab_simple simple = { .scene = &test_scene, .cwd = text("/") };
 	struct ab_field f = { .text = { deep, 2000 } };
 	struct ab_path path;
 
 	for (size_t i = 0; i < 2000; i += 2)
 		memcpy(deep + i, "a/", 2);
-	ab_path_read(&test_scene, &simple, &f, &path);
-	ok(path.len == 1000 && ab_path_place(&test_scene, &path) == AB_PLACE_ORDINARY &&
-		   !ab_path_system(&path),
+	ab_path_read(&simple, &f, &path);
+	ok(path.len == 1000 && ab_path_place(&path) == AB_PLACE_ORDINARY && !ab_path_system(&path),
 	   "a thousand folders deep");
 	for (size_t i = 2000; i < 3500; i += 3)
 		memcpy(deep + i, "../", 3);
 	f.text.len = 3500;
-	ab_path_read(&test_scene, &simple, &f, &path);
+	ab_path_read(&simple, &f, &path);
 	ok(path.len == 500, "and half the way up again");
 }
 

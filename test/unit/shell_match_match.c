@@ -35,8 +35,8 @@ static void compare_hits(void *arg, const struct ab_simple *command, bool hollow
 	(void)place;
 	/* Every matcher is asked. */
 	all.tables = all.signs = UINT32_MAX;
-	ab_rules_match(&scene, command, &some_hits);
-	ab_rules_match(&scene, &all, &all_hits);
+	ab_rules_match(command, &some_hits);
+	ab_rules_match(&all, &all_hits);
 	count->commands++;
 	count->hits += all_hits.len > 0;
 	if (is_same(&some_hits, &all_hits))

@@ -358,7 +358,7 @@ static void test_cases(void)
 
 		test_parse(&c, cases[i].text);
 		for (size_t k = 0; k < AB_COUNT(matchers); k++)
-			matchers[k](&test_scene, &c.simple, &hits);
+			matchers[k](&c.simple, &hits);
 		rule = test_strictest(&hits, &mild);
 		if (mild)
 			rule += MILD;
@@ -381,7 +381,7 @@ static void with_input(const char *text, unsigned taint, unsigned flags, int wan
 	c.simple.in = (struct ab_data){ .text = { "\0", 1 }, .unknown = true, .taint = taint };
 	c.simple.flags = flags;
 	for (size_t k = 0; k < AB_COUNT(matchers); k++)
-		matchers[k](&test_scene, &c.simple, &hits);
+		matchers[k](&c.simple, &hits);
 	rule = test_strictest(&hits, &mild);
 	ok(rule == want, "with input %u, flags %u: %s", taint, flags, text);
 	ab_arena_fini(&c.arena);

@@ -121,7 +121,7 @@ static void test_redirects(void)
 		row_read(&c, "cat y");
 		c.simple.redirects = &r;
 		c.simple.nredirects = 1;
-		ab_match_reads(NULL, &c.simple, &hits);
+		ab_match_reads(&c.simple, &hits);
 		ok((hits.len > 0) == cases[i].reads, "redirection %d of %s", (int)cases[i].op,
 		   file);
 	}
@@ -134,7 +134,7 @@ static void test_background(void)
 
 	row_read(&c, "sleep 5");
 	c.simple.flags = AB_SIMPLE_BACKGROUND;
-	ab_match_reads(NULL, &c.simple, &hits);
+	ab_match_reads(&c.simple, &hits);
 	ok(hits.len == 0, "a background job is more than reading");
 }
 

@@ -138,7 +138,7 @@ static void test_cases(void)
 				.taint = cases[i].in & ~UNKNOWN_PIPE,
 			};
 		c.simple.flags = cases[i].flags;
-		ab_match_shells(&test_scene, &c.simple, &hits);
+		ab_match_shells(&c.simple, &hits);
 		rule = test_strictest(&hits, &mild);
 		ok(rule == cases[i].rule, "%s (input %#x)", cases[i].text, cases[i].in);
 		if (rule != cases[i].rule)

@@ -110,7 +110,8 @@ static inline void rows_check(ab_matcher *match, const struct row *rows, size_t 
 		char names[256];
 
 		row_read(&c, rows[i].command);
-		match(&scene, &c.simple, &hits);
+		c.simple.scene = &scene;
+		match(&c.simple, &hits);
 		row_names(&hits, names, sizeof(names));
 		is_str(names, rows[i].rules, rows[i].command);
 	}

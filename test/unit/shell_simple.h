@@ -135,6 +135,7 @@ static inline void test_name(struct ab_simple *simple)
 static inline void test_parse(struct test_command *c, const char *text)
 {
 	*c = (struct test_command){ 0 };
+	c->simple.scene = &test_scene;
 	c->simple.argv = c->argv;
 	c->simple.redirects = c->redirects;
 	c->simple.in.none = true;

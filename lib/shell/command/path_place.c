@@ -100,19 +100,20 @@ static void add_parts(struct ab_path *path, struct ab_text text)
 	}
 }
 
-void ab_path_read(const struct ab_scene *scene, const struct ab_simple *command,
-		  const struct ab_field *field, struct ab_path *ret)
+void ab_path_read(const struct ab_simple *command, const struct ab_field *field,
+		  struct ab_path *ret)
 {
 	struct ab_text text = field->text;
 	struct ab_text cwd = command->cwd;
 
+	ret->scene = command->scene;
 	ret->len = 0;
 	ret->pattern = field->pattern;
 	ret->remote = command->flags & AB_SIMPLE_REMOTE;
 	ret->empty = text.len == 0;
 	ret->anchored = text.len > 0 && text.s[0] == '/';
-	if (!cwd.s && scene->cwd)
-		cwd = ab_text_of(scene->cwd);
+	if (!cwd.s && command->scene->cwd)
+		cwd = ab_text_of(command->scene->cwd);
 	if (!ret->anchored && (text.len == 0 || text.s[0] != AB_UNKNOWN) && !ret->remote) {
 		ret->anchored = cwd.len > 0 && cwd.s[0] == '/';
 		add_parts(ret, cwd);
@@ -190,8 +191,10 @@ static bool is_work(const struct ab_path *path, size_t len, const char *folder)
 }
 
 /* The place of the first `len` parts. */
-static enum ab_place get_place(const struct ab_scene *scene, const struct ab_path *path, size_t len)
+static enum ab_place get_place(const struct ab_path *path, size_t len)
 {
+	const struct ab_scene *scene = path->scene;
+
 	if (len == 0 || is_at_or_above(path, len, scene->home))
 		return AB_PLACE_ROOT;
 	if (len == 1 && is_tree(path))
@@ -205,7 +208,7 @@ static enum ab_place get_place(const struct ab_scene *scene, const struct ab_pat
 	return AB_PLACE_ORDINARY;
 }
 
-enum ab_place ab_path_place(const struct ab_scene *scene, const struct ab_path *path)
+enum ab_place ab_path_place(const struct ab_path *path)
 {
 	size_t len = path->len;
 	enum ab_place place;
@@ -223,7 +226,7 @@ enum ab_place ab_path_place(const struct ab_scene *scene, const struct ab_path *
 			return AB_PLACE_ORDINARY;
 		return AB_PLACE_UNKNOWN;
 	}
-	place = get_place(scene, path, len);
+	place = get_place(path, len);
 	if (len == path->len)
 		return place;
 	if (place == AB_PLACE_TOP)
@@ -291,7 +294,7 @@ bool ab_path_system(const struct ab_path *path)
 	return first_is_listed(path, "bin boot etc sbin sys usr");
 }
 
-size_t ab_path_home(const struct ab_scene *scene, const struct ab_path *path)
+size_t ab_path_home(const struct ab_path *path)
 {
 	size_t at = 0;
 
@@ -300,19 +303,20 @@ size_t ab_path_home(const struct ab_scene *scene, const struct ab_path *path)
 			at++;
 		return at;
 	}
-	if (scene->home && compare_folder(path, path->len, scene->home, &at) == 2 && at)
+	if (path->scene->home && compare_folder(path, path->len, path->scene->home, &at) == 2 && at)
 		return at;
 	if (path->len > 2 && in_homes(path))
 		return 2;
 	return path->len > 1 && ab_text_is(path->part[0], "root");
 }
 
-size_t ab_path_workspace(const struct ab_scene *scene, const struct ab_path *path)
+size_t ab_path_workspace(const struct ab_path *path)
 {
+	const char *workspace = path->scene->workspace;
 	size_t at = 0;
 
-	if (!path->anchored || !scene->workspace || scene->workspace[0] != '/' ||
-	    compare_folder(path, path->len, scene->workspace, &at) != 2)
+	if (!path->anchored || !workspace || workspace[0] != '/' ||
+	    compare_folder(path, path->len, workspace, &at) != 2)
 		return 0;
 	return at;
 }

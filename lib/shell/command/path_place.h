@@ -11,6 +11,7 @@
 enum { AB_PATH_PARTS = 48 };
 
 struct ab_path {
+	const struct ab_scene *scene;
 	struct ab_text part[AB_PATH_PARTS];
 	size_t len;    /* parts that do not fit are only counted */
 	bool anchored; /* from "/" on; else its beginning is unknown */
@@ -19,8 +20,8 @@ struct ab_path {
 	bool empty;  /* the field is "" */
 };
 
-void ab_path_read(const struct ab_scene *scene, const struct ab_simple *command,
-		  const struct ab_field *field, struct ab_path *ret);
+void ab_path_read(const struct ab_simple *command, const struct ab_field *field,
+		  struct ab_path *ret);
 
 /* How bad it would be to lose everything there. */
 enum ab_place {
@@ -31,7 +32,7 @@ enum ab_place {
 	AB_PLACE_ROOT,	    /* "/", a home, a system tree */
 };
 
-enum ab_place ab_path_place(const struct ab_scene *scene, const struct ab_path *path);
+enum ab_place ab_path_place(const struct ab_path *path);
 
 /* In a system folder that nobody works in; not the devices that every program
  * writes to. */
@@ -40,9 +41,9 @@ bool ab_path_block_device(const struct ab_path *path);
 
 /* How many parts lead to a home folder, ours or another's (0: the path is not in
  * one); if its beginning is unknown, the parts before the first known one. */
-size_t ab_path_home(const struct ab_scene *scene, const struct ab_path *path);
+size_t ab_path_home(const struct ab_path *path);
 /* How many parts lead to the workspace; 0: not in it. */
-size_t ab_path_workspace(const struct ab_scene *scene, const struct ab_path *path);
+size_t ab_path_workspace(const struct ab_path *path);
 /* Do the parts from `at` on begin with those of `names` ("a/b")? "*" in a name
  * matches any bytes. */
 bool ab_path_has(const struct ab_path *path, size_t at, const char *names);

@@ -122,8 +122,7 @@ struct ab_scene {
 	const struct ab_closed *closed;
 };
 
-typedef void ab_matcher(const struct ab_scene *scene, const struct ab_simple *command,
-			struct ab_hits *hits);
+typedef void ab_matcher(const struct ab_simple *command, struct ab_hits *hits);
 
 /* Finds all hits in one command. */
 ab_matcher ab_rules_match;

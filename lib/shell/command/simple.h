@@ -5,6 +5,7 @@
 #include "shell/command/command_options.h"
 
 struct ab_file;
+struct ab_scene;
 struct ab_name_slot;
 
 struct ab_redirect { /* a redirection */
@@ -50,10 +51,11 @@ enum ab_sign {
 };
 
 struct ab_simple {
-	struct ab_text name; /* argv[0] without its folder; "": unknown or no command */
-	unsigned tables;     /* that may know the name: name_index.h */
-	unsigned signs;	     /* enum ab_sign */
-	struct ab_opts opts; /* its option grammar */
+	const struct ab_scene *scene; /* rules.h */
+	struct ab_text name;	      /* argv[0] without its folder; "": unknown or no command */
+	unsigned tables;	      /* that may know the name: name_index.h */
+	unsigned signs;		      /* enum ab_sign */
+	struct ab_opts opts;	      /* its option grammar */
 	/* Of the name, and of the name without a version at its end; NULL: none. */
 	const struct ab_name_slot *slot, *bare_slot;
 	const struct ab_field *argv;

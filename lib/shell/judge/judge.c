@@ -129,7 +129,7 @@ static struct finding apply_rules(const struct judge *j, const struct ab_simple 
 	struct ab_hits hits;
 
 	hits.len = 0;
-	ab_rules_match(j->scene, c, &hits);
+	ab_rules_match(c, &hits);
 	for (size_t i = 0; i < hits.len; i++) {
 		const struct ab_hit *hit = &hits.v[i];
 		enum ab_decision decision = ab_ruling_decide(j->scene->ruling, hit);

@@ -32,11 +32,10 @@ static const struct {
 	{ ab_match_reads, .always = true },
 };
 
-void ab_rules_match(const struct ab_scene *scene, const struct ab_simple *command,
-		    struct ab_hits *hits)
+void ab_rules_match(const struct ab_simple *command, struct ab_hits *hits)
 {
 	for (size_t i = 0; i < AB_COUNT(matchers); i++)
 		if (matchers[i].always || command->tables & matchers[i].tables ||
 		    command->signs & matchers[i].signs)
-			matchers[i].match(scene, command, hits);
+			matchers[i].match(command, hits);
 }

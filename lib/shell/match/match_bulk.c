@@ -18,8 +18,7 @@ static const char describes_device[] =
 	"stty swapoff swapon test udevadm umount wipefs";
 
 /* The content of disks and of the memory, past the permissions of files. */
-static bool is_raw_device(const struct ab_scene *scene, const struct ab_simple *command,
-			  struct ab_text name)
+static bool is_raw_device(const struct ab_simple *command, struct ab_text name)
 {
 	static const char memory[] = "/dev/core /dev/kmem /dev/mem /dev/port /proc/kcore";
 	const struct ab_field field = { .text = name };
@@ -29,7 +28,7 @@ static bool is_raw_device(const struct ab_scene *scene, const struct ab_simple *
 		return false;
 	if (ab_listed(memory, name))
 		return true;
-	ab_path_read(scene, command, &field, &path);
+	ab_path_read(command, &field, &path);
 	return ab_path_block_device(&path);
 }
 
@@ -46,14 +45,13 @@ static bool may_name_device(const struct ab_field *word)
 	return false;
 }
 
-static void match_devices(const struct ab_scene *scene, const struct ab_simple *command,
-			  struct ab_hits *hits)
+static void match_devices(const struct ab_simple *command, struct ab_hits *hits)
 {
 	static const char reason[] = "Reads a disk or the memory directly, past all permissions.";
 
 	for (size_t i = 0; i < command->nredirects; i++)
 		if (command->redirects[i].op == AB_REDIR_IN &&
-		    is_raw_device(scene, command, command->redirects[i].file.text))
+		    is_raw_device(command, command->redirects[i].file.text))
 			ab_hit_because(hits, AB_RULE_CREDENTIAL_ACCESS,
 				       command->redirects[i].file.range, reason);
 	for (size_t i = 1; i < command->argc; i++)
@@ -64,7 +62,7 @@ static void match_devices(const struct ab_scene *scene, const struct ab_simple *
 			continue;
 		for (struct ab_named_paths n = ab_named_begin(command->argv[i].text);
 		     ab_named_next(&n);)
-			if (is_raw_device(scene, command, n.path) &&
+			if (is_raw_device(command, n.path) &&
 			    !ab_listed(describes_device, command->name) &&
 			    ab_explained(command) < AB_EXPLAINED_TEXT) {
 				ab_hit_because(hits, AB_RULE_CREDENTIAL_ACCESS,
@@ -114,14 +112,13 @@ static bool is_secret_tree(const struct ab_scene *scene, struct ab_text word)
 	return ab_secret_tree(word) || (scene->home && ab_text_is(word, scene->home));
 }
 
-static void match_trees(const struct ab_scene *scene, const struct ab_simple *command,
-			struct ab_hits *hits)
+static void match_trees(const struct ab_simple *command, struct ab_hits *hits)
 {
 	for (size_t i = 1; i < command->argc; i++) {
 		struct ab_text word = command->argv[i].text;
 
 		/* The folder to work in, and what is left out, are not copied. */
-		if (word.len == 0 || word.s[0] != '/' || !is_secret_tree(scene, word) ||
+		if (word.len == 0 || word.s[0] != '/' || !is_secret_tree(command->scene, word) ||
 		    ab_listed("-C --directory --exclude --exclude-from", command->argv[i - 1].text))
 			continue;
 		if (i + 1 == command->argc && ab_listed("cp rclone rsync scp", command->name))
@@ -133,10 +130,9 @@ static void match_trees(const struct ab_scene *scene, const struct ab_simple *co
 	}
 }
 
-void ab_match_bulk(const struct ab_scene *scene, const struct ab_simple *command,
-		   struct ab_hits *hits)
+void ab_match_bulk(const struct ab_simple *command, struct ab_hits *hits)
 {
-	match_devices(scene, command, hits);
+	match_devices(command, hits);
 	if (ab_command_in(command, AB_TABLE_COPIERS))
-		match_trees(scene, command, hits);
+		match_trees(command, hits);
 }

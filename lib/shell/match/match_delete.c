@@ -12,18 +12,17 @@ static const char prefixes[] = "busybox command doas env ionice nice nohup sudo 
 
 static const char unknown_target[] = "The files to delete are known only when it runs.";
 
-static enum ab_place find_place(const struct ab_scene *scene, const struct ab_simple *command,
-				const struct ab_field *field)
+static enum ab_place find_place(const struct ab_simple *command, const struct ab_field *field)
 {
 	struct ab_path path;
 
-	ab_path_read(scene, command, field, &path);
-	return ab_path_place(scene, &path);
+	ab_path_read(command, field, &path);
+	return ab_path_place(&path);
 }
 
-static const char *describe_target(const struct ab_scene *scene, const struct ab_path *path)
+static const char *describe_target(const struct ab_path *path)
 {
-	if (ab_path_home(scene, path))
+	if (ab_path_home(path))
 		return "Deletes everything in a home folder.";
 	if (path->len == 0 || (path->len == 1 && path->pattern))
 		return "Deletes everything on this machine.";
@@ -33,13 +32,13 @@ static const char *describe_target(const struct ab_scene *scene, const struct ab
 	return "Deletes a whole folder directly below the root.";
 }
 
-static void judge_target(const struct ab_scene *scene, const struct ab_simple *command,
-			 const struct ab_field *target, struct ab_hits *hits)
+static void judge_target(const struct ab_simple *command, const struct ab_field *target,
+			 struct ab_hits *hits)
 {
 	struct ab_path path;
 
-	ab_path_read(scene, command, target, &path);
-	switch (ab_path_place(scene, &path)) {
+	ab_path_read(command, target, &path);
+	switch (ab_path_place(&path)) {
 	case AB_PLACE_ORDINARY:
 		break;
 	case AB_PLACE_UNKNOWN:
@@ -51,7 +50,7 @@ static void judge_target(const struct ab_scene *scene, const struct ab_simple *c
 	case AB_PLACE_TOP:
 	case AB_PLACE_ROOT:
 		ab_hit_because(hits, AB_RULE_RECURSIVE_DELETE_ROOT, target->range,
-			       describe_target(scene, &path));
+			       describe_target(&path));
 		break;
 	}
 }
@@ -72,11 +71,10 @@ static bool is_recursive(const struct ab_simple *command)
 	return false;
 }
 
-static void match_rm(const struct ab_scene *scene, const struct ab_simple *command,
-		     struct ab_hits *hits)
+static void match_rm(const struct ab_simple *command, struct ab_hits *hits)
 {
 	for (struct ab_opt_walk w = ab_opt_begin_as(command, "rm"); ab_opt_next_operand(&w);)
-		judge_target(scene, command, &command->argv[w.index], hits);
+		judge_target(command, &command->argv[w.index], hits);
 }
 
 /* A script that calls rm: finds the word wherever a command may start. */
@@ -165,8 +163,7 @@ static bool ends_start_paths(struct ab_text t)
 	return t.len > 0 && (t.s[0] == '-' || t.s[0] == '(' || t.s[0] == '!');
 }
 
-static void match_find(const struct ab_scene *scene, const struct ab_simple *command,
-		       struct ab_hits *hits)
+static void match_find(const struct ab_simple *command, struct ab_hits *hits)
 {
 	static const char here[] = ".";
 	struct ab_field start = { .text = { here, 1 } };
@@ -178,9 +175,9 @@ static void match_find(const struct ab_scene *scene, const struct ab_simple *com
 	while (i < command->argc && ab_listed("-H -L -P", command->argv[i].text))
 		i++;
 	if (i == command->argc || ends_start_paths(command->argv[i].text))
-		worst = find_place(scene, command, &start);
+		worst = find_place(command, &start);
 	for (; i < command->argc && !ends_start_paths(command->argv[i].text); i++) {
-		enum ab_place place = find_place(scene, command, &command->argv[i]);
+		enum ab_place place = find_place(command, &command->argv[i]);
 
 		if (place > worst)
 			worst = place;
@@ -191,12 +188,10 @@ static void match_find(const struct ab_scene *scene, const struct ab_simple *com
 		ab_hit_mild(hits, AB_RULE_DESTRUCTIVE_FIND, command->range);
 }
 
-static void match_xargs(const struct ab_scene *scene, const struct ab_simple *command,
-			struct ab_hits *hits)
+static void match_xargs(const struct ab_simple *command, struct ab_hits *hits)
 {
 	struct ab_opt_walk w = ab_opt_begin_own(command);
 
-	(void)scene;
 	if (ab_opt_next_operand(&w) &&
 	    (words_remove(&command->argv[w.index], command->argc - w.index) ||
 	     script_removes(w.value.text)))
@@ -204,8 +199,7 @@ static void match_xargs(const struct ab_scene *scene, const struct ab_simple *co
 }
 
 /* Moving a folder removes it from its place. */
-static void match_mv(const struct ab_scene *scene, const struct ab_simple *command,
-		     struct ab_hits *hits)
+static void match_mv(const struct ab_simple *command, struct ab_hits *hits)
 {
 	struct ab_opt_walk w = ab_opt_begin_as(command, "mv");
 	const struct ab_field *before = NULL;
@@ -217,15 +211,14 @@ static void match_mv(const struct ab_scene *scene, const struct ab_simple *comma
 		to = to || ab_opt_is(&w, 't', "target-directory");
 		if (more ? w.what != AB_OPT_OPERAND : !to)
 			continue;
-		if (before && find_place(scene, command, before) == AB_PLACE_ROOT)
+		if (before && find_place(command, before) == AB_PLACE_ROOT)
 			ab_hit_because(hits, AB_RULE_RECURSIVE_DELETE_ROOT, before->range,
 				       "Moves a home folder or a part of the system.");
 		before = &command->argv[w.index];
 	}
 }
 
-static void match_rsync(const struct ab_scene *scene, const struct ab_simple *command,
-			struct ab_hits *hits)
+static void match_rsync(const struct ab_simple *command, struct ab_hits *hits)
 {
 	const struct ab_field *last = NULL;
 	bool deletes = false;
@@ -236,15 +229,14 @@ static void match_rsync(const struct ab_scene *scene, const struct ab_simple *co
 		if (w.what == AB_OPT_OPERAND)
 			last = &command->argv[w.index];
 	}
-	if (deletes && last && find_place(scene, command, last) == AB_PLACE_ROOT)
+	if (deletes && last && find_place(command, last) == AB_PLACE_ROOT)
 		ab_hit_add(hits, AB_RULE_RECURSIVE_DELETE_ROOT, last->range);
 }
 
-static void match_recursive_rm(const struct ab_scene *scene, const struct ab_simple *command,
-			       struct ab_hits *hits)
+static void match_recursive_rm(const struct ab_simple *command, struct ab_hits *hits)
 {
 	if (is_recursive(command))
-		match_rm(scene, command, hits);
+		match_rm(command, hits);
 }
 
 static const struct {
@@ -258,11 +250,10 @@ static const struct {
 	AB_PROGRAMS("rsync", match_rsync),
 };
 
-void ab_match_delete(const struct ab_scene *scene, const struct ab_simple *command,
-		     struct ab_hits *hits)
+void ab_match_delete(const struct ab_simple *command, struct ab_hits *hits)
 {
 	const __typeof__(deleters[0]) *row = AB_COMMAND_ROW(deleters, AB_TABLE_DELETERS, command);
 
 	if (command->argc > 1 && row)
-		row->match(scene, command, hits);
+		row->match(command, hits);
 }

@@ -74,8 +74,7 @@ static void match_set_id(const struct changer *changer, const struct ab_simple *
 	}
 }
 
-void ab_match_perms(const struct ab_scene *scene, const struct ab_simple *command,
-		    struct ab_hits *hits)
+void ab_match_perms(const struct ab_simple *command, struct ab_hits *hits)
 {
 	const struct changer *changer = AB_COMMAND_ROW(changers, AB_TABLE_PERMS, command);
 	struct ab_path path;
@@ -92,8 +91,8 @@ void ab_match_perms(const struct ab_scene *scene, const struct ab_simple *comman
 
 		if (!recursive && !cut_unknown_part(command, &file))
 			continue;
-		ab_path_read(scene, command, &file, &path);
-		if (ab_path_place(scene, &path) == AB_PLACE_ROOT)
+		ab_path_read(command, &file, &path);
+		if (ab_path_place(&path) == AB_PLACE_ROOT)
 			ab_hit_add(hits, AB_RULE_RECURSIVE_PERM_ROOT, command->argv[w.index].range);
 	}
 }

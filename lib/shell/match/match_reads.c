@@ -175,10 +175,8 @@ static bool prints_secret_tree(const struct ab_simple *command)
 	return false;
 }
 
-void ab_match_reads(const struct ab_scene *scene, const struct ab_simple *command,
-		    struct ab_hits *hits)
+void ab_match_reads(const struct ab_simple *command, struct ab_hits *hits)
 {
-	(void)scene;
 	if (!ab_tool_plain(command) || prints_secret_tree(command))
 		return;
 	if (asks_version(command))

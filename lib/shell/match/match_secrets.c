@@ -474,31 +474,30 @@ static bool reads_nothing(const struct reader *reader)
 	return reader && (reader->reads == NOTHING || reader->reads == SCRIPT);
 }
 
-static bool is_closed(const struct ab_scene *scene, const struct ab_simple *command,
-		      const struct ab_field *word, struct ab_text name)
+static bool is_closed(const struct ab_simple *command, const struct ab_field *word,
+		      struct ab_text name)
 {
 	struct ab_field field = *word;
 	struct ab_path path;
 
 	field.text = name;
-	ab_path_read(scene, command, &field, &path);
-	return ab_closed_has(scene->closed, &path);
+	ab_path_read(command, &field, &path);
+	return ab_closed_has(command->scene->closed, &path);
 }
 
-static bool names_closed(const struct ab_scene *scene, const struct ab_simple *command,
-			 const struct ab_field *word)
+static bool names_closed(const struct ab_simple *command, const struct ab_field *word)
 {
 	const uint32_t equals = ab_text_find(word->text, '=');
 
 	if (word->text.len == 0)
 		return false;
-	if (word->text.s[0] != '-' && is_closed(scene, command, word, word->text))
+	if (word->text.s[0] != '-' && is_closed(command, word, word->text))
 		return true;
 	if (equals < word->text.len &&
-	    is_closed(scene, command, word, ab_text_rest(word->text, equals + 1)))
+	    is_closed(command, word, ab_text_rest(word->text, equals + 1)))
 		return true;
 	for (struct ab_named_paths n = ab_named_begin(word->text); ab_named_next(&n);)
-		if (n.path.s != word->text.s && is_closed(scene, command, word, n.path))
+		if (n.path.s != word->text.s && is_closed(command, word, n.path))
 			return true;
 	return false;
 }
@@ -518,25 +517,25 @@ static bool leaves_folder(const struct ab_field *field)
 }
 
 /* Files that the policy closes cannot be read in the box. */
-static void match_closed(const struct ab_scene *scene, const struct ab_simple *command,
-			 const struct reader *reader, struct ab_hits *hits)
+static void match_closed(const struct ab_simple *command, const struct reader *reader,
+			 struct ab_hits *hits)
 {
 	static const char reason[] = "Reads a file that the policy closes (filesystem.denyRead).";
 	bool below;
 
 	for (size_t i = 0; i < command->nredirects; i++)
 		if (command->redirects[i].op == AB_REDIR_IN &&
-		    names_closed(scene, command, &command->redirects[i].file))
+		    names_closed(command, &command->redirects[i].file))
 			ab_hit_because(hits, AB_RULE_CREDENTIAL_ACCESS,
 				       command->redirects[i].file.range, reason);
 	if (reads_nothing(reader))
 		return;
-	below = ab_closed_below(scene->closed, command->cwd);
+	below = ab_closed_below(command->scene->closed, command->cwd);
 	if (!below && !ab_command_shows(command, AB_SIGN_SLASH | AB_SIGN_UP))
 		return;
 	for (size_t i = 1; i < command->argc; i++)
 		if ((below || leaves_folder(&command->argv[i])) &&
-		    names_closed(scene, command, &command->argv[i]) &&
+		    names_closed(command, &command->argv[i]) &&
 		    !(ab_explains_prose(command->argv[i - 1].text) &&
 		      ab_text_has(command->argv[i].text, ' '))) {
 			ab_hit_because(hits, AB_RULE_CREDENTIAL_ACCESS, command->argv[i].range,
@@ -545,8 +544,7 @@ static void match_closed(const struct ab_scene *scene, const struct ab_simple *c
 		}
 }
 
-void ab_match_secrets(const struct ab_scene *scene, const struct ab_simple *command,
-		      struct ab_hits *hits)
+void ab_match_secrets(const struct ab_simple *command, struct ab_hits *hits)
 {
 	const struct reader *reader = find_reader(command);
 	size_t at;
@@ -559,8 +557,8 @@ void ab_match_secrets(const struct ab_scene *scene, const struct ab_simple *comm
 	/* Sending includes reading: report only that. */
 	if (at && !ab_hits_have(hits, AB_RULE_EXFILTRATION))
 		ab_hit_add(hits, AB_RULE_CREDENTIAL_ACCESS, command->argv[at].range);
-	if (scene->closed && !ab_hits_have(hits, AB_RULE_CREDENTIAL_ACCESS))
-		match_closed(scene, command, reader, hits);
+	if (command->scene->closed && !ab_hits_have(hits, AB_RULE_CREDENTIAL_ACCESS))
+		match_closed(command, reader, hits);
 	if (picks_from_environment(command))
 		ab_hit_because(hits, AB_RULE_CREDENTIAL_ACCESS, command->range,
 			       "Searches the environment for keys or passwords.");

@@ -469,7 +469,7 @@ static void match_connection(const struct ab_simple *command, struct ab_hits *hi
 
 /* Commands of the shell, and sed, that run a text or what they read. */
 static const struct {
-	void (*match)(const struct ab_simple *command, struct ab_hits *hits);
+	ab_matcher *match;
 } scripts[] = {
 	AB_PROGRAMS(". source", match_source), AB_PROGRAMS("eval", match_eval),
 	AB_PROGRAMS("fc", match_fc),	       AB_PROGRAMS("sed", match_sed),
@@ -486,13 +486,11 @@ static void match_script(const struct ab_simple *command, struct ab_hits *hits)
 		match_file(command, hits);
 }
 
-void ab_match_shells(const struct ab_scene *scene, const struct ab_simple *command,
-		     struct ab_hits *hits)
+void ab_match_shells(const struct ab_simple *command, struct ab_hits *hits)
 {
 	const struct runner *runner =
 		ab_command_in(command, AB_TABLE_RUNNERS) ? find_runner(command->name) : NULL;
 
-	(void)scene;
 	match_words(command, hits);
 	if (command->nredirects > 0) {
 		if (connects_shell(command, runner != NULL))

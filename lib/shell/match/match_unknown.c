@@ -32,22 +32,21 @@ static bool is_ordinary_device(const struct ab_path *path)
 	       ab_starts_listed(begins, path->part[1]);
 }
 
-static bool may_harm(const struct ab_scene *scene, const struct ab_simple *command,
-		     const struct ab_field *word, struct ab_text text, bool output)
+static bool may_harm(const struct ab_simple *command, const struct ab_field *word,
+		     struct ab_text text, bool output)
 {
 	struct ab_field field = *word;
 	struct ab_path path;
 
 	field.text = text;
-	ab_path_read(scene, command, &field, &path);
+	ab_path_read(command, &field, &path);
 	if (path.remote || !(output || is_settings_tree(&path)) || is_ordinary_device(&path))
 		return false;
 	return ab_path_system(&path) || ab_path_block_device(&path);
 }
 
 /* -o FILE, --output FILE, --output=FILE: a file that the policy protects. */
-static void match_protected(const struct ab_scene *scene, const struct ab_simple *command,
-			    size_t at, struct ab_hits *hits)
+static void match_protected(const struct ab_simple *command, size_t at, struct ab_hits *hits)
 {
 	struct ab_field file = command->argv[at];
 	uint32_t equals = ab_text_find(file.text, '=');
@@ -55,14 +54,13 @@ static void match_protected(const struct ab_scene *scene, const struct ab_simple
 
 	if (file.text.len > 2 && file.text.s[0] == '-' && equals < file.text.len)
 		file.text = ab_text_rest(file.text, equals + 1);
-	ab_path_read(scene, command, &file, &path);
-	if (ab_write_is_protected(scene, &path))
+	ab_path_read(command, &file, &path);
+	if (ab_write_is_protected(&path))
 		ab_hit_because(hits, AB_RULE_PERSISTENCE, file.range,
 			       "Writes a file that the policy protects (filesystem.denyWrite).");
 }
 
-static void match_files(const struct ab_scene *scene, const struct ab_simple *command,
-			struct ab_hits *hits)
+static void match_files(const struct ab_simple *command, struct ab_hits *hits)
 {
 	for (size_t i = 1; i < command->argc; i++) {
 		const struct ab_field *word = &command->argv[i];
@@ -73,10 +71,10 @@ static void match_files(const struct ab_scene *scene, const struct ab_simple *co
 		    (ab_explains_prose(before) && ab_text_has(word->text, ' ')))
 			continue;
 		output = ab_explains_output(word->text.s[0] == '-' ? word->text : before);
-		if (output && scene->deny_write)
-			match_protected(scene, command, i, hits);
+		if (output && command->scene->deny_write)
+			match_protected(command, i, hits);
 		for (struct ab_named_paths n = ab_named_begin(word->text); ab_named_next(&n);)
-			if (may_harm(scene, command, word, n.path, output)) {
+			if (may_harm(command, word, n.path, output)) {
 				ab_hit_because(
 					hits, AB_RULE_UNKNOWN_PROGRAM, word->range,
 					"Names a system file or device, and agentbox does not know whether this program writes it.");
@@ -148,8 +146,7 @@ static const struct ab_data *find_content(const struct ab_simple *command,
 	return NULL;
 }
 
-static void match_content(const struct ab_scene *scene, const struct ab_simple *command, bool reads,
-			  struct ab_hits *hits)
+static void match_content(const struct ab_simple *command, bool reads, struct ab_hits *hits)
 {
 	for (size_t i = 1; command->files && i < command->argc; i++) {
 		const struct ab_field *word = &command->argv[i];
@@ -161,7 +158,7 @@ static void match_content(const struct ab_scene *scene, const struct ab_simple *
 		judge_content(command, known->text, hits);
 		named = ab_named_begin(known->text);
 		while (!reads && ab_named_next(&named))
-			if (may_harm(scene, command, word, named.path, false)) {
+			if (may_harm(command, word, named.path, false)) {
 				ab_hit_because(
 					hits, AB_RULE_UNKNOWN_PROGRAM, word->range,
 					"Runs code that names a system file, and agentbox does not know what it does with it.");
@@ -188,8 +185,7 @@ static const char autostart[] =
 	"etc/pam.d etc/profile etc/profile.d etc/rc* etc/sudoers* etc/systemd etc/udev "
 	"etc/xdg/autostart var/spool/cron";
 
-static void match_autostart(const struct ab_scene *scene, const struct ab_simple *command,
-			    struct ab_hits *hits)
+static void match_autostart(const struct ab_simple *command, struct ab_hits *hits)
 {
 	for (size_t i = 1; i < command->argc; i++) {
 		struct ab_field field = command->argv[i];
@@ -199,7 +195,7 @@ static void match_autostart(const struct ab_scene *scene, const struct ab_simple
 			continue;
 		for (struct ab_named_paths n = ab_named_begin(field.text); ab_named_next(&n);) {
 			field.text = n.path;
-			ab_path_read(scene, command, &field, &path);
+			ab_path_read(command, &field, &path);
 			if (path.anchored && ab_path_has_listed(&path, 0, autostart)) {
 				ab_hit_because(
 					hits, AB_RULE_PERSISTENCE, command->range,
@@ -212,15 +208,14 @@ static void match_autostart(const struct ab_scene *scene, const struct ab_simple
 
 /* s/etc/cron.d/x: the letter of a command for a pager or an editor, then a file. No
  * program has such a name. */
-static void match_glued_name(const struct ab_scene *scene, const struct ab_simple *command,
-			     struct ab_hits *hits)
+static void match_glued_name(const struct ab_simple *command, struct ab_hits *hits)
 {
 	struct ab_text word = command->argv[0].text;
 	uint32_t at = ab_text_find(word, '/');
 
 	if (at == 0 || at > 2 || at == word.len || word.s[0] == '.' || word.s[0] == '~')
 		return;
-	if (may_harm(scene, command, &command->argv[0], ab_text_rest(word, at), false))
+	if (may_harm(command, &command->argv[0], ab_text_rest(word, at), false))
 		ab_hit_because(
 			hits, AB_RULE_UNKNOWN_PROGRAM, command->argv[0].range,
 			"Looks like a command for a pager or an editor that writes a system file.");
@@ -254,33 +249,32 @@ static bool is_unexplained(const struct ab_simple *command)
 	return safe.len == 0;
 }
 
-void ab_match_unknown(const struct ab_scene *scene, const struct ab_simple *command,
-		      struct ab_hits *hits)
+void ab_match_unknown(const struct ab_simple *command, struct ab_hits *hits)
 {
 	enum ab_language language;
 
 	if (command->argc == 0 || command->name.len == 0)
 		return;
-	match_glued_name(scene, command, hits);
+	match_glued_name(command, hits);
 	if (!says_much(command))
 		return;
 	if (ab_command_in(command, AB_TABLE_LANGUAGES) &&
 	    ab_code_language(command->name, &language)) {
-		match_autostart(scene, command, hits);
+		match_autostart(command, hits);
 		match_code(command, hits);
-		match_content(scene, command, true, hits);
+		match_content(command, true, hits);
 		return;
 	}
 	if (runs_code(command->name)) {
 		if (ab_explained(command) == AB_EXPLAINED_NOT)
-			match_files(scene, command, hits);
+			match_files(command, hits);
 		match_code(command, hits);
-		match_content(scene, command, false, hits);
+		match_content(command, false, hits);
 		return;
 	}
 	if (command->flags & AB_SIMPLE_WRAPS || !is_unexplained(command))
 		return;
-	match_files(scene, command, hits);
+	match_files(command, hits);
 	match_code(command, hits);
-	match_content(scene, command, false, hits);
+	match_content(command, false, hits);
 }

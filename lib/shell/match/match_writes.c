@@ -77,13 +77,12 @@ static bool is_protected(const struct ab_strv *names, const struct ab_path *path
 }
 
 /* By its text. */
-bool ab_write_is_protected(const struct ab_scene *scene, const struct ab_path *path)
+bool ab_write_is_protected(const struct ab_path *path)
 {
-	return is_protected(scene->deny_write, path, ab_path_workspace(scene, path));
+	return is_protected(path->scene->deny_write, path, ab_path_workspace(path));
 }
 
 struct writing {
-	const struct ab_scene *scene;
 	const struct ab_simple *command;
 	struct ab_hits *hits;
 };
@@ -112,7 +111,7 @@ static void judge_written(void *arg, enum ab_write_targets how, const struct ab_
 
 	if (ab_field_is(file, "/dev/null") || ab_field_is(file, "-"))
 		return;
-	ab_path_read(w->scene, w->command, file, &path);
+	ab_path_read(w->command, file, &path);
 	device = ab_path_block_device(&path);
 	if (how == AB_WRITTEN_CONTENT && device)
 		ab_hit_add(w->hits, AB_RULE_DISK_WIPE, file->range);
@@ -123,12 +122,12 @@ static void judge_written(void *arg, enum ab_write_targets how, const struct ab_
 	if (path.anchored && path.len == 0 && how == AB_WRITTEN_CONTENT)
 		ab_hit_because(w->hits, AB_RULE_SYSTEM_WRITE, file->range,
 			       "Writes into \"/\", over system files.");
-	home = ab_path_home(w->scene, &path);
-	top = ab_path_workspace(w->scene, &path);
+	home = ab_path_home(&path);
+	top = ab_path_workspace(&path);
 	agents_own = is_agent_file(&path, home, top);
 	if (how != AB_WRITTEN_GONE && is_startup_file(&path, home))
 		ab_hit_add(w->hits, AB_RULE_PERSISTENCE, file->range);
-	else if (!agents_own && is_protected(w->scene->deny_write, &path, top))
+	else if (!agents_own && is_protected(path.scene->deny_write, &path, top))
 		ab_hit_because(
 			w->hits, AB_RULE_PERSISTENCE, file->range,
 			how == AB_WRITTEN_GONE
@@ -138,10 +137,9 @@ static void judge_written(void *arg, enum ab_write_targets how, const struct ab_
 		ab_hit_add(w->hits, AB_RULE_AGENT_CONFIG, file->range);
 }
 
-void ab_match_writes(const struct ab_scene *scene, const struct ab_simple *command,
-		     struct ab_hits *hits)
+void ab_match_writes(const struct ab_simple *command, struct ab_hits *hits)
 {
-	struct writing writing = { scene, command, hits };
+	struct writing writing = { command, hits };
 
 	ab_write_targets_each(command, judge_written, &writing);
 	ab_toolbox_match(&ab_tools_settings, command, hits);

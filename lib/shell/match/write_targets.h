@@ -15,9 +15,8 @@ typedef void ab_write_targets_fn(void *arg, enum ab_write_targets how, const str
 
 /* Does the table say which files the program writes? */
 bool ab_write_targets_known(const struct ab_simple *command);
-struct ab_scene;
 struct ab_path;
 /* Does the policy protect this path (filesystem.denyWrite)? match_writes.c */
-bool ab_write_is_protected(const struct ab_scene *scene, const struct ab_path *path);
+bool ab_write_is_protected(const struct ab_path *path);
 
 void ab_write_targets_each(const struct ab_simple *command, ab_write_targets_fn *fn, void *arg);

@@ -117,14 +117,12 @@ static void match_subcommand(const struct ab_simple *command, size_t at, bool pl
 
 /* A reading command is not plain if an option before it configures or replaces a
  * program, or is unknown. */
-void ab_match_git(const struct ab_scene *scene, const struct ab_simple *command,
-		  struct ab_hits *hits)
+void ab_match_git(const struct ab_simple *command, struct ab_hits *hits)
 {
 	struct ab_opt_walk w;
 	struct ab_opts git;
 	bool plain = true;
 
-	(void)scene;
 	if (!ab_text_is(command->name, "git"))
 		return;
 	git = ab_grammar_as(command, "git");

@@ -104,13 +104,11 @@ static bool binds_source(const struct ab_simple *command)
 	return false;
 }
 
-void ab_match_sources(const struct ab_scene *scene, const struct ab_simple *command,
-		      struct ab_hits *hits)
+void ab_match_sources(const struct ab_simple *command, struct ab_hits *hits)
 {
 	struct ab_text name = command->name;
 	const struct manager *m;
 
-	(void)scene;
 	if (!ab_command_in(command, AB_TABLE_SOURCES))
 		return;
 	while (name.len > 3 && strchr("0123456789.", name.s[name.len - 1]))

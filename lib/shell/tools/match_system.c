@@ -79,10 +79,8 @@ static bool kills_wholesale(const struct ab_simple *command)
 	return row && (!row->kills || row->kills(command));
 }
 
-void ab_match_system(const struct ab_scene *scene, const struct ab_simple *command,
-		     struct ab_hits *hits)
+void ab_match_system(const struct ab_simple *command, struct ab_hits *hits)
 {
-	(void)scene;
 	if (writes_sysrq(command))
 		ab_hit_add(hits, AB_RULE_SHUTDOWN_REBOOT, command->range);
 	if (is_init_script(command))

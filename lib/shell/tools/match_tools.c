@@ -46,12 +46,10 @@ static bool is_module(const struct ab_simple *command, struct ab_simple *ret)
 	return true;
 }
 
-void ab_match_tools(const struct ab_scene *scene, const struct ab_simple *command,
-		    struct ab_hits *hits)
+void ab_match_tools(const struct ab_simple *command, struct ab_hits *hits)
 {
 	struct ab_simple module;
 
-	(void)scene;
 	if (is_git_transport(command, hits))
 		return;
 	if (is_module(command, &module)) {

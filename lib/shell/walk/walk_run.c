@@ -227,7 +227,8 @@ static void follow_argv(struct ab_walk *w, const struct ab_simple *command,
 	void *place = ab_walk_reserve(w);
 	struct ab_simple *next = ab_arena_alloc(w->arena, sizeof(*next));
 
-	*next = (struct ab_simple){ .argv = inner->argv,
+	*next = (struct ab_simple){ .scene = w->scene,
+				    .argv = inner->argv,
 				    .argc = inner->argc,
 				    .bindings = inner->bindings,
 				    .nbindings = inner->nbindings,

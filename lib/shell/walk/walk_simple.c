@@ -229,6 +229,7 @@ static struct built *build_command(struct ab_walk *w, const struct ab_shell_node
 	struct built *b = ab_arena_alloc(w->arena, sizeof(*b));
 	struct ab_simple *c = &b->command;
 
+	c->scene = w->scene;
 	c->in = w->in;
 	c->flags = w->flags;
 	c->via = w->via;
