@@ -17,16 +17,15 @@
 #include "proxy/dial/resolver.h"
 
 #include <sys/queue.h>
-#include <sys/random.h>
 
 #include "base/data/list.h"
 #include "base/system/loop.h"
 #include "policy/values/host.h"
 #include "proxy/dial/dns_client.h"
 #include "proxy/dial/hosts_file.h"
+#include "proxy/filter/tree.h"
 
 enum {
-	BUCKETS = 1024,
 	HOSTS_SIZE = 16 * 1024 * 1024,
 	CHECK_MS = 3000,   /* between checks of the files */
 	SERVER_MS = 10000, /* to answer, for each server: what the C library gives it */
@@ -38,13 +37,13 @@ enum {
 	TTL_NONE = 1,
 };
 
-TAILQ_HEAD(entries, entry);
+TAILQ_HEAD(entries, cached);
 
-struct entry {
+struct cached {
+	char *name;
 	struct ab_resolver *resolver;
-	struct entry *next;   /* in its bucket */
 	struct entries *list; /* that it is in, or NULL */
-	TAILQ_ENTRY(entry) link;
+	TAILQ_ENTRY(cached) link;
 	struct ab_ask *asks;
 	struct ab_timer timer;
 	struct ab_lookup lookups[2];
@@ -53,7 +52,6 @@ struct entry {
 	unsigned ttl;
 	uint64_t expires;
 	struct ab_answer answer;
-	char name[];
 };
 
 struct file {
@@ -68,25 +66,14 @@ struct ab_resolver {
 	char *hosts_text;
 	size_t hosts_len;
 	uint64_t checked; /* the files; 0: never */
-	uint64_t seed;
 	unsigned active, nidle;
 	struct entries queue, done, idle;
 	struct ab_later later;
 	bool closed;
-	struct entry *buckets[BUCKETS];
+	void *by_name;
 };
 
-static struct entry **bucket_of(struct ab_resolver *r, const char *name)
-{
-	uint64_t hash = r->seed ^ 0xcbf29ce484222325;
-
-	/* FNV-1a. The table is small, so even colliding names cost little. */
-	for (; *name; name++)
-		hash = (hash ^ (uint8_t)*name) * 0x100000001b3;
-	return &r->buckets[(hash ^ hash >> 32) % BUCKETS];
-}
-
-static void move_entry(struct entry *e, struct entries *to)
+static void move_entry(struct cached *e, struct entries *to)
 {
 	struct ab_resolver *r = e->resolver;
 
@@ -101,19 +88,15 @@ static void move_entry(struct entry *e, struct entries *to)
 	}
 }
 
-static void free_entry(struct entry *e)
+static void free_entry(struct cached *e)
 {
-	struct entry **link = bucket_of(e->resolver, e->name);
-
-	while (*link != e)
-		link = &(*link)->next;
-	*link = e->next;
+	ab_tree_remove(&e->resolver->by_name, e);
 	move_entry(e, NULL);
 	ab_loop_timer_stop(e->resolver->loop, &e->timer);
-	free(e);
+	ab_free_all(e->name, e);
 }
 
-static void settle_entry(struct entry *e, unsigned ttl)
+static void settle_entry(struct cached *e, unsigned ttl)
 {
 	struct ab_resolver *r = e->resolver;
 
@@ -125,7 +108,7 @@ static void settle_entry(struct entry *e, unsigned ttl)
 }
 
 /* Settle with the results so far. */
-static void settle_with_results(struct entry *e)
+static void settle_with_results(struct cached *e)
 {
 	unsigned max = e->failed || e->pending ? TTL_HALF : TTL_MAX;
 
@@ -144,7 +127,7 @@ static void settle_with_results(struct entry *e)
 static void lookup_done(struct ab_lookup *lookup, enum ab_lookup_status status,
 			const uint8_t *addrs, size_t n, unsigned ttl)
 {
-	struct entry *e = lookup->owner;
+	struct cached *e = lookup->owner;
 	size_t size = lookup->v6 ? 16 : 4;
 
 	e->pending--;
@@ -166,7 +149,7 @@ static void entry_timed_out(struct ab_timer *timer)
 	settle_with_results(timer->owner);
 }
 
-static void send_lookups(struct entry *e)
+static void send_lookups(struct cached *e)
 {
 	struct ab_resolver *r = e->resolver;
 
@@ -178,7 +161,7 @@ static void send_lookups(struct entry *e)
 		ab_lookup_start(r->lookups, &e->lookups[i]);
 }
 
-static void resolve_entry(struct entry *e)
+static void resolve_entry(struct cached *e)
 {
 	struct ab_resolver *r = e->resolver;
 
@@ -196,26 +179,22 @@ static void resolve_entry(struct entry *e)
 		move_entry(e, &r->queue);
 }
 
-static struct entry *new_entry(struct ab_resolver *r, const char *name)
+static struct cached *new_entry(struct ab_resolver *r, const char *name)
 {
-	size_t len = strlen(name);
-	struct entry *e = ab_alloc(sizeof(*e) + len + 1);
-	struct entry **bucket;
+	struct cached *e = ab_alloc(sizeof(*e));
 
+	e->name = ab_strdup(name);
 	e->resolver = r;
-	memcpy(e->name, name, len + 1);
 	e->timer = (struct ab_timer){ .fire = entry_timed_out, .owner = e };
 	for (int i = 0; i < 2; i++)
 		e->lookups[i] = (struct ab_lookup){
 			.name = e->name, .v6 = i == 0, .done = lookup_done, .owner = e
 		};
-	bucket = bucket_of(r, name);
-	e->next = *bucket;
-	*bucket = e;
+	ab_tree_add(&r->by_name, e);
 	return e;
 }
 
-static void deliver_answer(struct entry *e)
+static void deliver_answer(struct cached *e)
 {
 	struct ab_ask *ask;
 
@@ -231,7 +210,7 @@ static void deliver_answer(struct entry *e)
 static void run_later(struct ab_later *later)
 {
 	struct ab_resolver *r = later->owner;
-	struct entry *e;
+	struct cached *e;
 
 	if (r->closed) {
 		free(r);
@@ -307,14 +286,12 @@ const struct ab_answer *ab_resolver_ask(struct ab_resolver *r, const struct ab_h
 		.v6[0] = { [15] = 1 },
 	};
 	const char *name = host->text;
-	struct entry *e;
+	struct cached *e;
 
 	if (ab_hosts_is_local(name))
 		return &local;
 	check_files(r);
-	for (e = *bucket_of(r, name); e; e = e->next)
-		if (strcmp(e->name, name) == 0)
-			break;
+	e = ab_tree_find(&r->by_name, name);
 	if (!e) {
 		e = new_entry(r, name);
 		resolve_entry(e);
@@ -345,8 +322,6 @@ struct ab_resolver *ab_resolver_new(const struct ab_resolver_setup *setup)
 		ab_strdup(setup->resolv_conf ? setup->resolv_conf : "/etc/resolv.conf");
 	r->hosts.path = ab_strdup(setup->hosts ? setup->hosts : "/etc/hosts");
 	r->lookups = ab_lookups_new(r->loop, r->resolv_conf.path, setup->port);
-	if (getrandom(&r->seed, sizeof(r->seed), 0) != sizeof(r->seed))
-		r->seed = (uintptr_t)r; /* it only affects speed */
 	TAILQ_INIT(&r->queue);
 	TAILQ_INIT(&r->done);
 	TAILQ_INIT(&r->idle);
@@ -359,12 +334,12 @@ void ab_resolver_free(struct ab_resolver *r)
 	if (!r)
 		return;
 	ab_lookups_free(r->lookups);
-	for (size_t i = 0; i < BUCKETS; i++) {
-		while (r->buckets[i]) {
-			while (r->buckets[i]->asks)
-				ab_list_remove(r->buckets[i]->asks);
-			free_entry(r->buckets[i]);
-		}
+	while (r->by_name) {
+		struct cached *e = *(struct cached **)r->by_name;
+
+		while (e->asks)
+			ab_list_remove(e->asks);
+		free_entry(e);
 	}
 	ab_free_all(r->resolv_conf.path, r->hosts.path, r->hosts_text);
 	r->closed = true;

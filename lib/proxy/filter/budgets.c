@@ -1,18 +1,16 @@
 #include "proxy/filter/budgets.h"
 
 #include "base/text/units.h"
+#include "proxy/filter/tree.h"
 
-/* Names can be chosen so that their hashes collide; then a search takes as long
- * as the table. */
-enum { SLOTS = 2 * AB_BUDGET_HOSTS };
+enum { NAME_ROOM = sizeof((struct ab_threshold_alarm){ 0 }.host) };
 
 /* A host, all that do not fit, or the run. */
 struct host {
-	struct ab_allowance allowance; /* first: see used_up() */
+	char *name;
+	struct ab_allowance allowance;
 	struct ab_budgets *budgets;
-	uint32_t hash;
 	bool contacted, alarmed;
-	char name[256];
 };
 
 struct ab_budgets {
@@ -22,10 +20,10 @@ struct ab_budgets {
 	void *arg;
 
 	struct host run;
-	struct host *v[AB_BUDGET_HOSTS];
+	struct host **v;
 	size_t len;
-	uint16_t slots[SLOTS]; /* an index into v from 1; 0: free */
-	struct host others;    /* all hosts that do not fit */
+	void *by_name;
+	struct host others; /* all hosts that do not fit */
 	uint64_t contacted;
 	bool hosts_alarmed;
 };
@@ -57,7 +55,7 @@ static void raise_alarm(struct ab_budgets *b, const char *threshold, const char 
 
 static void used_up(struct ab_allowance *allowance)
 {
-	struct host *h = (struct host *)allowance;
+	struct host *h = (struct host *)((char *)allowance - offsetof(struct host, allowance));
 	struct ab_budgets *b = h->budgets;
 	bool run = h == &b->run;
 
@@ -78,7 +76,7 @@ static void init_host(struct ab_budgets *b, struct host *h, const char *name, ui
 		.wider = b->upload_run && h != &b->run ? &b->run.allowance : NULL,
 		.used_up = used_up,
 	};
-	snprintf(h->name, sizeof(h->name), "%s", name);
+	h->name = ab_strdup(name);
 }
 
 struct ab_budgets *
@@ -105,39 +103,25 @@ void ab_budgets_free(struct ab_budgets *b)
 {
 	if (!b)
 		return;
-	for (size_t i = 0; i < b->len; i++)
-		free(b->v[i]);
-	free(b);
-}
-
-/* FNV-1a */
-static uint32_t hash_name(const char *name)
-{
-	uint32_t hash = 2166136261;
-
-	for (; *name; name++)
-		hash = (hash ^ (unsigned char)*name) * 16777619;
-	return hash;
+	for (size_t i = 0; i < b->len; i++) {
+		ab_tree_remove(&b->by_name, b->v[i]);
+		ab_free_all(b->v[i]->name, b->v[i]);
+	}
+	ab_free_all(b->v, b->run.name, b->others.name, b);
 }
 
 static struct host *find_host(struct ab_budgets *b, const char *name)
 {
-	uint32_t hash = hash_name(name), i = hash % SLOTS;
-	struct host *h;
+	struct host *h = ab_tree_find(&b->by_name, name);
 
-	/* Half of the slots are always free, so this ends. */
-	for (; b->slots[i]; i = (i + 1) % SLOTS) {
-		h = b->v[b->slots[i] - 1];
-		if (h->hash == hash && strcmp(h->name, name) == 0)
-			return h;
-	}
-	if (b->len == AB_BUDGET_HOSTS || strlen(name) >= sizeof(h->name))
+	if (h)
+		return h;
+	if (b->len == AB_BUDGET_HOSTS || strlen(name) >= NAME_ROOM)
 		return &b->others;
 	h = ab_alloc(sizeof(*h));
 	init_host(b, h, name, b->upload_host);
-	h->hash = hash;
-	b->v[b->len++] = h;
-	b->slots[i] = (uint16_t)b->len;
+	*ab_append(b->v, b->len) = h;
+	ab_tree_add(&b->by_name, h);
 	return h;
 }
 

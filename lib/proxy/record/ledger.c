@@ -22,7 +22,6 @@
 #include "proxy/record/ledger.h"
 
 #include <inttypes.h>
-#include <sys/random.h>
 
 #include "audit/read/summary.h"
 #include "audit/read/words.h"
@@ -31,18 +30,15 @@
 #include "policy/model/config.h"
 #include "policy/toolchains/host_groups.h"
 #include "proxy/filter/budgets.h"
+#include "proxy/filter/tree.h"
 
 enum { LINES = 100, ALL_LINES = 2000 };
 
-enum {
-	REMEMBERED = 4096,
-	SLOTS = 2 * REMEMBERED, /* a power of two */
-};
+enum { REMEMBERED = 4096 };
 
 struct denial {
-	uint64_t hash;
+	char *identity;
 	char *host, *reason, *hint;
-	char *cause; /* the reason without an answer: a part of its identity */
 	char *entry; /* of the deny list, or NULL */
 	char *from;  /* where it was set, or NULL */
 	char *who;   /* the nearest process, or NULL */
@@ -53,6 +49,7 @@ struct denial {
 	bool sought;	   /* its process was asked for */
 	enum ab_door door; /* AB_DOOR_COUNT: packets */
 	uint16_t port;
+	uint32_t number;
 	uint64_t count; /* in total; 0: it was only asked about */
 	uint64_t held;	/* of these, not written yet */
 	uint64_t minute;
@@ -63,17 +60,15 @@ struct ab_ledger {
 	char run_id[8];
 	struct ab_log *log;
 	struct ab_buf line; /* reused for each record */
-	struct denial *v;
+	struct denial **v;
 	size_t len;
-	uint16_t slots[SLOTS]; /* numbers; 0: empty */
-	size_t nslots;	       /* used ones */
-	struct denial others;  /* all denials that are not remembered */
-	uint64_t datagrams;    /* held ones among them */
+	void *by_identity;
+	struct denial others; /* all denials that are not remembered */
+	uint64_t datagrams;   /* held ones among them */
 	uint64_t minute;
 	unsigned int lines;    /* written in it, of all denials */
 	uint32_t last;	       /* number */
 	uint32_t unremembered; /* number of denials that are not remembered */
-	uint64_t seed;
 	struct ab_ledger_totals totals;
 };
 
@@ -83,15 +78,13 @@ struct ab_ledger *ab_ledger_new(const char *run_id, struct ab_log *log)
 
 	snprintf(ledger->run_id, sizeof(ledger->run_id), "%s", run_id);
 	ledger->log = log;
-	/* Without a seed, a box that knows the hash can only make the table slower. */
-	(void)!getrandom(&ledger->seed, sizeof(ledger->seed), GRND_NONBLOCK);
 	return ledger;
 }
 
 /* All but its process. */
 static void free_texts(struct denial *d)
 {
-	ab_free_all(d->host, d->cause, d->reason, d->hint, d->entry, d->from);
+	ab_free_all(d->identity, d->host, d->reason, d->hint, d->entry, d->from);
 }
 
 void ab_ledger_free(struct ab_ledger *ledger)
@@ -99,8 +92,9 @@ void ab_ledger_free(struct ab_ledger *ledger)
 	if (!ledger)
 		return;
 	for (size_t i = 0; i < ledger->len; i++) {
-		free_texts(&ledger->v[i]);
-		free(ledger->v[i].who);
+		ab_tree_remove(&ledger->by_identity, ledger->v[i]);
+		free_texts(ledger->v[i]);
+		ab_free_all(ledger->v[i]->who, ledger->v[i]);
 	}
 	free(ledger->v);
 	ab_buf_fini(&ledger->line);
@@ -113,7 +107,7 @@ void ab_ledger_id(const struct ab_ledger *ledger, uint32_t number, char ret[AB_D
 }
 
 /* A line to be written. */
-struct entry {
+struct line {
 	const char *kind;
 	const struct ab_request_record *r;
 	uint32_t number; /* of the denial; 0: allowed */
@@ -125,7 +119,7 @@ struct entry {
 	uint64_t repeated;
 };
 
-static int write_entry(struct ab_ledger *ledger, const struct entry *e, struct ab_error *err)
+static int write_entry(struct ab_ledger *ledger, const struct line *e, struct ab_error *err)
 {
 	const struct ab_request_record *r = e->r;
 	struct ab_buf *line = &ledger->line;
@@ -167,40 +161,16 @@ static int write_entry(struct ab_ledger *ledger, const struct entry *e, struct a
 	return ab_log_write(ledger->log, line, err);
 }
 
-/* Its reason without the answer to a question. */
-static const char *make_cause(const struct ab_request_record *r, char ret[AB_REASON_ROOM])
+/* What tells it from other denials: no answer to a question. A host has no line end. */
+static char *make_identity(const struct ab_request_record *r)
 {
 	struct ab_request_record bare = *r;
+	char cause[AB_REASON_ROOM];
 
 	bare.reply = AB_REPLY_NONE;
-	return ab_ledger_reason(&bare, ret);
-}
-
-static uint64_t mix_text(uint64_t h, const char *text)
-{
-	for (; text && *text; text++)
-		h = (h ^ (unsigned char)*text) * 0x100000001b3;
-	return h;
-}
-
-static uint64_t hash_request(const struct ab_ledger *ledger, const struct ab_request_record *r,
-			     const char *cause)
-{
-	uint64_t h = ledger->seed ^ 0xcbf29ce484222325;
-
-	h = mix_text(mix_text(h, r->host), cause);
-	h ^= (uint64_t)r->port | (uint64_t)r->verdict.basis << 16 | (uint64_t)r->fault << 24 |
-	     (uint64_t)(r->door == AB_DOOR_COUNT) << 32;
-	h *= 0xff51afd7ed558ccd;
-	return h ^ h >> 32;
-}
-
-static bool is_same_denial(const struct denial *d, const struct ab_request_record *r,
-			   const char *cause)
-{
-	return d->port == r->port && d->basis == r->verdict.basis && d->fault == r->fault &&
-	       (d->door == AB_DOOR_COUNT) == (r->door == AB_DOOR_COUNT) &&
-	       strcmp(d->host, r->host ? r->host : "") == 0 && strcmp(d->cause, cause) == 0;
+	return ab_printf("%u %d %d %d %s\n%s", r->port, r->verdict.basis, r->fault,
+			 r->door == AB_DOOR_COUNT, r->host ? r->host : "",
+			 ab_ledger_reason(&bare, cause));
 }
 
 /* The command that would allow it, "agentbox run --allow x.y -- ...", or "". */
@@ -212,16 +182,14 @@ static char *make_hint(const struct ab_request_record *r)
 	return *flags ? ab_printf("agentbox run %s -- ...", flags) : ab_strdup("");
 }
 
-/* Everything but its number and what was counted. */
-static void describe_denial(struct denial *d, uint64_t hash, const struct ab_request_record *r,
-			    const char *cause)
+/* Everything but its number and what was counted. Takes the identity. */
+static void describe_denial(struct denial *d, char *identity, const struct ab_request_record *r)
 {
 	char reason[AB_REASON_ROOM];
 
 	free_texts(d);
-	d->hash = hash;
+	d->identity = identity;
 	d->host = ab_strdup(r->host ? r->host : "");
-	d->cause = ab_strdup(cause);
 	d->reason = ab_strdup(ab_ledger_reason(r, reason));
 	d->hint = make_hint(r);
 	d->rule = ab_ledger_rule(r);
@@ -236,10 +204,9 @@ static void describe_denial(struct denial *d, uint64_t hash, const struct ab_req
 	d->from = d->entry && r->verdict.from ? ab_strdup(r->verdict.from) : NULL;
 }
 
-/* The number of a question that a rule has decided: was it only asked about so far? */
-static bool is_open_question(const struct ab_ledger *ledger, const struct ab_request_record *r)
+static struct denial *find_denial(struct ab_ledger *ledger, uint32_t number)
 {
-	return r->number && r->number <= ledger->len && !ledger->v[r->number - 1].count;
+	return number && number <= ledger->len ? ledger->v[number - 1] : NULL;
 }
 
 /* Find or add the denial and return its number; NULL and a new number if the table
@@ -247,35 +214,28 @@ static bool is_open_question(const struct ab_ledger *ledger, const struct ab_req
 static struct denial *find_or_add(struct ab_ledger *ledger, const struct ab_request_record *r,
 				  uint32_t *ret_number)
 {
-	char text[AB_REASON_ROOM];
-	const char *cause = make_cause(r, text);
-	uint64_t hash = hash_request(ledger, r, cause);
-	size_t slot = hash & (SLOTS - 1);
-	bool keeps = is_open_question(ledger, r);
-	struct denial *d;
+	ab_autofree char *identity = make_identity(r);
+	struct denial *d = find_denial(ledger, r->number);
 
-	for (; ledger->slots[slot]; slot = (slot + 1) & (SLOTS - 1)) {
-		d = &ledger->v[ledger->slots[slot] - 1];
-		if (d->hash == hash && is_same_denial(d, r, cause) &&
-		    (!keeps || ledger->slots[slot] == r->number)) {
-			*ret_number = ledger->slots[slot];
-			return d;
-		}
-	}
-	/* A third of the slots stays free, so that a search ends soon. */
-	if (ledger->nslots > SLOTS / 3 * 2)
-		keeps = false;
-	if (!keeps && ledger->len == REMEMBERED) {
+	/* A question that a rule has decided keeps its number, if it was only asked about so far. */
+	if (!d || d->count)
+		d = ab_tree_find(&ledger->by_identity, identity);
+	if (!d && ledger->len == REMEMBERED) {
 		*ret_number = r->number ? r->number : ++ledger->last;
 		return NULL;
 	}
-	*ret_number = keeps ? r->number : ++ledger->last;
-	if (!keeps)
-		*ab_append(ledger->v, ledger->len) = (struct denial){ 0 };
-	d = &ledger->v[*ret_number - 1];
-	ledger->slots[slot] = (uint16_t)*ret_number;
-	ledger->nslots++;
-	describe_denial(d, hash, r, cause);
+	if (!d) {
+		d = ab_alloc(sizeof(*d));
+		*ab_append(ledger->v, ledger->len) = d;
+		d->number = ++ledger->last;
+	}
+	*ret_number = d->number;
+	if (d->identity && strcmp(d->identity, identity) == 0)
+		return d;
+	if (d->identity && ab_tree_find(&ledger->by_identity, d->identity) == d)
+		ab_tree_remove(&ledger->by_identity, d);
+	describe_denial(d, ab_take(identity), r);
+	ab_tree_add(&ledger->by_identity, d);
 	return d;
 }
 
@@ -301,7 +261,7 @@ static bool take_line(struct ab_ledger *ledger, struct denial *d, uint64_t times
 }
 
 /* How often it happened, written in one line: packets have a number of their own. */
-static void set_times(struct entry *e, bool packets, uint64_t times)
+static void set_times(struct line *e, bool packets, uint64_t times)
 {
 	e->protocol = packets ? "udp" : NULL;
 	e->packets = packets ? times : 0;
@@ -313,7 +273,7 @@ static uint64_t count_times(const struct ab_request_record *r)
 	return r->packets ? r->packets : 1;
 }
 
-static int write_or_hold(struct ab_ledger *ledger, struct denial *d, struct entry *e,
+static int write_or_hold(struct ab_ledger *ledger, struct denial *d, struct line *e,
 			 struct ab_error *err)
 {
 	bool packets = e->r->packets > 0;
@@ -347,13 +307,13 @@ static int write_denial(struct ab_ledger *ledger, struct denial *d, uint32_t num
 {
 	char reason[AB_REASON_ROOM];
 	ab_autofree char *hint = d ? NULL : make_hint(r);
-	struct entry e = { .kind = "violation",
-			   .r = r,
-			   .number = number,
-			   .rule = ab_ledger_rule(r),
-			   .reason = ab_ledger_reason(r, reason),
-			   .hint = d ? d->hint : hint,
-			   .process = r->process };
+	struct line e = { .kind = "violation",
+			  .r = r,
+			  .number = number,
+			  .rule = ab_ledger_rule(r),
+			  .reason = ab_ledger_reason(r, reason),
+			  .hint = d ? d->hint : hint,
+			  .process = r->process };
 
 	if (d) {
 		update_reason(d, r);
@@ -393,9 +353,10 @@ uint32_t ab_ledger_number(struct ab_ledger *ledger, const struct ab_request_reco
 int ab_ledger_request(struct ab_ledger *ledger, const struct ab_request_record *r,
 		      struct ab_error *err)
 {
-	struct entry e = {
+	struct line e = {
 		.kind = "request", .r = r, .number = r->denial, .rule = ab_ledger_rule(r)
 	};
+	const struct denial *d = find_denial(ledger, r->denial);
 
 	/* The requests of other doors have no process. */
 	if (r->agent)
@@ -408,8 +369,7 @@ int ab_ledger_request(struct ab_ledger *ledger, const struct ab_request_record *
 	else if (!r->denial)
 		ledger->totals.allowed++;
 	/* While its denial is only counted, do not write the request either. */
-	if (r->denial &&
-	    (r->denial <= ledger->len ? ledger->v[r->denial - 1].held : ledger->others.held))
+	if (r->denial && (d ? d->held : ledger->others.held))
 		return 0;
 	return write_entry(ledger, &e, err);
 }
@@ -422,12 +382,12 @@ int ab_ledger_packets(struct ab_ledger *ledger, const char *kind, uint64_t n, st
 					 .fault = AB_FAULT_NOT_TCP };
 	char reason[AB_REASON_ROOM];
 	struct ab_request_record none = { .door = AB_DOOR_COUNT };
-	struct entry e = { .kind = "violation",
-			   .r = &none,
-			   .rule = ab_ledger_rule(&key),
-			   .protocol = kind,
-			   .packets = n,
-			   .reason = ab_ledger_reason(&key, reason) };
+	struct line e = { .kind = "violation",
+			  .r = &none,
+			  .rule = ab_ledger_rule(&key),
+			  .protocol = kind,
+			  .packets = n,
+			  .reason = ab_ledger_reason(&key, reason) };
 	struct denial *d;
 
 	if (n == 0)
@@ -446,12 +406,12 @@ static int flush_denial(struct ab_ledger *ledger, struct denial *d, uint32_t num
 			struct ab_error *err)
 {
 	struct ab_request_record r = { .door = d->door, .host = d->host, .port = d->port };
-	struct entry e = { .kind = "violation",
-			   .r = &r,
-			   .number = number,
-			   .rule = d->rule,
-			   .reason = d->reason,
-			   .hint = d->hint };
+	struct line e = { .kind = "violation",
+			  .r = &r,
+			  .number = number,
+			  .rule = d->rule,
+			  .reason = d->reason,
+			  .hint = d->hint };
 
 	if (!d->held)
 		return 0;
@@ -470,7 +430,7 @@ int ab_ledger_flush(struct ab_ledger *ledger, struct ab_error *err)
 				    .held = ledger->datagrams };
 
 	for (size_t i = 0; i < ledger->len; i++)
-		if (flush_denial(ledger, &ledger->v[i], (uint32_t)i + 1, err) < 0)
+		if (flush_denial(ledger, ledger->v[i], ledger->v[i]->number, err) < 0)
 			return -1;
 	/* Those that are not remembered have no common host or reason. */
 	ledger->others.door = AB_DOOR_COUNT;
@@ -488,11 +448,6 @@ void ab_ledger_totals(const struct ab_ledger *ledger, struct ab_ledger_totals *r
 }
 
 /* Records of questions, grants and alarms during a run. */
-
-static struct denial *find_denial(struct ab_ledger *ledger, uint32_t number)
-{
-	return number && number <= ledger->len ? &ledger->v[number - 1] : NULL;
-}
 
 bool ab_ledger_seeks(struct ab_ledger *ledger, uint32_t number)
 {
@@ -572,8 +527,8 @@ static char *make_headline(const struct ab_ledger *ledger)
 	struct ab_buf b = { 0 };
 
 	for (size_t i = 0; i < ledger->len; i++)
-		if (!is_told(&ledger->v[i]))
-			requests -= ledger->v[i].count;
+		if (!is_told(ledger->v[i]))
+			requests -= ledger->v[i]->count;
 	if (requests)
 		ab_buf_printf(&b, "%" PRIu64 " request%s", requests, requests == 1 ? "" : "s");
 	if (packets)
@@ -606,13 +561,13 @@ static bool is_on_no_list(const struct denial *d)
 	return d->fault == AB_FAULT_NONE && d->basis == AB_BASIS_NONE && ab_port_usual(d->port);
 }
 
-static void fill_row(const struct ab_ledger *ledger, uint32_t number, struct ab_summary_row *row)
+static void fill_row(const struct ab_ledger *ledger, const struct denial *d,
+		     struct ab_summary_row *row)
 {
-	const struct denial *d = &ledger->v[number - 1];
 	struct ab_request_record r = { .verdict = { .basis = d->basis }, .fault = d->fault };
 	const char *group = ab_group_of(d->host);
 
-	ab_ledger_id(ledger, number, row->id);
+	ab_ledger_id(ledger, d->number, row->id);
 	row->about = name_target(d);
 	row->reason = ab_strdup(d->reason);
 	row->more = d->who		     ? ab_strdup(d->who)
@@ -642,14 +597,12 @@ void ab_ledger_summary(const struct ab_ledger *ledger, struct ab_strv *ret)
 	struct ab_summary summary = { .run_id = ledger->run_id, .rest = ledger->unremembered };
 	ab_autofree char *headline = make_headline(ledger);
 
-	for (uint32_t i = 1; i <= ledger->len; i++) {
-		struct ab_summary_row *row;
+	for (size_t i = 0; i < ledger->len; i++) {
+		struct ab_summary_row *row =
+			is_told(ledger->v[i]) ? ab_summary_add(&summary, 1) : NULL;
 
-		if (!is_told(&ledger->v[i - 1]))
-			continue;
-		row = ab_summary_add(&summary, 1);
 		if (row)
-			fill_row(ledger, i, row);
+			fill_row(ledger, ledger->v[i], row);
 	}
 	ab_summary_end(&summary, headline, ret);
 }
