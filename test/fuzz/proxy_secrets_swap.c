@@ -114,7 +114,7 @@ static void check_request(const uint8_t *s, size_t len, const char *name, bool t
 		return;
 	ab_swap_request(vault, &host, 443, tls, &rq, &swapped);
 	if (swapped.result != AB_SWAP_DONE && swapped.result != AB_SWAP_NONE) {
-		check(!swapped.scratch.data && !swapped.injected && swapped.secret >= 0);
+		check(!swapped.texts && !swapped.injected && swapped.secret >= 0);
 		return;
 	}
 	check(swapped.injected || swapped.result == AB_SWAP_NONE);

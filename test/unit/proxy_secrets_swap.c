@@ -179,7 +179,7 @@ static void check_case(const struct ab_vault *vault, const char *name, const cha
 	}
 	if (s.result == AB_SWAP_DONE || s.result == AB_SWAP_NONE)
 		ab_swapped_fini(&s);
-	ok(!s.scratch.data, "nothing is left to free");
+	ok(!s.texts, "nothing is left to free");
 	free(text);
 	free(r.head);
 }

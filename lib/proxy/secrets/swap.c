@@ -1,26 +1,16 @@
 #include "proxy/secrets/swap.h"
 
-/*
- * A request while its placeholders are replaced. Texts with values are appended
- * to ret->scratch, which may move; so they are offsets until the end.
- */
 #include "proxy/secrets/search.h"
 
-struct piece {
-	bool set;
-	uint32_t at, len; /* in scratch */
-};
-
+/* A request while its placeholders are replaced. */
 struct swap {
 	const struct ab_vault *vault;
 	const struct ab_finder *finder;
 	const struct ab_http_request *rq;
-	struct ab_swapped *ret;		     /* ret->request: to be sent */
-	bool bound[AB_VAULT_OWNERS];	     /* none of those that were replaced */
-	bool injected[AB_SECRETS_MAX];	     /* its value was inserted */
-	struct piece values[AB_HTTP_FIELDS]; /* parallel to the fields */
-	struct piece target;
-	size_t prefix; /* bytes of target before the path */
+	struct ab_swapped *ret;	       /* ret->request: to be sent */
+	bool bound[AB_VAULT_OWNERS];   /* none of those that were replaced */
+	bool injected[AB_SECRETS_MAX]; /* its value was inserted */
+	bool carries[AB_HTTP_FIELDS];  /* parallel to the fields: a value is in it */
 };
 
 /* Sets the result; returns false. */
@@ -31,15 +21,13 @@ static bool fail_swap(struct swap *sw, enum ab_swap_result result, int i)
 	return false;
 }
 
-static void begin_piece(struct swap *sw, struct piece *ret)
+/* For a text of the result, until the next one begins. */
+static struct ab_buf *begin_text(struct swap *sw)
 {
-	*ret = (struct piece){ .at = sw->ret->scratch.len };
-}
+	struct ab_buf *text = ab_append(sw->ret->texts, sw->ret->ntexts);
 
-static void end_piece(struct swap *sw, struct piece *piece)
-{
-	piece->len = sw->ret->scratch.len - piece->at;
-	piece->set = true;
+	*text = (struct ab_buf){ .wipe = true };
+	return text;
 }
 
 /* Path and query: values are percent-encoded. */
@@ -136,21 +124,29 @@ static size_t prefix_of(const struct ab_http_request *rq)
 		       : 0;
 }
 
-static void begin_target(struct swap *sw, struct piece *piece)
+static struct ab_buf *begin_target(struct swap *sw)
 {
-	begin_piece(sw, piece);
-	sw->prefix = prefix_of(sw->rq);
-	ab_buf_add(&sw->ret->scratch, sw->rq->target.s, sw->prefix);
+	struct ab_buf *out = begin_text(sw);
+
+	ab_buf_add(out, sw->rq->target.s, prefix_of(sw->rq));
+	return out;
+}
+
+static void end_target(struct swap *sw, const struct ab_buf *out)
+{
+	size_t prefix = prefix_of(sw->rq);
+
+	sw->ret->request.target = (struct ab_http_text){ out->data, out->len };
+	sw->ret->request.path = (struct ab_http_text){ out->data + prefix, out->len - prefix };
 }
 
 static bool swap_target(struct swap *sw)
 {
 	struct ab_http_text path = sw->rq->path;
-	struct ab_buf *out = &sw->ret->scratch;
 	size_t query = find_query(path), done = 0;
-	struct piece piece;
 	struct ab_search look;
 	struct ab_found found;
+	struct ab_buf *out;
 
 	ab_search_init(&look, sw->finder, path.s, path.len);
 	if (!ab_search_next(&look, &found)) {
@@ -159,7 +155,7 @@ static bool swap_target(struct swap *sw)
 		return !ab_search_next(&look, &found) ||
 		       fail_swap(sw, AB_SWAP_MISPLACED, (int)found.needle->owner);
 	}
-	begin_target(sw, &piece);
+	out = begin_target(sw);
 	do {
 		size_t i = found.needle->owner;
 		const struct ab_vault_entry *e = ab_vault_at(sw->vault, i);
@@ -174,8 +170,7 @@ static bool swap_target(struct swap *sw)
 		sw->injected[i] = true;
 	} while (ab_search_next(&look, &found));
 	ab_buf_add(out, path.s + done, path.len - done);
-	end_piece(sw, &piece);
-	sw->target = piece;
+	end_target(sw, out);
 	return true;
 }
 
@@ -200,33 +195,31 @@ static bool put_other_parameters(struct ab_buf *out, struct ab_http_text path, c
 static bool inject_query(struct swap *sw, size_t i, const char *name, const char *format)
 {
 	const struct ab_vault_entry *e = ab_vault_at(sw->vault, i);
-	struct ab_buf now = { .wipe = true };
-	struct ab_buf *out = &sw->ret->scratch;
-	struct ab_http_text path = sw->rq->path;
+	struct ab_http_text path = sw->ret->request.path;
+	struct ab_buf *out;
 	bool begun;
 
 	if (sw->rq->form != AB_HTTP_ORIGIN && sw->rq->form != AB_HTTP_ABSOLUTE)
 		return true;
-	/* The target already has a value: copy it, because scratch may move. */
-	if (sw->target.set) {
-		ab_buf_add(&now, out->data + sw->target.at + sw->prefix,
-			   sw->target.len - sw->prefix);
-		path = (struct ab_http_text){ (const char *)now.data, now.len };
-	}
-	begin_target(sw, &sw->target);
+	out = begin_target(sw);
 	ab_buf_add(out, path.s, find_query(path));
 	begun = put_other_parameters(out, path, name);
 	ab_buf_add(out, begun ? "&" : "?", 1);
 	put_escaped(out, name, strlen(name), true);
 	ab_buf_add(out, "=", 1);
 	put_formatted(out, format, e, true);
-	end_piece(sw, &sw->target);
-	ab_buf_fini(&now);
+	end_target(sw, out);
 	sw->injected[i] = true;
 	return true;
 }
 
 /* Adds and removes fields that the client did not ask for. */
+
+static void set_value(struct swap *sw, struct ab_http_field *f, const struct ab_buf *text)
+{
+	f->value = (struct ab_http_text){ text->data, text->len };
+	sw->carries[f - sw->ret->request.head.fields] = true;
+}
 
 static void remove_field(struct swap *sw, size_t k)
 {
@@ -234,7 +227,7 @@ static void remove_field(struct swap *sw, size_t k)
 	size_t n = --head->nfields - k;
 
 	memmove(&head->fields[k], &head->fields[k + 1], n * sizeof(head->fields[0]));
-	memmove(&sw->values[k], &sw->values[k + 1], n * sizeof(sw->values[0]));
+	memmove(&sw->carries[k], &sw->carries[k + 1], n * sizeof(sw->carries[0]));
 }
 
 static void remove_named(struct swap *sw, const char *name)
@@ -267,7 +260,7 @@ static struct ab_http_field *replace_fields(struct swap *sw, const char *name)
 	remove_option(head, name);
 	f = &head->fields[head->nfields];
 	*f = (struct ab_http_field){ .name = { name, strlen(name) } };
-	sw->values[head->nfields++] = (struct piece){ 0 };
+	sw->carries[head->nfields++] = false;
 	return f;
 }
 
@@ -276,7 +269,7 @@ static bool has_value(const struct swap *sw, const char *name)
 	const struct ab_http_head *head = &sw->ret->request.head;
 
 	for (size_t k = 0; k < head->nfields; k++)
-		if (sw->values[k].set && ab_http_is(head->fields[k].name, name))
+		if (sw->carries[k] && ab_http_is(head->fields[k].name, name))
 			return true;
 	return false;
 }
@@ -305,22 +298,22 @@ static void put_basic(struct ab_buf *out, const char *format, const struct ab_va
 static bool inject_field(struct swap *sw, size_t i, const struct ab_carrier *c, const char *format)
 {
 	const struct ab_vault_entry *e = ab_vault_at(sw->vault, i);
-	struct ab_buf *out = &sw->ret->scratch;
 	const char *name = c->kind == AB_CARRY_HEADER ? c->name : "authorization";
-	struct piece *piece;
+	struct ab_http_field *f;
+	struct ab_buf *out;
 
 	/* Keep another secret that the client chose there. */
 	if (has_value(sw, name))
 		return true;
-	if (!replace_fields(sw, name))
+	f = replace_fields(sw, name);
+	if (!f)
 		return fail_swap(sw, AB_SWAP_TOO_LONG, (int)i);
-	piece = &sw->values[sw->ret->request.head.nfields - 1];
-	begin_piece(sw, piece);
+	out = begin_text(sw);
 	if (c->kind == AB_CARRY_BASIC)
 		put_basic(out, format, e);
 	else
 		put_formatted(out, format, e, false);
-	end_piece(sw, piece);
+	set_value(sw, f, out);
 	sw->injected[i] = true;
 	return true;
 }
@@ -445,9 +438,8 @@ static bool swap_text(struct swap *sw, const struct ab_http_field *f, struct ab_
 
 /* "Basic dXNlcjpwYXNz": decode, replace, encode. `i` was found in the encoded
  * text, so it must be found in the decoded one. */
-static bool swap_basic(struct swap *sw, const struct ab_http_field *f, size_t i)
+static bool swap_basic(struct swap *sw, const struct ab_http_field *f, size_t i, struct ab_buf *out)
 {
-	struct ab_buf *out = &sw->ret->scratch;
 	struct ab_buf swapped = { .wipe = true };
 	struct ab_http_text s = f->value;
 	ab_autofree char *text = ab_alloc(s.len + 3);
@@ -476,21 +468,21 @@ static bool swap_basic(struct swap *sw, const struct ab_http_field *f, size_t i)
 
 static bool swap_field(struct swap *sw, size_t k)
 {
-	const struct ab_http_field *f = &sw->ret->request.head.fields[k];
-	struct piece *piece = &sw->values[k];
+	struct ab_http_field *f = &sw->ret->request.head.fields[k];
 	struct ab_found found;
+	struct ab_buf *out;
 	bool good;
 
 	if (ab_finder_find(sw->finder, f->name.s, f->name.len, &found))
 		return fail_swap(sw, AB_SWAP_MISPLACED, (int)found.needle->owner);
 	if (!ab_finder_find(sw->finder, f->value.s, f->value.len, &found))
 		return true;
-	begin_piece(sw, piece);
+	out = begin_text(sw);
 	if (found.needle->form == AB_FORM_BASE64 && ab_http_is(f->name, "authorization"))
-		good = swap_basic(sw, f, found.needle->owner);
+		good = swap_basic(sw, f, found.needle->owner, out);
 	else
-		good = swap_text(sw, f, f->value, &sw->ret->scratch);
-	end_piece(sw, piece);
+		good = swap_text(sw, f, f->value, out);
+	set_value(sw, f, out);
 	return good;
 }
 
@@ -579,27 +571,6 @@ static bool inject_and_check(struct swap *sw)
 	return true;
 }
 
-/* Turn offsets into pointers. false: the head is too long. */
-static bool resolve_offsets(struct swap *sw)
-{
-	struct ab_http_request *rq = &sw->ret->request;
-	const char *scratch = (const char *)sw->ret->scratch.data;
-
-	if (sw->target.set) {
-		rq->target = (struct ab_http_text){ scratch + sw->target.at, sw->target.len };
-		rq->path = (struct ab_http_text){ rq->target.s + sw->prefix,
-						  rq->target.len - sw->prefix };
-	}
-	for (size_t k = 0; k < rq->head.nfields; k++) {
-		struct ab_http_field *f = &rq->head.fields[k];
-
-		if (sw->values[k].set)
-			f->value = (struct ab_http_text){ scratch + sw->values[k].at,
-							  sw->values[k].len };
-	}
-	return rq->target.len <= AB_HTTP_TARGET_MAX && ab_http_fits(rq);
-}
-
 static void find_bound(struct swap *sw, const struct ab_host *host, uint16_t port, bool *ret_values,
 		       bool *ret_body)
 {
@@ -643,7 +614,8 @@ static bool swap_request(struct swap *sw, const struct ab_host *host, uint16_t p
 	ret->searched = values;
 	if (values && !keep_searchable(sw))
 		return false;
-	return resolve_offsets(sw) || ret->result == AB_SWAP_NONE ||
+	return ret->result == AB_SWAP_NONE ||
+	       (ret->request.target.len <= AB_HTTP_TARGET_MAX && ab_http_fits(&ret->request)) ||
 	       fail_swap(sw, AB_SWAP_TOO_LONG, ret->secret);
 }
 
@@ -654,14 +626,17 @@ void ab_swap_request(const struct ab_vault *vault, const struct ab_host *host, u
 		.vault = vault, .finder = ab_vault_placeholders(vault), .rq = rq, .ret = ret
 	};
 
-	*ret = (struct ab_swapped){ .secret = -1, .request = *rq, .scratch = { .wipe = true } };
+	*ret = (struct ab_swapped){ .secret = -1, .request = *rq };
 	if (!swap_request(&sw, host, port, tls)) {
-		ab_buf_fini(&ret->scratch);
+		ab_swapped_fini(ret);
 		ret->injected = false;
 	}
 }
 
 void ab_swapped_fini(struct ab_swapped *swapped)
 {
-	ab_buf_fini_all(&swapped->scratch, &swapped->signature);
+	while (swapped->ntexts)
+		ab_buf_fini(&swapped->texts[--swapped->ntexts]);
+	free(ab_take(swapped->texts));
+	ab_buf_fini(&swapped->signature);
 }

@@ -36,9 +36,10 @@ struct ab_swapped {
 	 * the finder (vault.h), as in the functions below. */
 	int secret;
 	/* With DONE or NONE: the request to send; its fields point into the
-	 * bytes of `rq` or into `scratch`. */
+	 * bytes of `rq` or into `texts`. */
 	struct ab_http_request request;
-	struct ab_buf scratch;	 /* contains values: `wipe` is set */
+	struct ab_buf *texts; /* they contain values: `wipe` is set */
+	size_t ntexts;
 	struct ab_buf signature; /* the same; see proxy/sign/sign.h */
 	bool injected;		 /* a value is in the head, or may be in the body */
 	bool searched;		 /* a value may come back: the response must be searchable */
