@@ -2,7 +2,6 @@
  * What a hostile server, or a container engine that lies, could give to the box: see
  * attack_stand_ins.h. Each attempt first does what is allowed, by the same means.
  */
-#include <sys/socket.h>
 #include <sys/un.h>
 
 #include "attack/attack.h"

@@ -1,5 +1,4 @@
 /* The inside of the attack: runs each attempt of the tables in its own process. */
-#include <stdarg.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 

@@ -2,7 +2,6 @@
 #include <dirent.h>
 #include <mqueue.h>
 #include <sys/shm.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 
 #include "base/process/mount_table.h"
@@ -96,8 +95,8 @@ static bool is_from_box(const struct ab_stage *s, int fd)
 	socklen_t len = sizeof(peer);
 	char said[AB_WORD_SIZE] = { 0 };
 
-	return (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 &&
-		peer.pid && peer.uid == geteuid()) ||
+	return (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 && peer.pid &&
+		peer.uid == geteuid()) ||
 	       (recv(fd, said, sizeof(said) - 1, MSG_DONTWAIT) > 0 &&
 		strcmp(said, s->stand_ins.word) == 0);
 }

@@ -4,9 +4,7 @@
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <sys/ioctl.h>
-#include <sys/socket.h>
 
 #include "attack/attack.h"
 #include "base/data/addr.h"

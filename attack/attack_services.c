@@ -1,7 +1,6 @@
 /* Ways to reach services of the host without the network. */
 #include <mqueue.h>
 #include <sys/shm.h>
-#include <sys/socket.h>
 
 #include "attack/attack.h"
 #include "sandbox/seccomp/seccomp.h"

@@ -1,7 +1,6 @@
 #include <mqueue.h>
 #include <sys/prctl.h>
 #include <sys/shm.h>
-#include <sys/socket.h>
 #include <sys/un.h>
 
 #include "attack/attack.h"

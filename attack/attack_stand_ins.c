@@ -1,11 +1,9 @@
 #include "attack/attack_stand_ins.h"
 
 #include <inttypes.h>
-#include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
-#include <sys/socket.h>
 
 #include "attack/attack.h"
 #include "attack/trial.h"

@@ -2,7 +2,6 @@
 
 #include <sys/file.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 
 #include "base/process/helper.h"
 #include "base/system/folder.h"

@@ -1,7 +1,6 @@
 #include "cmd.h"
 
 #include <malloc.h>
-#include <stdarg.h>
 #include <termios.h>
 
 #define ADDRESS(name) &command_##name,

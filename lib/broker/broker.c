@@ -14,10 +14,8 @@
  */
 #include "broker/broker.h"
 
-#include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 

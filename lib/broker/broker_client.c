@@ -1,7 +1,6 @@
 /* The supervisor's side of the broker. */
 #include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/uio.h>
 
 #include "broker/broker_wire.h"

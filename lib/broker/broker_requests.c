@@ -1,6 +1,5 @@
 /* The jobs of the broker's workers: each runs in a process of its own, which sends the result and
  * exits. */
-#include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 

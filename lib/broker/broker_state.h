@@ -2,7 +2,6 @@
 /* Inside the broker's own process: broker.c (the loop), broker_workers.c (worker processes),
  * broker_requests.c (their jobs), settings_watch.c (changed settings), broker_wait.c (before the run),
  * broker_end.c (the end). */
-#include <poll.h>
 
 #include "base/base.h"
 #include "broker/broker.h"

@@ -1,6 +1,5 @@
 /* The sockets and timers of one exchange. */
 #include <sys/epoll.h>
-#include <sys/socket.h>
 
 #include "base/data/list.h"
 #include "containers/engine_client.h"

@@ -1,7 +1,6 @@
 #include "doctor/doctor.h"
 
 #include <sched.h>
-#include <stdarg.h>
 
 #include "base/process/helper.h"
 #include "landlock/landlock.h"

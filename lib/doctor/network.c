@@ -1,6 +1,4 @@
 /* Try the network of a box with a proxy: make a connection and see it arrive. */
-#include <poll.h>
-#include <sys/socket.h>
 
 #include "base/data/addr.h"
 #include "doctor/doctor.h"

@@ -1,7 +1,6 @@
 #include "host/cgroup.h"
 
 #include <linux/magic.h>
-#include <poll.h>
 #include <sys/statfs.h>
 
 #include "base/text/words.h"

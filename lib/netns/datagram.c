@@ -1,7 +1,5 @@
 #include "netns/datagram.h"
 
-#include <sys/socket.h>
-
 /* A dual-stack socket uses IPv6 addresses for both families. */
 union control {
 	struct cmsghdr align;

@@ -1,7 +1,6 @@
 #include "netns/destination.h"
 
 #include <netinet/in.h>
-#include <sys/socket.h>
 
 /* linux/netfilter_ipv4.h conflicts with netinet/in.h. */
 #define SO_ORIGINAL_DST 80

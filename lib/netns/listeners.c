@@ -1,7 +1,5 @@
 #include "netns/listeners.h"
 
-#include <sys/socket.h>
-
 #include "base/data/addr.h"
 #include "netns/loopback.h"
 #include "netns/netlink.h"

@@ -3,7 +3,6 @@
 #include <net/if.h>
 #include <sched.h>
 #include <sys/ioctl.h>
-#include <sys/socket.h>
 
 int ab_netns_enter_new(struct ab_error *err)
 {

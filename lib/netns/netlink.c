@@ -1,7 +1,6 @@
 #include "netns/netlink.h"
 
 #include <linux/rtnetlink.h>
-#include <sys/socket.h>
 
 int ab_netlink_open(int protocol)
 {

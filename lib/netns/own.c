@@ -1,7 +1,6 @@
 #include "netns/own.h"
 
 #include <linux/rtnetlink.h>
-#include <sys/socket.h>
 
 #include "netns/netlink.h"
 

@@ -11,9 +11,7 @@
  */
 #include "serve/channel.h"
 
-#include <poll.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
 
 #include "serve/request.h"
 

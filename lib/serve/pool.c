@@ -1,7 +1,6 @@
 #include "serve/pool.h"
 
 #include <sys/epoll.h>
-#include <sys/socket.h>
 
 #include "base/process/helper.h"
 #include "serve/channel.h"

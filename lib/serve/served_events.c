@@ -5,7 +5,6 @@
  * answers one before it reads the next. Only the answer about the command goes at once, because
  * that question comes before the box.
  */
-#include <sys/socket.h>
 
 #include "serve/channel.h"
 #include "serve/pool.h"

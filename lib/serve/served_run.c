@@ -2,7 +2,6 @@
 
 #include <sys/epoll.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 
 #include "base/process/helper.h"
 #include "serve/channel.h"

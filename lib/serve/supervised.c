@@ -1,9 +1,7 @@
 #include "serve/supervised.h"
 
-#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 
 #include "base/process/helper.h"
 #include "consent/request.h"

@@ -22,8 +22,6 @@
  */
 #include "terminal/screen_modes.h"
 
-#include <stdarg.h>
-
 enum state { GROUND, ESCAPE, CSI, STRING, NUMBER };
 
 /*

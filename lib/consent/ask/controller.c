@@ -1,7 +1,5 @@
 #include "consent/ask/controller.h"
 
-#include <sys/socket.h>
-
 #include "consent/ask/approver.h"
 
 enum { ANSWER_MAX = 64 * 1024 };

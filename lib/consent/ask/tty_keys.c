@@ -1,7 +1,5 @@
 #include "consent/ask/tty_keys.h"
 
-#include <poll.h>
-
 /* Nobody reads and answers faster. The rest of a pasted text arrives within
  * this time. */
 enum { READ_MS = 200 };

@@ -1,7 +1,5 @@
 #include "containers/docker/refusal.h"
 
-#include <stdarg.h>
-
 #include "base/base.h"
 
 int ab_refuse(struct ab_refusal *why, int status, const char *rule, const char *fmt, ...)

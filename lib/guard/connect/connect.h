@@ -15,7 +15,6 @@
  * A datagram needs no connection, and the file it goes to can be named in memory. So the box gets
  * no Unix datagram socket at all, unless the policy says otherwise.
  */
-#include <sys/socket.h>
 
 #include "base/base.h"
 

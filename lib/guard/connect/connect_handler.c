@@ -1,5 +1,4 @@
 #include <linux/seccomp.h>
-#include <poll.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>

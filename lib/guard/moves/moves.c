@@ -13,7 +13,6 @@
 #include "guard/moves/moves.h"
 
 #include <sched.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 
 #include "base/process/helper.h"

@@ -12,7 +12,6 @@
  * process writes into the old folder meanwhile may be lost. If anything fails, the copy is removed
  * and the kernel answers the call, with EXDEV.
  */
-#include <poll.h>
 
 #include "base/base.h"
 

@@ -8,7 +8,6 @@
 #include "guard/notify/exec_resolve.h"
 
 #include <linux/magic.h>
-#include <stdarg.h>
 #include <sys/vfs.h>
 
 #include "base/system/linkwalk.h"

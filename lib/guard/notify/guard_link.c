@@ -1,7 +1,5 @@
 #include "guard/notify/guard_link.h"
 
-#include <sys/socket.h>
-
 /* How long the guard may take between its last notes. */
 enum { LEAVE_MS = 2000 };
 

@@ -15,10 +15,8 @@
 #include "guard/notify/guard_process.h"
 
 #include <linux/seccomp.h>
-#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 
 #include "base/process/helper.h"

@@ -1,5 +1,4 @@
 #include <linux/seccomp.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/vfs.h>

@@ -2,7 +2,6 @@
 /*
  * Internet addresses of the box's calls: read from hostile bytes, and judged. Pure.
  */
-#include <sys/socket.h>
 
 #include "base/base.h"
 #include "netns/destination.h"

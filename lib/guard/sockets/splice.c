@@ -1,7 +1,6 @@
 #include "guard/sockets/splice.h"
 
 #include <netinet/in.h>
-#include <sys/socket.h>
 
 #include "base/data/addr.h"
 #include "guard/connect/connect.h"

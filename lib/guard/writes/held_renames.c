@@ -1,7 +1,6 @@
 #include "guard/writes/held_renames.h"
 
 #include <linux/seccomp.h>
-#include <sys/socket.h>
 
 #include "guard/notify/exec_resolve.h"
 #include "guard/notify/guard_process.h"

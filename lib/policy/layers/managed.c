@@ -10,7 +10,6 @@
  *
  * A layer that asks for more is not an error: it gets what is permitted, and the wish is reported.
  */
-#include <stdarg.h>
 
 #include "policy/model/commands.h"
 #include "policy/model/config.h"

@@ -1,7 +1,5 @@
 #include "policy/values/complaint.h"
 
-#include <stdarg.h>
-
 #include "base/base.h"
 
 enum { QUOTE = 80 }; /* bytes of a value that a message quotes */

@@ -1,8 +1,6 @@
 /* Why the proxy denied a request, and which option would allow it. Pure. */
 #include "proxy/record/ledger.h"
 
-#include <stdarg.h>
-
 const char *const ab_door_names[AB_DOOR_COUNT] = {
 	[AB_DOOR_HTTP] = "http",
 	[AB_DOOR_CONNECT] = "connect",

@@ -2,7 +2,6 @@
 
 #include <ctype.h>
 #include <dirent.h>
-#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 

@@ -1,6 +1,5 @@
 #include "sandbox/mount/overlays.h"
 
-#include <poll.h>
 #include <sys/mount.h>
 
 #include "sandbox/mount/tree.h"

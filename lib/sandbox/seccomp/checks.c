@@ -14,7 +14,6 @@
 #include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 
 /* clang-format off: one check is one row. */
 #define WHOLE 0xffffffffu

@@ -2,7 +2,6 @@
 
 #include <linux/audit.h>
 #include <seccomp.h>
-#include <stdarg.h>
 
 #include "base/text/words.h"
 

@@ -31,7 +31,6 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 

@@ -10,7 +10,6 @@
  */
 #include "sandbox/start/init.h"
 
-#include <poll.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 

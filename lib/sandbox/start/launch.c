@@ -1,7 +1,6 @@
 #include "sandbox/start/launch.h"
 
 #include <sched.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>

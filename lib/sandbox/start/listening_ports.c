@@ -1,7 +1,5 @@
 #include "sandbox/start/listening_ports.h"
 
-#include <sys/socket.h>
-
 #include "base/data/addr.h"
 
 static int connect_loopback(bool v6, uint16_t port, int *ret_fd)

@@ -1,11 +1,9 @@
 #include "sandbox/start/target.h"
 
-#include <poll.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 
 #include "landlock/landlock.h"
 #include "sandbox/plan/engine.h"

@@ -2,7 +2,6 @@
 
 #include <netinet/in.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
 
 #include "base/system/mailbox.h"
 #include "broker/broker.h"

@@ -15,9 +15,7 @@
  */
 #include "session/control/control_socket.h"
 
-#include <stdarg.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
 #include <sys/un.h>
 
 #include "state/state.h"

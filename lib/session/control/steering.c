@@ -8,7 +8,6 @@
  */
 #include "session/control/steering.h"
 
-#include <stdarg.h>
 #include <sys/epoll.h>
 
 #include "audit/read/find.h"

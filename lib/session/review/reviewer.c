@@ -15,7 +15,6 @@
 #include "session/review/reviewer.h"
 
 #include <inttypes.h>
-#include <sys/socket.h>
 
 #include "base/system/signals.h"
 #include "base/text/wrap.h"

@@ -6,8 +6,6 @@
  */
 #include "session/run/run_state.h"
 
-#include <sys/socket.h>
-
 #include "broker/broker.h"
 #include "consent/ask/host_prompt.h"
 #include "containers/container_filter.h"

@@ -1,7 +1,6 @@
 /* A run from `go` to the end of its box: messages when the command starts, and the supervision. */
 #include "session/run/run_state.h"
 
-#include <stdarg.h>
 #include <sys/wait.h>
 
 #include "guard/notify/guard_link.h"

@@ -1,7 +1,6 @@
 #include "session/run/nested.h"
 
 #include <sys/prctl.h>
-#include <sys/socket.h>
 
 #include "base/data/addr.h"
 #include "consent/request.h"

@@ -12,7 +12,6 @@
 #include "session/run/run.h"
 
 #include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 
 #include "broker/broker.h"

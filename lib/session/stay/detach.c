@@ -1,7 +1,5 @@
 #include "session/stay/detach.h"
 
-#include <sys/socket.h>
-
 #include "base/process/helper.h"
 #include "consent/request.h"
 

@@ -11,7 +11,6 @@
 
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
-#include <sys/socket.h>
 
 #include "base/system/loop.h"
 #include "session/stay/stay_wire.h"

@@ -5,7 +5,6 @@
  */
 #include <jansson.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
 
 #include "audit/write/audit.h"
 #include "audit/write/log.h"

@@ -12,7 +12,6 @@
 
 #include <inttypes.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 
 #include "audit/write/audit.h"

@@ -11,7 +11,6 @@
 
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <sys/timerfd.h>
 
 #include "audit/read/find.h"

@@ -14,8 +14,6 @@
  */
 #include "session/warm/fresh.h"
 
-#include <poll.h>
-
 #include "broker/broker.h"
 #include "policy/layers/compare.h"
 #include "sandbox/plan/spec.h"

@@ -1,8 +1,5 @@
 #include "steer/client/ask_runs.h"
 
-#include <poll.h>
-#include <sys/socket.h>
-
 #include "session/control/control_socket.h"
 #include "steer/client/steer.h"
 

@@ -6,7 +6,6 @@
 #include "steer/client/connect.h"
 
 #include <pthread.h>
-#include <sys/socket.h>
 #include <sys/time.h>
 
 #include "base/data/addr.h"

@@ -1,6 +1,5 @@
 #include "steer/client/steer.h"
 
-#include <sys/socket.h>
 #include <sys/un.h>
 
 #include "policy/layers/layers.h"

@@ -4,7 +4,6 @@
  * allow, watch and the like.
  */
 #include <jansson.h>
-#include <stdarg.h>
 
 #include "base/base.h"
 #include "state/state.h"

@@ -1,7 +1,5 @@
 #include "steer/client/table.h"
 
-#include <stdarg.h>
-
 /* Each character of an escaped text counts as one column. Wide characters only
  * spoil the alignment. */
 static size_t count_columns(const char *s)

@@ -1,8 +1,6 @@
 #include "steer/client/tool_client.h"
 
-#include <poll.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <sys/un.h>
 
 #include "hosttools/tool_streams.h"

@@ -11,7 +11,6 @@
  */
 #include "steer/runs/records.h"
 
-#include <poll.h>
 #include <sys/inotify.h>
 
 #include "audit/read/collect.h"

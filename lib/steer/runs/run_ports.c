@@ -1,7 +1,5 @@
 #include "steer/runs/run_ports.h"
 
-#include <sys/socket.h>
-
 #include "host/process/socket_owner.h"
 #include "netns/capture.h"
 #include "policy/model/policy.h"

@@ -1,4 +1,3 @@
-#include <sys/socket.h>
 
 #include "audit/read/details.h"
 #include "audit/read/find.h"

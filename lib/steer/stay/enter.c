@@ -1,7 +1,5 @@
 #include "steer/stay/enter.h"
 
-#include <sys/socket.h>
-
 #include "consent/consent.h"
 #include "consent/request.h"
 #include "host/lock/lockdown.h"

@@ -1,7 +1,5 @@
 #include "steer/stay/kept_boxes.h"
 
-#include <sys/socket.h>
-
 #include "policy/layers/layers.h"
 #include "steer/stay/enter.h"
 

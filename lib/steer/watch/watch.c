@@ -12,8 +12,6 @@
  */
 #include "steer/watch/watch.h"
 
-#include <stdarg.h>
-
 #include "audit/read/reader.h"
 #include "consent/ask/process_chain.h"
 #include "policy/layers/layers.h"

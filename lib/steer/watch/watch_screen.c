@@ -1,6 +1,5 @@
 #include "steer/watch/watch_screen.h"
 
-#include <poll.h>
 #include <sys/ioctl.h>
 
 #include "terminal/tty.h"

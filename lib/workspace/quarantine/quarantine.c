@@ -1,7 +1,5 @@
 #include "workspace/quarantine/quarantine.h"
 
-#include <stdarg.h>
-
 #include "base/system/folder.h"
 #include "workspace/quarantine/move.h"
 #include "workspace/quarantine/quarantine_state.h"

@@ -18,7 +18,6 @@
 #include <linux/sched/types.h>
 #include <sys/inotify.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 
 #include "workspace/quarantine/quarantine_state.h"
