@@ -123,21 +123,13 @@ static int revoke_main(struct args *args, struct ab_error *err)
 	return args->nrest ? revoke_ids(args, &session, err) : revoke_group(args, &session, err);
 }
 
-static const struct command command_list = {
-	.name = "approvals list",
-	.usage = "[--json]",
-	.summary = "list the remembered answers",
-	.groups = groups_json,
-	.main = list_main,
-};
-
-static const struct command command_revoke = {
-	.name = "approvals revoke",
-	.usage = "ID... | --all | --session",
-	.summary = "forget answers, so that agentbox asks again",
-	.groups = OPTION_GROUPS({ NULL, options_revoke }),
-	.words = { 0, SIZE_MAX },
-	.main = revoke_main,
+static const struct command subs[] = {
+	{ "approvals list", "[--json]", "list the remembered answers", groups_json,
+	  .main = list_main },
+	{ "approvals revoke", "ID... | --all | --session",
+	  "forget answers, so that agentbox asks again", OPTION_GROUPS({ NULL, options_revoke }),
+	  .words = { 0, SIZE_MAX }, .main = revoke_main },
+	{ 0 },
 };
 
 /* `approvals` alone is `approvals list`. */
@@ -146,6 +138,6 @@ const struct command command_approvals = {
 	.usage = "[list] | revoke ID...",
 	.summary = "list and revoke remembered approvals",
 	.groups = groups_json,
-	.subs = SUBS(&command_list, &command_revoke),
+	.subs = subs,
 	.main = list_main,
 };

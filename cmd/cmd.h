@@ -55,9 +55,7 @@ struct option_group {
 
 struct args;
 
-/* The subcommands of a command. */
-#define SUBS(...) ((const struct command *const[]){ __VA_ARGS__, NULL })
-
+/* A row of a table of subcommands begins with the first four. */
 struct command {
 	const char *name;
 	const char *usage;		   /* after "agentbox NAME " */
@@ -65,7 +63,7 @@ struct command {
 	const struct option_group *groups; /* ends with an entry whose v is NULL */
 	bool runs;			   /* exits with the statuses of run */
 	/* Subcommands such as "config show"; main, if any, is for the command alone. */
-	const struct command *const *subs;
+	const struct command *subs; /* ends with an entry whose name is NULL */
 	struct {
 		size_t min, max;
 	} words;   /* how many arguments that are not options it takes */
@@ -268,7 +266,7 @@ bool is_distinct_option(const char *word);
 #define DECLARE_COMMAND(name) extern const struct command command_##name;
 COMMANDS(DECLARE_COMMAND)
 
-/* Subcommands of config that change a file. */
-extern const struct command config_set;
-extern const struct command config_unset;
-extern const struct command config_edit;
+/* config_edit.c: subcommands of config that change a file; change_main sets or unsets a key. */
+extern const struct option options_place[];
+int change_main(struct args *args, struct ab_error *err);
+int edit_main(struct args *args, struct ab_error *err);

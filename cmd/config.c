@@ -316,58 +316,34 @@ static int reload_main(struct args *args, struct ab_error *err)
 	return status;
 }
 
-static const struct command command_show = {
-	.name = "config show",
-	.usage = "[OPTIONS] [SECTION|KEY]",
-	.summary = "show the settings in force here, and their origins",
-	.groups = OPTION_GROUPS({ NULL, options_show }, { "Policy", options_policy },
-				{ NULL, options_json }),
-	.words = { 0, 1 },
-	.main = show_main,
-};
-
-static const struct command command_get = {
-	.name = "config get",
-	.usage = "[OPTIONS] KEY",
-	.summary = "print one value in force here",
-	.groups = OPTION_GROUPS({ "Policy", options_policy }, { NULL, options_json }),
-	.words = { 1, 1 },
-	.main = get_main,
-};
-
-static const struct command command_schema = {
-	.name = "config schema",
-	.usage = "",
-	.summary = "print the JSON Schema of settings files",
-	.groups = groups_common,
-	.bare = true,
-	.main = schema_main,
-};
-
-static const struct command config_check = {
-	.name = "config check",
-	.usage = "[OPTIONS] [FILE]",
-	.summary = "find mistakes in one settings file, or in all of them",
-	.groups = OPTION_GROUPS({ NULL, options_files }, { NULL, options_json }),
-	.words = { 0, 1 },
-	.main = check_main,
-};
-
-static const struct command command_path = {
-	.name = "config path",
-	.usage = "[OPTIONS]",
-	.summary = "list the files that a run reads",
-	.groups = OPTION_GROUPS({ NULL, options_files }, { NULL, options_json }),
-	.main = path_main,
-};
-
-static const struct command command_reload = {
-	.name = "config reload",
-	.usage = "[--cut] [RUN]",
-	.summary = "make running boxes reload their settings",
-	.groups = OPTION_GROUPS({ NULL, options_reload }),
-	.words = { 0, 1 },
-	.main = reload_main,
+static const struct command subs[] = {
+	{ "config show", "[OPTIONS] [SECTION|KEY]",
+	  "show the settings in force here, and their origins",
+	  OPTION_GROUPS({ NULL, options_show }, { "Policy", options_policy },
+			{ NULL, options_json }),
+	  .words = { 0, 1 }, .main = show_main },
+	{ "config get", "[OPTIONS] KEY", "print one value in force here",
+	  OPTION_GROUPS({ "Policy", options_policy }, { NULL, options_json }), .words = { 1, 1 },
+	  .main = get_main },
+	{ "config set", "[OPTIONS] KEY VALUE...", "set a value in a settings file",
+	  OPTION_GROUPS({ NULL, options_place }, { NULL, options_files }), .words = { 2, SIZE_MAX },
+	  .main = change_main },
+	{ "config unset", "[OPTIONS] KEY", "remove a value from a settings file",
+	  OPTION_GROUPS({ NULL, options_place }, { NULL, options_files }), .words = { 1, 1 },
+	  .main = change_main },
+	{ "config edit", "[OPTIONS]", "edit a settings file; save it only if it is right",
+	  OPTION_GROUPS({ NULL, options_place }, { NULL, options_files }), .main = edit_main },
+	{ "config check", "[OPTIONS] [FILE]",
+	  "find mistakes in one settings file, or in all of them",
+	  OPTION_GROUPS({ NULL, options_files }, { NULL, options_json }), .words = { 0, 1 },
+	  .main = check_main },
+	{ "config path", "[OPTIONS]", "list the files that a run reads",
+	  OPTION_GROUPS({ NULL, options_files }, { NULL, options_json }), .main = path_main },
+	{ "config reload", "[--cut] [RUN]", "make running boxes reload their settings",
+	  OPTION_GROUPS({ NULL, options_reload }), .words = { 0, 1 }, .main = reload_main },
+	{ "config schema", "", "print the JSON Schema of settings files", groups_common,
+	  .bare = true, .main = schema_main },
+	{ 0 },
 };
 
 const struct command command_config = {
@@ -375,6 +351,5 @@ const struct command command_config = {
 	.usage = "show|get|set|unset|edit|check|path|reload|schema",
 	.summary = "show and change settings",
 	.groups = groups_common,
-	.subs = SUBS(&command_show, &command_get, &config_set, &config_unset, &config_edit,
-		     &config_check, &command_path, &command_reload, &command_schema),
+	.subs = subs,
 };

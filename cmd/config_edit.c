@@ -1,6 +1,6 @@
 #include "cmd.h"
 
-static const struct option options_place[] = {
+const struct option options_place[] = {
 	FLAG("user", 0, "your settings file (the default)"),
 	FLAG("project", 0, "the project's .agentbox.json"),
 	{ 0 },
@@ -43,10 +43,9 @@ static void note_active_runs(const struct args *args, const char *key)
 		     key);
 }
 
-/* Sets or unsets a key. */
-static int change_main(struct args *args, struct ab_error *err)
+int change_main(struct args *args, struct ab_error *err)
 {
-	bool unset = args->command == &config_unset;
+	bool unset = strcmp(args->command->name, "config unset") == 0;
 	struct ab_settings_change change = { .project = given(args, "project"), .unset = unset };
 	ab_auto(ab_settings_changed_fini) struct ab_settings_changed changed = { 0 };
 
@@ -86,7 +85,7 @@ static int edit_until_right(struct args *args, struct ab_settings_editing *editi
 	return 0;
 }
 
-static int edit_main(struct args *args, struct ab_error *err)
+int edit_main(struct args *args, struct ab_error *err)
 {
 	struct ab_settings_editing editing;
 	int status;
@@ -98,29 +97,3 @@ static int edit_main(struct args *args, struct ab_error *err)
 	ab_settings_edit_end(&editing);
 	return status;
 }
-
-const struct command config_set = {
-	.name = "config set",
-	.usage = "[OPTIONS] KEY VALUE...",
-	.summary = "set a value in a settings file",
-	.groups = OPTION_GROUPS({ NULL, options_place }, { NULL, options_files }),
-	.words = { 2, SIZE_MAX },
-	.main = change_main,
-};
-
-const struct command config_unset = {
-	.name = "config unset",
-	.usage = "[OPTIONS] KEY",
-	.summary = "remove a value from a settings file",
-	.groups = OPTION_GROUPS({ NULL, options_place }, { NULL, options_files }),
-	.words = { 1, 1 },
-	.main = change_main,
-};
-
-const struct command config_edit = {
-	.name = "config edit",
-	.usage = "[OPTIONS]",
-	.summary = "edit a settings file; save it only if it is right",
-	.groups = OPTION_GROUPS({ NULL, options_place }, { NULL, options_files }),
-	.main = edit_main,
-};

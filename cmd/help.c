@@ -125,12 +125,12 @@ static void add_option(struct ab_buf *b, const struct option *o, bool narrow)
 		ab_buf_printf(b, "  %-34s  %s\n", left, o->help);
 }
 
-static void add_subs(struct ab_buf *b, const struct command *const *subs)
+static void add_subs(struct ab_buf *b, const struct command *sub)
 {
 	ab_buf_puts(b, "\n");
-	for (; *subs; subs++)
-		ab_buf_printf(b, "  agentbox %s %s\n      %s\n", (*subs)->name, (*subs)->usage,
-			      (*subs)->summary);
+	for (; sub->name; sub++)
+		ab_buf_printf(b, "  agentbox %s %s\n      %s\n", sub->name, sub->usage,
+			      sub->summary);
 }
 
 static void add_all_options(struct ab_buf *b, const struct command *command, bool narrow)

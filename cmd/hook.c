@@ -283,65 +283,40 @@ static int survey_main(struct args *args, struct ab_error *err)
 	return 0;
 }
 
-static const struct command hook_install = {
-	.name = "hook install",
-	.usage = "[OPTIONS] AGENT",
-	.summary = "add the hook to an agent's settings (shows the change first)",
-	.groups = OPTION_GROUPS({ NULL, options_hook }, { NULL, options_install },
-				{ "Policy", options_policy }),
-	.words = { 1, 1 },
-	.main = install_main,
+/* A command for each agent that the library supports. */
+/* clang-format off */
+#define HOOK(agent, title) \
+	{ "hook " agent, "[OPTIONS] < EVENT", "reply to an event of " title, \
+	  OPTION_GROUPS({ NULL, options_hook }, { "Policy", options_policy }), \
+	  .bare = true, .main = hook_main }
+/* clang-format on */
+
+static const struct command subs[] = {
+	{ "hook install", "[OPTIONS] AGENT",
+	  "add the hook to an agent's settings (shows the change first)",
+	  OPTION_GROUPS({ NULL, options_hook }, { NULL, options_install },
+			{ "Policy", options_policy }),
+	  .words = { 1, 1 }, .main = install_main },
+	{ "hook uninstall", "[OPTIONS] AGENT",
+	  "remove the hook from an agent's settings (shows the change first)",
+	  OPTION_GROUPS({ NULL, options_install }), .words = { 1, 1 }, .main = install_main },
+	{ "hook list", "[--json]", "show which agents have the hook, and where", groups_json,
+	  .main = survey_main },
+	{ "hook status", "[--json] [AGENT]", "test the installed hooks, and say what was proved",
+	  groups_json, .words = { 0, 1 }, .main = survey_main },
+	HOOK("claude-code", "Claude Code"),
+	HOOK("codex", "Codex CLI"),
+	HOOK("copilot", "Copilot CLI"),
+	HOOK("cursor", "Cursor"),
+	HOOK("gemini", "Gemini CLI"),
+	HOOK("windsurf", "Windsurf"),
+	{ 0 },
 };
-
-static const struct command hook_uninstall = {
-	.name = "hook uninstall",
-	.usage = "[OPTIONS] AGENT",
-	.summary = "remove the hook from an agent's settings (shows the change first)",
-	.groups = OPTION_GROUPS({ NULL, options_install }),
-	.words = { 1, 1 },
-	.main = install_main,
-};
-
-static const struct command hook_list = {
-	.name = "hook list",
-	.usage = "[--json]",
-	.summary = "show which agents have the hook, and where",
-	.groups = groups_json,
-	.main = survey_main,
-};
-
-static const struct command hook_status = {
-	.name = "hook status",
-	.usage = "[--json] [AGENT]",
-	.summary = "test the installed hooks, and say what was proved",
-	.groups = groups_json,
-	.words = { 0, 1 },
-	.main = survey_main,
-};
-
-/* One command for each agent that the library supports. */
-#define HOOK(id, agent, title)                                                                 \
-	static const struct command hook_##id = {                                              \
-		.name = "hook " agent,                                                         \
-		.usage = "[OPTIONS] < EVENT",                                                  \
-		.summary = "reply to an event of " title,                                      \
-		.groups = OPTION_GROUPS({ NULL, options_hook }, { "Policy", options_policy }), \
-		.bare = true,                                                                  \
-		.main = hook_main,                                                             \
-	}
-
-HOOK(claude_code, "claude-code", "Claude Code");
-HOOK(codex, "codex", "Codex CLI");
-HOOK(copilot, "copilot", "Copilot CLI");
-HOOK(cursor, "cursor", "Cursor");
-HOOK(gemini, "gemini", "Gemini CLI");
-HOOK(windsurf, "windsurf", "Windsurf");
 
 const struct command command_hook = {
 	.name = "hook",
 	.usage = "install | uninstall | list | status | AGENT",
 	.summary = "judge a command that an agent is about to run",
 	.groups = groups_common,
-	.subs = SUBS(&hook_install, &hook_uninstall, &hook_list, &hook_status, &hook_claude_code,
-		     &hook_codex, &hook_copilot, &hook_cursor, &hook_gemini, &hook_windsurf),
+	.subs = subs,
 };

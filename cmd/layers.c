@@ -109,30 +109,14 @@ static int refresh_main(struct args *args, struct ab_error *err)
 	return done.left.len ? 1 : 0;
 }
 
-static const struct command command_list = {
-	.name = "layers list",
-	.usage = "[--json]",
-	.summary = "list the kept layers",
-	.groups = groups_json,
-	.main = list_main,
-};
-
-static const struct command command_rm = {
-	.name = "layers rm",
-	.usage = "[--yes] NAME...",
-	.summary = "remove layers",
-	.groups = OPTION_GROUPS({ NULL, options_rm }),
-	.words = { 1, SIZE_MAX },
-	.main = rm_main,
-};
-
-static const struct command command_refresh = {
-	.name = "layers refresh",
-	.usage = "[--json] NAME [PATH...]",
-	.summary = "replace old copies in a home layer by the host's files",
-	.groups = groups_json,
-	.words = { 1, SIZE_MAX },
-	.main = refresh_main,
+static const struct command subs[] = {
+	{ "layers list", "[--json]", "list the kept layers", groups_json, .main = list_main },
+	{ "layers rm", "[--yes] NAME...", "remove layers", OPTION_GROUPS({ NULL, options_rm }),
+	  .words = { 1, SIZE_MAX }, .main = rm_main },
+	{ "layers refresh", "[--json] NAME [PATH...]",
+	  "replace old copies in a home layer by the host's files", groups_json,
+	  .words = { 1, SIZE_MAX }, .main = refresh_main },
+	{ 0 },
 };
 
 /* `layers` alone is `layers list`. */
@@ -141,6 +125,6 @@ const struct command command_layers = {
 	.usage = "[list] | rm NAME... | refresh NAME [PATH...]",
 	.summary = "list, remove and refresh kept layers",
 	.groups = groups_json,
-	.subs = SUBS(&command_list, &command_rm, &command_refresh),
+	.subs = subs,
 	.main = list_main,
 };

@@ -24,27 +24,20 @@ static int wrap_main(struct args *args, struct ab_error *err)
 		wrap.undo ? "has no server that runs in a box" : "has no server left to wrap", err);
 }
 
-/* "mcp wrap FILE"; everything else is the server's. */
-static const struct command mcp_wrap = {
-	.name = "mcp wrap",
-	.usage = "[OPTIONS] FILE",
-	.summary = "make the MCP servers of a settings file run in boxes",
-	.groups = OPTION_GROUPS({ NULL, options_wrap }, { "Policy", options_policy }),
-	.words = { 1, 1 },
-	.main = wrap_main,
-};
-
 static int serve_main(struct args *args, struct ab_error *err)
 {
 	return ab_mcp_serve(&args->input, err);
 }
 
-static const struct command mcp_serve = {
-	.name = "mcp serve",
-	.usage = "[OPTIONS]",
-	.summary = "serve the tools run, check, why and log on standard input and output",
-	.groups = OPTION_GROUPS({ "Policy", options_policy }),
-	.main = serve_main,
+static const struct command subs[] = {
+	{ "mcp serve", "[OPTIONS]",
+	  "serve the tools run, check, why and log on standard input and output",
+	  OPTION_GROUPS({ "Policy", options_policy }), .main = serve_main },
+	/* "mcp wrap FILE"; everything else is the server's. */
+	{ "mcp wrap", "[OPTIONS] FILE", "make the MCP servers of a settings file run in boxes",
+	  OPTION_GROUPS({ NULL, options_wrap }, { "Policy", options_policy }), .words = { 1, 1 },
+	  .main = wrap_main },
+	{ 0 },
 };
 
 /* Without a subcommand: the server, as most clients are configured. */
@@ -53,6 +46,6 @@ const struct command command_mcp = {
 	.usage = "[serve | wrap]",
 	.summary = "let any agent use the box over the Model Context Protocol",
 	.groups = groups_common,
-	.subs = SUBS(&mcp_serve, &mcp_wrap),
+	.subs = subs,
 	.main = serve_main,
 };

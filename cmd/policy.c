@@ -39,15 +39,6 @@ static int explain_main(struct args *args, struct ab_error *err)
 	return preview_main(args, &request, err);
 }
 
-static const struct command command_explain = {
-	.name = "policy explain",
-	.usage = "[OPTIONS] [-- COMMAND [ARG...]]",
-	.summary = "show what a run here would be allowed to do",
-	.groups = OPTION_GROUPS({ NULL, options_explain }, { "Policy", options_policy }),
-	.words = { 0, SIZE_MAX },
-	.main = explain_main,
-};
-
 static int test_main(struct args *args, struct ab_error *err)
 {
 	struct ab_policy_tested tested;
@@ -57,16 +48,6 @@ static int test_main(struct args *args, struct ab_error *err)
 	print_made(tested.text, NULL);
 	return tested.failed ? 1 : 0;
 }
-
-static const struct command command_test = {
-	.name = "policy test",
-	.usage = "[OPTIONS] FILE",
-	.summary = "check that the policy here answers as FILE expects",
-	.groups = OPTION_GROUPS({ NULL, options_json }, { NULL, options_profile },
-				{ NULL, options_files }),
-	.words = { 1, 1 },
-	.main = test_main,
-};
 
 static int diff_main(struct args *args, struct ab_error *err)
 {
@@ -79,13 +60,17 @@ static int diff_main(struct args *args, struct ab_error *err)
 			  NULL);
 }
 
-static const struct command command_diff = {
-	.name = "policy diff",
-	.usage = "[--json] A B",
-	.summary = "show what A allows and B does not, and the reverse",
-	.groups = groups_json,
-	.words = { 2, 2 },
-	.main = diff_main,
+static const struct command subs[] = {
+	{ "policy diff", "[--json] A B", "show what A allows and B does not, and the reverse",
+	  groups_json, .words = { 2, 2 }, .main = diff_main },
+	{ "policy explain", "[OPTIONS] [-- COMMAND [ARG...]]",
+	  "show what a run here would be allowed to do",
+	  OPTION_GROUPS({ NULL, options_explain }, { "Policy", options_policy }),
+	  .words = { 0, SIZE_MAX }, .main = explain_main },
+	{ "policy test", "[OPTIONS] FILE", "check that the policy here answers as FILE expects",
+	  OPTION_GROUPS({ NULL, options_json }, { NULL, options_profile }, { NULL, options_files }),
+	  .words = { 1, 1 }, .main = test_main },
+	{ 0 },
 };
 
 const struct command command_policy = {
@@ -93,5 +78,5 @@ const struct command command_policy = {
 	.usage = "diff|explain|test",
 	.summary = "explain, compare and test policies",
 	.groups = groups_common,
-	.subs = SUBS(&command_diff, &command_explain, &command_test),
+	.subs = subs,
 };

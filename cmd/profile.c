@@ -93,30 +93,14 @@ static int presets_main(struct args *args, struct ab_error *err)
 	return 0;
 }
 
-static const struct command command_list = {
-	.name = "profile list",
-	.usage = "[--json]",
-	.summary = "list the built-in profiles and your own",
-	.groups = groups_json,
-	.main = list_main,
-};
-
-static const struct command command_show = {
-	.name = "profile show",
-	.usage = "[--json] NAME",
-	.summary = "show what a profile sets here, without other layers",
-	.groups = groups_json,
-	.words = { 1, 1 },
-	.main = show_main,
-};
-
-static const struct command command_presets = {
-	.name = "profile presets",
-	.usage = "[--json]",
-	.summary = "list the presets of --with, and what each brings",
-	.groups = groups_json,
-	.bare = true,
-	.main = presets_main,
+static const struct command subs[] = {
+	{ "profile list", "[--json]", "list the built-in profiles and your own", groups_json,
+	  .main = list_main },
+	{ "profile show", "[--json] NAME", "show what a profile sets here, without other layers",
+	  groups_json, .words = { 1, 1 }, .main = show_main },
+	{ "profile presets", "[--json]", "list the presets of --with, and what each brings",
+	  groups_json, .bare = true, .main = presets_main },
+	{ 0 },
 };
 
 const struct command command_profile = {
@@ -124,5 +108,5 @@ const struct command command_profile = {
 	.usage = "list|show|presets",
 	.summary = "list and show the profiles a policy can start from",
 	.groups = groups_common,
-	.subs = SUBS(&command_list, &command_show, &command_presets),
+	.subs = subs,
 };

@@ -122,40 +122,17 @@ static int scan_main(struct args *args, struct ab_error *err)
 	return scanned.complete ? 0 : 1;
 }
 
-static const struct command command_list = {
-	.name = "quarantine list",
-	.usage = "[--json] [RUN|ID]",
-	.summary = "list the files in quarantine",
-	.groups = groups_json,
-	.words = { 0, 1 },
-	.main = list_main,
-};
-
-static const struct command command_show = {
-	.name = "quarantine show",
-	.usage = "[--json] ID",
-	.summary = "show a file in quarantine",
-	.groups = groups_json,
-	.words = { 1, 1 },
-	.main = show_main,
-};
-
-static const struct command command_restore = {
-	.name = "quarantine restore",
-	.usage = "[--to PATH] [--force] [--yes] [--json] ID...",
-	.summary = "put files back",
-	.groups = OPTION_GROUPS({ NULL, options_restore }, { NULL, options_json }),
-	.words = { 1, SIZE_MAX },
-	.main = restore_main,
-};
-
-static const struct command command_scan = {
-	.name = "quarantine scan",
-	.usage = "[--json] RUN",
-	.summary = "search the workspace of a run again",
-	.groups = groups_json,
-	.words = { 1, 1 },
-	.main = scan_main,
+static const struct command subs[] = {
+	{ "quarantine list", "[--json] [RUN|ID]", "list the files in quarantine", groups_json,
+	  .words = { 0, 1 }, .main = list_main },
+	{ "quarantine show", "[--json] ID", "show a file in quarantine", groups_json,
+	  .words = { 1, 1 }, .main = show_main },
+	{ "quarantine restore", "[--to PATH] [--force] [--yes] [--json] ID...", "put files back",
+	  OPTION_GROUPS({ NULL, options_restore }, { NULL, options_json }),
+	  .words = { 1, SIZE_MAX }, .main = restore_main },
+	{ "quarantine scan", "[--json] RUN", "search the workspace of a run again", groups_json,
+	  .words = { 1, 1 }, .main = scan_main },
+	{ 0 },
 };
 
 /* Without a subcommand it lists. */
@@ -164,6 +141,6 @@ const struct command command_quarantine = {
 	.usage = "[--json] | list [RUN] | show ID | restore ID... | scan RUN",
 	.summary = "list, show and restore files that runs moved to quarantine",
 	.groups = groups_json,
-	.subs = SUBS(&command_list, &command_show, &command_restore, &command_scan),
+	.subs = subs,
 	.main = list_main,
 };

@@ -11,13 +11,11 @@ static int list_main(struct args *args, struct ab_error *err)
 	return print_made(ab_policy_rules(policy, given(args, "json")), &notes);
 }
 
-static const struct command command_list = {
-	.name = "rules list",
-	.usage = "[OPTIONS]",
-	.summary = "list the rules in force here: yours, then the built-in ones",
-	.groups = OPTION_GROUPS({ NULL, options_json }, { NULL, options_profile },
-				{ NULL, options_files }),
-	.main = list_main,
+static const struct command subs[] = {
+	{ "rules list", "[OPTIONS]", "list the rules in force here: yours, then the built-in ones",
+	  OPTION_GROUPS({ NULL, options_json }, { NULL, options_profile }, { NULL, options_files }),
+	  .main = list_main },
+	{ 0 },
 };
 
 const struct command command_rules = {
@@ -25,5 +23,5 @@ const struct command command_rules = {
 	.usage = "list",
 	.summary = "list the rules that commands are judged by",
 	.groups = groups_common,
-	.subs = SUBS(&command_list),
+	.subs = subs,
 };

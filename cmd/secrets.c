@@ -65,40 +65,19 @@ static int rotate_main(struct args *args, struct ab_error *err)
 	return 0;
 }
 
-static const struct command command_list = {
-	.name = "secrets list",
-	.usage = "[OPTIONS]",
-	.summary = "show which secrets a run with these options would inject",
-	.groups = OPTION_GROUPS({ NULL, options_json }, { "Policy", options_policy }),
-	.main = list_main,
-};
-
-static const struct command command_providers = {
-	.name = "secrets providers",
-	.usage = "[--json]",
-	.summary = "list the services whose variables are known",
-	.groups = groups_json,
-	.bare = true,
-	.main = providers_main,
-};
-
-/* The rows of a command about some secrets, or all. */
-#define OF_SECRETS                                                \
-	.usage = "[OPTIONS] [NAME...]", .words = { 0, SIZE_MAX }, \
-	.groups = OPTION_GROUPS({ NULL, options_json }, { "Policy", options_policy })
-
-static const struct command command_secrets_check = {
-	.name = "secrets check",
-	.summary = "check that every source gives a usable value",
-	OF_SECRETS,
-	.main = check_main,
-};
-
-static const struct command command_rotate = {
-	.name = "secrets rotate",
-	.summary = "replace the placeholders of secrets by new ones",
-	OF_SECRETS,
-	.main = rotate_main,
+static const struct command subs[] = {
+	{ "secrets list", "[OPTIONS]", "show which secrets a run with these options would inject",
+	  OPTION_GROUPS({ NULL, options_json }, { "Policy", options_policy }), .main = list_main },
+	{ "secrets providers", "[--json]", "list the services whose variables are known",
+	  groups_json, .bare = true, .main = providers_main },
+	{ "secrets check", "[OPTIONS] [NAME...]", "check that every source gives a usable value",
+	  OPTION_GROUPS({ NULL, options_json }, { "Policy", options_policy }),
+	  .words = { 0, SIZE_MAX }, .main = check_main },
+	{ "secrets rotate", "[OPTIONS] [NAME...]",
+	  "replace the placeholders of secrets by new ones",
+	  OPTION_GROUPS({ NULL, options_json }, { "Policy", options_policy }),
+	  .words = { 0, SIZE_MAX }, .main = rotate_main },
+	{ 0 },
 };
 
 const struct command command_secrets = {
@@ -106,5 +85,5 @@ const struct command command_secrets = {
 	.usage = "list | providers | check | rotate",
 	.summary = "use API keys without exposing them to the box",
 	.groups = groups_common,
-	.subs = SUBS(&command_list, &command_providers, &command_secrets_check, &command_rotate),
+	.subs = subs,
 };

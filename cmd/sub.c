@@ -13,8 +13,8 @@ static int report_unknown_sub(const struct args *args, const char *word, struct 
 	const char *near;
 	size_t n = 0;
 
-	for (; command->subs[n]; n++)
-		words[n] = get_sub_name(command->subs[n]);
+	for (; command->subs[n].name; n++)
+		words[n] = get_sub_name(&command->subs[n]);
 	near = word ? ab_guess(word, words, n) : NULL;
 	if (near)
 		return misuse(args, err, "unknown command '%s %s'; did you mean %s %s?",
@@ -26,12 +26,11 @@ static int report_unknown_sub(const struct args *args, const char *word, struct 
 
 const struct command *find_sub(const struct args *args, const char *word, struct ab_error *err)
 {
-	const struct command *const *sub = args->command->subs;
+	const struct command *sub = args->command->subs;
 
-	while (sub && *sub && word && strcmp(get_sub_name(*sub), word) != 0)
-		sub++;
-	if (sub && *sub && word)
-		return *sub;
+	for (; sub && word && sub->name; sub++)
+		if (strcmp(get_sub_name(sub), word) == 0)
+			return sub;
 	if (args->command->subs)
 		report_unknown_sub(args, word, err);
 	else
