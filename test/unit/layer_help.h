@@ -20,6 +20,7 @@
 /* Scripts run in $T; w NAME makes a whiteout. */
 #define SH_PROLOGUE "cd \"$T\"; w() { for n; do mknod \"$n\" c 0 0; done; }; "
 #include "run_sh.h"
+#include "workspace/tree/guard.h"
 
 static char top[64];
 static const char *test_folder = "/tmp";
@@ -103,7 +104,7 @@ static inline char *changes_text(const struct ab_changes_limits *limits)
 		return ab_printf("error: %s\n", err.text);
 	for (size_t i = 0; i < changes.len; i++) {
 		dump_change(&b, &changes.v[i]);
-		if (i && ab_changes_order(changes.v[i - 1].path, changes.v[i].path) >= 0)
+		if (i && ab_path_order(changes.v[i - 1].path, changes.v[i].path) >= 0)
 			ab_buf_puts(&b, "not sorted\n");
 		if (ab_changes_find(&changes, changes.v[i].path) != &changes.v[i])
 			ab_buf_puts(&b, "not found\n");

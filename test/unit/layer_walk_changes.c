@@ -7,6 +7,8 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "layer/walk/look.h"
+
 static const char lower[] =
 	"echo 1 >a; echo 1 >same; echo 1 >gone; mkdir d d/e; echo 1 >d/x; echo 1 >d/y;"
 	"echo 1 >d/e/z; ln -s a link; echo 1 >script; chmod 644 script";
@@ -245,6 +247,8 @@ static void test_files(void)
 	struct ab_changes changes = { 0 };
 	struct ab_error err = { 0 };
 	char text[8] = "";
+	const struct ab_change *c;
+	struct stat st;
 	int fd;
 
 	make_layer("truncate -s 1T big; echo 1 >a", "truncate -s 1T big; echo 22 >a");
@@ -253,17 +257,20 @@ static void test_files(void)
 	changes_are("M f>f a\nM f>f big\n", "and one byte in one of them is found");
 
 	ok(ab_changes_collect(&view, NULL, &changes, &err) == 0, "collected");
-	fd = ab_change_open_new(&view, &changes.v[0]);
+	c = &changes.v[0];
+	fd = ab_look_open_known(view.upper, c->path, &c->layer, &st);
 	ok(fd >= 0 && read(fd, text, 2) == 2 && strcmp(text, "22") == 0, "the new file");
 	close(fd);
-	fd = ab_change_open_old(&view, &changes.v[0]);
+	fd = ab_look_open_known(view.lower, c->path, &c->host, &st);
 	ok(fd >= 0 && read(fd, text, 2) == 2 && memcmp(text, "1\n", 2) == 0, "the old file");
 	close(fd);
 	sh("mv upper/a upper/kept; ln -s /etc/passwd upper/a; rm lower/a; mkfifo lower/a");
-	ok(ab_change_open_new(&view, &changes.v[0]) < 0 && errno == ELOOP, "not through a link");
-	ok(ab_change_open_old(&view, &changes.v[0]) < 0 && errno == ESTALE, "not a FIFO");
+	ok(ab_look_open_known(view.upper, c->path, &c->layer, &st) < 0 && errno == ELOOP,
+	   "not through a link");
+	ok(ab_look_open_known(view.lower, c->path, &c->host, &st) < 0 && errno == ESTALE,
+	   "not a FIFO");
 	sh("rm upper/a; echo 22 >upper/a.new; mv upper/a.new upper/a");
-	ok(ab_change_open_new(&view, &changes.v[0]) < 0 && errno == ESTALE,
+	ok(ab_look_open_known(view.upper, c->path, &c->layer, &st) < 0 && errno == ESTALE,
 	   "not another file of the same name");
 	ab_changes_fini(&changes);
 }

@@ -56,7 +56,7 @@ void ab_apply_fini(struct ab_apply *apply)
 void ab_apply_label(struct ab_apply *apply)
 {
 	if (!apply->labelled)
-		ab_changes_label(&apply->opened.view, &apply->changes);
+		ab_changes_label(&apply->opened.view, &apply->changes, false);
 	apply->labelled = true;
 }
 
@@ -213,7 +213,7 @@ static int is_far(int a, int b)
 static bool look_again(struct ab_apply *apply, struct ab_site *site,
 		       enum ab_apply_conflict conflict)
 {
-	if (!apply->safe || !ab_changes_label_again(&apply->opened.view, &apply->changes))
+	if (!apply->safe || !ab_changes_label(&apply->opened.view, &apply->changes, true))
 		return true;
 	ab_apply_keep_safe(apply);
 	ab_steps_fini(&site->steps);
@@ -291,15 +291,6 @@ take_back:;
 	return -1;
 }
 
-/* How many changes are waiting, for `ps` and the next command without a name. */
-static int save_waiting(struct ab_apply *apply, struct ab_error *err)
-{
-	if (apply->home)
-		return 0;
-	apply->set->meta.waiting = (int64_t)ab_apply_rest(apply);
-	return ab_layer_set_save(apply->set, err);
-}
-
 static bool is_dropped(const struct ab_pick *pick)
 {
 	return pick->dropped;
@@ -319,7 +310,5 @@ int ab_apply_commit(struct ab_apply *apply, enum ab_apply_conflict conflict,
 			apply->picks[i].done = apply->picks[i].take;
 		apply->forgotten = site.forgotten;
 	}
-	if (ab_drop_changes(apply, is_dropped, err) < 0)
-		return -1;
-	return save_waiting(apply, err);
+	return ab_drop_changes(apply, is_dropped, err);
 }

@@ -115,8 +115,8 @@ static int drop_chosen(struct drop *d, bool (*chosen)(const struct ab_pick *pick
 	return 0;
 }
 
-int ab_drop_changes(struct ab_apply *apply, bool (*chosen)(const struct ab_pick *pick),
-		    struct ab_error *err)
+static int drop_changes(struct ab_apply *apply, bool (*chosen)(const struct ab_pick *pick),
+			struct ab_error *err)
 {
 	struct drop d = { .apply = apply, .layer = AB_PARENT_NONE, .host = AB_PARENT_NONE };
 	size_t n = 0;
@@ -138,6 +138,18 @@ int ab_drop_changes(struct ab_apply *apply, bool (*chosen)(const struct ab_pick 
 	return rc;
 }
 
+int ab_drop_changes(struct ab_apply *apply, bool (*chosen)(const struct ab_pick *pick),
+		    struct ab_error *err)
+{
+	if (drop_changes(apply, chosen, err) < 0)
+		return -1;
+	if (apply->home)
+		return 0;
+	/* For `ps` and the next command without a name. */
+	apply->set->meta.waiting = (int64_t)ab_apply_rest(apply);
+	return ab_layer_set_save(apply->set, err);
+}
+
 static bool is_taken(const struct ab_pick *pick)
 {
 	return pick->take;
@@ -145,12 +157,7 @@ static bool is_taken(const struct ab_pick *pick)
 
 int ab_apply_discard(struct ab_apply *apply, struct ab_error *err)
 {
-	if (ab_drop_changes(apply, is_taken, err) < 0)
-		return -1;
-	if (apply->home)
-		return 0;
-	apply->set->meta.waiting = (int64_t)ab_apply_rest(apply);
-	return ab_layer_set_save(apply->set, err);
+	return ab_drop_changes(apply, is_taken, err);
 }
 
 /* ---- the whole layer ---- */

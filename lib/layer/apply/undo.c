@@ -3,6 +3,7 @@
 #include "layer/store/store.h"
 #include "layer/walk/index.h"
 #include "layer/walk/look.h"
+#include "workspace/tree/guard.h"
 
 bool ab_apply_can_undo(const struct ab_layer_set *set)
 {
@@ -40,40 +41,35 @@ static int load_last(struct ab_layer_set *set, struct ab_site *site, struct ab_e
 
 static int by_path(const void *a, const void *b)
 {
-	return ab_changes_order(*(char *const *)a, *(char *const *)b);
+	return ab_path_order(*(char *const *)a, *(char *const *)b);
 }
 
-/* Where `path` is in the sorted list, or would be. */
-static size_t find_place(const struct ab_strv *list, const char *path)
+/* What is below a path follows it in the list. */
+static int by_folder(const void *path, const void *entry)
 {
-	size_t from = 0, to = list->len;
+	const char *own = *(char *const *)entry;
 
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
+	return ab_changes_below(own, path) ? 0 : ab_path_order(path, own);
+}
 
-		if (ab_changes_order(list->v[middle], path) < 0)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from;
+static void sort_paths(struct ab_strv *list)
+{
+	if (list->len)
+		qsort(list->v, list->len, sizeof(list->v[0]), by_path);
 }
 
 static bool is_in_list(const struct ab_strv *list, const char *path)
 {
-	size_t i = find_place(list, path);
-
-	return i < list->len && strcmp(list->v[i], path) == 0;
+	return list->len && bsearch(&path, list->v, list->len, sizeof(list->v[0]), by_path);
 }
 
 /* Is one of the list at, above or below this path? */
 static bool touches_list(const struct ab_strv *list, const char *path)
 {
 	ab_autofree char *above = ab_strdup(path);
-	size_t i = find_place(list, path);
 	char *slash = above;
 
-	if (i < list->len && ab_changes_below(list->v[i], path))
+	if (list->len && bsearch(path, list->v, list->len, sizeof(list->v[0]), by_folder))
 		return true;
 	while (!is_in_list(list, above) && (slash = strrchr(above, '/')) != NULL)
 		*slash = '\0';
@@ -107,8 +103,7 @@ static void hold_repos(struct ab_site *site, struct ab_step_now *now, struct ab_
 		if (repo && !(repos.len && strcmp(repos.v[repos.len - 1], repo) == 0))
 			ab_strv_add(&repos, repo);
 	}
-	if (repos.len)
-		qsort(repos.v, repos.len, sizeof(repos.v[0]), by_path);
+	sort_paths(&repos);
 	for (size_t i = 0; repos.len && i < site->steps.len; i++) {
 		ab_autofree char *repo = now[i].skip ? NULL : get_repo(&site->steps.v[i]);
 
@@ -142,8 +137,7 @@ static int check_steps(struct ab_site *site, enum ab_apply_conflict conflict,
 		if (change == AB_STEP_LAYER_CHANGED && ours)
 			ab_strv_add(&later, step->path);
 	}
-	if (later.len)
-		qsort(later.v, later.len, sizeof(later.v[0]), by_path);
+	sort_paths(&later);
 	for (size_t i = 0; later.len && i < site->steps.len; i++)
 		if (site->steps.v[i].kind != AB_STEP_MOVE &&
 		    touches_list(&later, site->steps.v[i].path))

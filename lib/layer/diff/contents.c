@@ -5,7 +5,7 @@
 #include "layer/diff/host_names.h"
 #include "layer/diff/label_state.h"
 #include "base/text/text_diff.h"
-#include "layer/walk/changes.h"
+#include "layer/walk/look.h"
 #include "workspace/tree/dir.h"
 
 /* Git's packed files are not text, even without a NUL byte. */
@@ -16,15 +16,15 @@ static bool is_packed(const char *path)
 	return git && (git == path || git[-1] == '/') && strncmp(git + 5, "objects/", 8) == 0;
 }
 
-/* Takes the descriptor. */
-static void read_file(int file, struct ab_content *ret)
+static void read_file(int root, const char *path, const struct ab_identity *id,
+		      struct ab_content *ret)
 {
-	ab_autoclose int fd = file;
 	struct stat st;
+	ab_autoclose int fd = ab_look_open_known(root, path, id, &st);
 	size_t room;
 	ssize_t n;
 
-	if (fd < 0 || fstat(fd, &st) < 0) {
+	if (fd < 0) {
 		ret->errnum = errno;
 		return;
 	}
@@ -45,11 +45,23 @@ static void read_file(int file, struct ab_content *ret)
 	ret->data[ret->len] = '\0';
 }
 
-static void read_link(char *target, struct ab_content *ret)
+static void read_link(int root, const char *path, struct ab_content *ret)
 {
-	ret->errnum = target ? 0 : errno;
-	ret->data = target;
-	ret->len = target ? strlen(target) : 0;
+	ab_autoclose int fd = ab_look_open(root, path, O_PATH | O_NOFOLLOW);
+
+	ret->data = fd < 0 ? NULL : ab_read_link(fd, "");
+	ret->errnum = ret->data ? 0 : errno;
+	ret->len = ret->data ? strlen(ret->data) : 0;
+}
+
+/* What is there on one side, if it is still what was looked at. */
+static void read_side(int root, const char *path, enum ab_change_type type,
+		      const struct ab_identity *id, struct ab_content *ret)
+{
+	if (type == AB_TYPE_FILE)
+		read_file(root, path, id, ret);
+	else if (type == AB_TYPE_LINK)
+		read_link(root, path, ret);
 }
 
 void ab_contents_read(const struct ab_layer_view *view, const struct ab_change *change,
@@ -58,14 +70,8 @@ void ab_contents_read(const struct ab_layer_view *view, const struct ab_change *
 	*ret = (struct ab_contents){ 0 };
 	if (change->kind == AB_CHANGE_MODE)
 		return;
-	if (change->was == AB_TYPE_FILE)
-		read_file(ab_change_open_old(view, change), &ret->old);
-	else if (change->was == AB_TYPE_LINK)
-		read_link(ab_change_read_old_link(view, change), &ret->old);
-	if (change->is == AB_TYPE_FILE)
-		read_file(ab_change_open_new(view, change), &ret->fresh);
-	else if (change->is == AB_TYPE_LINK)
-		read_link(ab_change_read_new_link(view, change), &ret->fresh);
+	read_side(view->lower, change->path, change->was, &change->host, &ret->old);
+	read_side(view->upper, change->path, change->is, &change->layer, &ret->fresh);
 	ret->binary = is_packed(change->path) ||
 		      (ret->old.data && ab_is_binary(ret->old.data, ret->old.len)) ||
 		      (ret->fresh.data && ab_is_binary(ret->fresh.data, ret->fresh.len));
@@ -158,11 +164,6 @@ static bool deletes_most(const struct ab_layer_view *view, const struct ab_chang
 	return left > 0;
 }
 
-static bool is_mass(const struct ab_layer_view *view, const struct ab_changes *changes)
-{
-	return ab_changes_mass(changes) || deletes_most(view, changes);
-}
-
 static struct ab_label_side get_side(const struct ab_content *content)
 {
 	return (struct ab_label_side){ content->data, content->len, content->cut };
@@ -171,7 +172,7 @@ static struct ab_label_side get_side(const struct ab_content *content)
 void ab_label_scene_init(struct ab_label_scene *scene, const struct ab_layer_view *view,
 			 const struct ab_changes *changes)
 {
-	scene->mass = is_mass(view, changes);
+	scene->mass = ab_changes_mass(changes) || deletes_most(view, changes);
 	ab_gitdirs_init(&scene->gitdirs, view, changes);
 	/* In the home folder all but caches have a label. */
 	scene->host = changes->len && !view->home ? ab_host_names_find(view->lower) : NULL;
@@ -208,20 +209,6 @@ void ab_contents_label(const struct ab_layer_view *view, const struct ab_label_s
 	change->labels = ret->bits;
 }
 
-void ab_changes_label(const struct ab_layer_view *view, struct ab_changes *changes)
-{
-	ab_autoscene struct ab_label_scene scene = { 0 };
-
-	ab_label_scene_init(&scene, view, changes);
-	for (size_t i = 0; i < changes->len; i++) {
-		ab_autocontents struct ab_contents contents = { 0 };
-		struct ab_label_hits hits;
-
-		ab_contents_read(view, &changes->v[i], &contents);
-		ab_contents_label(view, &scene, &changes->v[i], &contents, &hits);
-	}
-}
-
 /* May it have labels now because of the host's files? Without its content. */
 static bool depends_on_host(const struct ab_label_scene *scene, struct ab_change *change)
 {
@@ -237,21 +224,22 @@ static bool depends_on_host(const struct ab_label_scene *scene, struct ab_change
 	       ab_gitdirs_contain(&scene->gitdirs, change->path, folded.data);
 }
 
-bool ab_changes_label_again(const struct ab_layer_view *view, struct ab_changes *changes)
+bool ab_changes_label(const struct ab_layer_view *view, struct ab_changes *changes, bool again)
 {
 	ab_autoscene struct ab_label_scene scene;
-	bool more = false;
+	bool found = false;
 
 	ab_label_scene_init(&scene, view, changes);
 	for (size_t i = 0; i < changes->len; i++) {
-		__attribute__((cleanup(ab_contents_fini))) struct ab_contents contents = { 0 };
+		struct ab_change *c = &changes->v[i];
+		ab_autocontents struct ab_contents contents = { 0 };
 		struct ab_label_hits hits;
 
-		if (changes->v[i].labels || !depends_on_host(&scene, &changes->v[i]))
+		if (again && (c->labels || !depends_on_host(&scene, c)))
 			continue;
-		ab_contents_read(view, &changes->v[i], &contents);
-		ab_contents_label(view, &scene, &changes->v[i], &contents, &hits);
-		more |= changes->v[i].labels != 0;
+		ab_contents_read(view, c, &contents);
+		ab_contents_label(view, &scene, c, &contents, &hits);
+		found |= c->labels != 0;
 	}
-	return more;
+	return found;
 }

@@ -2,8 +2,8 @@
 /*
  * Reads both sides of a change, as far as it is compared, and finds its labels.
  *
- * Files are opened by ab_change_open_old() and _new(): beneath their folder, without
- * links, and only if they are still the files that were looked at.
+ * Files are opened beneath their folder, without links, and only if they are still the files that
+ * were looked at (ab_look_open_known()).
  */
 #include "base/base.h"
 #include "layer/diff/gitdirs.h"
@@ -51,7 +51,6 @@ void ab_contents_label(const struct ab_layer_view *view, const struct ab_label_s
 		       struct ab_change *change, const struct ab_contents *contents,
 		       struct ab_label_hits *ret);
 
-/* Read all of them and set their `labels`. */
-void ab_changes_label(const struct ab_layer_view *view, struct ab_changes *changes);
-/* The host's files may have changed since: find labels of those that have none. True: there are more. */
-bool ab_changes_label_again(const struct ab_layer_view *view, struct ab_changes *changes);
+/* Read all of them and set their `labels`; true: there are some. `again`: the host's files may have
+ * changed since, so only those that have none are looked at. */
+bool ab_changes_label(const struct ab_layer_view *view, struct ab_changes *changes, bool again);

@@ -45,6 +45,14 @@ static void add_name(struct ab_buf *b, const char *path)
 	ab_page_markup(b, name.data, name.len);
 }
 
+static void add_hit(struct ab_buf *b, const struct ab_label_hit *hit)
+{
+	ab_autobuf struct ab_buf what = { 0 };
+
+	ab_show_hit(&what, hit);
+	ab_page_markup(b, what.data, what.len);
+}
+
 static void add_card(struct ab_buf *b, const char *kind, const char *name, uint64_t value)
 {
 	ab_buf_printf(b, "<div class=\"card%s\"><dt>%s</dt><dd>%llu</dd></div>", kind, name,
@@ -82,13 +90,10 @@ void ab_show_page_open(struct ab_buf *b, const char *title, const struct ab_show
 void ab_show_page_label(struct ab_buf *b, const struct ab_shown *shown)
 {
 	for (size_t i = 0; i < shown->hits->len; i++) {
-		ab_autobuf struct ab_buf what = { 0 };
-
-		ab_show_hit(&what, &shown->hits->v[i]);
 		ab_buf_puts(b, "<tr><td class=\"w\" data-name=\"Path\"><code>");
 		add_name(b, shown->change->path);
 		ab_buf_puts(b, "</code></td><td class=\"w\" data-name=\"What\">");
-		ab_page_markup(b, what.data, what.len);
+		add_hit(b, &shown->hits->v[i]);
 		ab_buf_puts(b, "</td><td class=\"w\" data-name=\"Why\">");
 		add_text(b, ab_labels[shown->hits->v[i].id].why);
 		ab_buf_puts(b, "</td></tr>\n");
@@ -193,11 +198,8 @@ void ab_show_page_change(struct ab_buf *b, const struct ab_shown *shown)
 	if (shown->hits->len) {
 		ab_buf_puts(b, "<ul class=\"labels\">");
 		for (size_t i = 0; i < shown->hits->len; i++) {
-			ab_autobuf struct ab_buf what = { 0 };
-
-			ab_show_hit(&what, &shown->hits->v[i]);
 			ab_buf_puts(b, "<li>");
-			ab_page_markup(b, what.data, what.len);
+			add_hit(b, &shown->hits->v[i]);
 			ab_buf_puts(b, "</li>");
 		}
 		ab_buf_puts(b, "</ul>");

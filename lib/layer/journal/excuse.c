@@ -3,6 +3,7 @@
 #include "layer/journal/stack.h"
 #include "layer/journal/steps.h"
 #include "layer/journal/workers.h"
+#include "workspace/tree/guard.h"
 
 /* An earlier journal. */
 struct older {
@@ -15,7 +16,7 @@ struct older {
 
 static int find_path(const void *path, const void *step)
 {
-	return ab_changes_order(path, ((const struct ab_step *)step)->path);
+	return ab_path_order(path, ((const struct ab_step *)step)->path);
 }
 
 static const struct ab_step *find_step(const struct older *o, const char *path)

@@ -1,6 +1,7 @@
 #include "layer/journal/plan.h"
 
 #include "layer/walk/records.h"
+#include "workspace/tree/names.h"
 
 static const char plan_kind[8] = "ab-plan1";
 static const char ready_kind[8] = "ab-redy1";
@@ -36,13 +37,6 @@ void ab_step_aside(const struct ab_steps *steps, size_t i, char ret[AB_STEP_NAME
 
 /* ---- files ---- */
 
-static void put_list(struct ab_buf *b, const struct ab_strv *list)
-{
-	ab_record_put(b, list->len);
-	for (size_t i = 0; i < list->len; i++)
-		ab_record_put_text(b, list->v[i]);
-}
-
 void ab_steps_write(const struct ab_steps *steps, struct ab_buf *ret)
 {
 	ab_record_put(ret, steps->home);
@@ -60,7 +54,7 @@ void ab_steps_write(const struct ab_steps *steps, struct ab_buf *ret)
 		ab_record_put(ret, step->mode);
 		ab_record_put(ret, step->changes);
 	}
-	put_list(ret, &steps->shown);
+	ab_record_put_list(ret, &steps->shown);
 }
 
 int ab_steps_save(const struct ab_steps *steps, int dir)
@@ -71,36 +65,6 @@ int ab_steps_save(const struct ab_steps *steps, int dir)
 	return ab_record_file_save(dir, "plan", plan_kind, &b);
 }
 
-/* A path of the plan is only used beneath the root; it must not even try to leave. */
-static bool is_proper_path(const char *path)
-{
-	if (!path[0] || path[0] == '/')
-		return false;
-	while (*path) {
-		size_t len = strcspn(path, "/");
-
-		if (len == 0 || (len == 1 && path[0] == '.') ||
-		    (len == 2 && path[0] == '.' && path[1] == '.'))
-			return false;
-		path += len;
-		if (*path == '/' && !*++path)
-			return false;
-	}
-	return true;
-}
-
-static void get_list(struct ab_record_reader *r, struct ab_strv *ret)
-{
-	uint64_t n = ab_record_get(r);
-
-	for (uint64_t i = 0; i < n && !r->bad; i++) {
-		char *path = ab_record_get_text(r);
-
-		r->bad |= !is_proper_path(path);
-		ab_strv_give(ret, path);
-	}
-}
-
 static void get_step(struct ab_record_reader *r, struct ab_steps *steps)
 {
 	uint64_t kind = ab_record_get(r);
@@ -109,7 +73,8 @@ static void get_step(struct ab_record_reader *r, struct ab_steps *steps)
 	struct ab_step *step;
 
 	kind &= ~CONFLICT;
-	if (kind > AB_STEP_MOVE || !is_proper_path(path))
+	/* It is only used beneath the root; it must not even try to leave. */
+	if (kind > AB_STEP_MOVE || !ab_name_is_clean(path))
 		r->bad = true;
 	if (r->bad)
 		return;
@@ -141,7 +106,9 @@ int ab_steps_read(struct ab_record_reader *r, struct ab_steps *ret)
 		r->bad = true;
 	for (uint64_t i = 0; i < n && !r->bad; i++)
 		get_step(r, &steps);
-	get_list(r, &steps.shown);
+	ab_record_get_list(r, &steps.shown);
+	for (size_t i = 0; i < steps.shown.len; i++)
+		r->bad |= !ab_name_is_clean(steps.shown.v[i]);
 	if (r->bad || r->left) {
 		ab_steps_fini(&steps);
 		return ab_errno(EBADMSG);

@@ -3,6 +3,7 @@
 #include <jansson.h>
 
 #include "layer/store/store.h"
+#include "workspace/tree/names.h"
 
 enum {
 	VERSION = 1,
@@ -71,14 +72,6 @@ static bool is_clean(const char *path)
 	ab_autofree char *clean = ab_path_resolve(path, "/", NULL);
 
 	return path[0] == '/' && clean && strcmp(clean, path) == 0;
-}
-
-/* Below a folder: "a/b", without "." and "..". */
-static bool is_clean_below(const char *path)
-{
-	ab_autofree char *whole = path[0] ? ab_printf("/%s", path) : NULL;
-
-	return whole && is_clean(whole);
 }
 
 static bool is_run_id(const char *id)
@@ -172,7 +165,7 @@ static int read_return(json_t *value, struct ab_layer_file *ret, struct ab_error
 			   &ctime) < 0)
 		return ab_fail(err, AB_ECONFIG, 0, "returns: %s", wrong.text);
 	ret->path = read_path(path);
-	if (!ret->path || !is_clean_below(ret->path))
+	if (!ret->path || !ab_name_is_clean(ret->path))
 		return reject_meta(err, "returns has an entry that is not a path below home");
 	ret->exists = exists != 0;
 	ret->ino = (uint64_t)ino;

@@ -7,6 +7,7 @@
 #include "layer/walk/look.h"
 #include "layer/walk/same.h"
 #include "workspace/tree/dir.h"
+#include "workspace/tree/guard.h"
 
 /*
  * How it works. The walk goes down both sides at once, with one descriptor for each
@@ -665,21 +666,6 @@ void ab_changes_fini(struct ab_changes *changes)
 	*changes = (struct ab_changes){ 0 };
 }
 
-/* A slash sorts before every other byte, so that a folder's entries follow it. */
-static int rank_byte(char c)
-{
-	return c == '\0' ? 0 : c == '/' ? 1 : (unsigned char)c + 2;
-}
-
-int ab_changes_order(const char *a, const char *b)
-{
-	while (*a && *a == *b) {
-		a++;
-		b++;
-	}
-	return rank_byte(*a) - rank_byte(*b);
-}
-
 bool ab_changes_below(const char *path, const char *top)
 {
 	size_t len = strlen(top);
@@ -694,7 +680,7 @@ size_t ab_changes_from(const struct ab_changes *changes, const char *path)
 	while (from < to) {
 		size_t middle = from + (to - from) / 2;
 
-		if (ab_changes_order(changes->v[middle].path, path) < 0)
+		if (ab_path_order(changes->v[middle].path, path) < 0)
 			from = middle + 1;
 		else
 			to = middle;
@@ -714,7 +700,7 @@ size_t ab_changes_end(const struct ab_changes *changes, size_t i)
 
 static int find_path(const void *path, const void *change)
 {
-	return ab_changes_order(path, ((const struct ab_change *)change)->path);
+	return ab_path_order(path, ((const struct ab_change *)change)->path);
 }
 
 struct ab_change *ab_changes_find(const struct ab_changes *changes, const char *path)
@@ -722,31 +708,4 @@ struct ab_change *ab_changes_find(const struct ab_changes *changes, const char *
 	return changes->len
 		       ? bsearch(path, changes->v, changes->len, sizeof(changes->v[0]), find_path)
 		       : NULL;
-}
-
-int ab_change_open_old(const struct ab_layer_view *view, const struct ab_change *change)
-{
-	return ab_look_open_known(view->lower, change->path, &change->host, &(struct stat){ 0 });
-}
-
-int ab_change_open_new(const struct ab_layer_view *view, const struct ab_change *change)
-{
-	return ab_look_open_known(view->upper, change->path, &change->layer, &(struct stat){ 0 });
-}
-
-static char *read_link(int root, const char *path)
-{
-	ab_autoclose int fd = ab_look_open(root, path, O_PATH | O_NOFOLLOW);
-
-	return fd < 0 ? NULL : ab_read_link(fd, "");
-}
-
-char *ab_change_read_old_link(const struct ab_layer_view *view, const struct ab_change *change)
-{
-	return read_link(view->lower, change->path);
-}
-
-char *ab_change_read_new_link(const struct ab_layer_view *view, const struct ab_change *change)
-{
-	return read_link(view->upper, change->path);
 }

@@ -105,16 +105,5 @@ struct ab_change *ab_changes_find(const struct ab_changes *changes, const char *
 size_t ab_changes_from(const struct ab_changes *changes, const char *path);
 /* The first entry after `i` and everything below it. */
 size_t ab_changes_end(const struct ab_changes *changes, size_t i);
-/* The order of the list, as strcmp(). */
-int ab_changes_order(const char *a, const char *b);
 /* Is `path` below the folder `top`? */
 bool ab_changes_below(const char *path, const char *top);
-
-/* The host's or the layer's regular file, open for reading and still the one that was
- * looked at; -1 with errno (ESTALE: another one). */
-int ab_change_open_old(const struct ab_layer_view *view, const struct ab_change *change);
-int ab_change_open_new(const struct ab_layer_view *view, const struct ab_change *change);
-
-/* The target of the link on one side; NULL with errno. Free it. */
-char *ab_change_read_old_link(const struct ab_layer_view *view, const struct ab_change *change);
-char *ab_change_read_new_link(const struct ab_layer_view *view, const struct ab_change *change);

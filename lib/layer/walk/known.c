@@ -2,12 +2,13 @@
 
 #include "layer/walk/changes.h"
 #include "layer/walk/records.h"
+#include "workspace/tree/guard.h"
 
 static const char kind[8] = "ab-known";
 
 static int find_path(const void *path, const void *file)
 {
-	return ab_changes_order(path, ((const struct ab_known_file *)file)->path);
+	return ab_path_order(path, ((const struct ab_known_file *)file)->path);
 }
 
 bool ab_known_is(const struct ab_known *known, const char *path, const struct ab_identity *now)
@@ -29,7 +30,7 @@ void ab_known_add(struct ab_known *known, const char *path, ino_t ino, struct ti
 static int by_path(const void *a, const void *b)
 {
 	const struct ab_known_file *x = a, *y = b;
-	int order = ab_changes_order(x->path, y->path);
+	int order = ab_path_order(x->path, y->path);
 
 	if (order)
 		return order;
@@ -72,10 +73,8 @@ void ab_known_read(struct ab_known *known, int dir, const char *name)
 	for (uint64_t i = 0; i < n && i < AB_KNOWN_MAX && !r.bad; i++) {
 		ab_autofree char *path = ab_record_get_text(&r);
 		ino_t ino = ab_record_get(&r);
-		struct timespec ctime;
+		struct timespec ctime = ab_record_get_time(&r);
 
-		ctime.tv_sec = (time_t)ab_record_get(&r);
-		ctime.tv_nsec = (long)ab_record_get(&r);
 		if (!r.bad)
 			ab_known_add(known, path, ino, ctime);
 	}
@@ -91,8 +90,7 @@ int ab_known_write(const struct ab_known *known, int dir, const char *name)
 	for (size_t i = 0; i < n; i++) {
 		ab_record_put_text(&b, known->v[i].path);
 		ab_record_put(&b, known->v[i].ino);
-		ab_record_put(&b, (uint64_t)known->v[i].ctime.tv_sec);
-		ab_record_put(&b, (uint64_t)known->v[i].ctime.tv_nsec);
+		ab_record_put_time(&b, known->v[i].ctime);
 	}
 	return ab_record_file_save(dir, name, kind, &b);
 }

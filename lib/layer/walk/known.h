@@ -18,7 +18,7 @@ struct ab_known_file {
 };
 
 struct ab_known {
-	struct ab_known_file *v; /* sorted by path with ab_changes_order() */
+	struct ab_known_file *v; /* sorted by path with ab_path_order() */
 	size_t len;
 };
 

@@ -21,7 +21,14 @@ void ab_record_put_text(struct ab_buf *b, const char *text)
 	ab_buf_add(b, text, len);
 }
 
-static void put_time(struct ab_buf *b, struct timespec t)
+void ab_record_put_list(struct ab_buf *b, const struct ab_strv *list)
+{
+	ab_record_put(b, list->len);
+	for (size_t i = 0; i < list->len; i++)
+		ab_record_put_text(b, list->v[i]);
+}
+
+void ab_record_put_time(struct ab_buf *b, struct timespec t)
 {
 	ab_record_put(b, (uint64_t)t.tv_sec);
 	ab_record_put(b, (uint64_t)t.tv_nsec);
@@ -33,8 +40,8 @@ void ab_record_put_identity(struct ab_buf *b, const struct ab_identity *id)
 	ab_record_put(b, id->ino);
 	ab_record_put(b, id->size);
 	ab_record_put(b, id->mode);
-	put_time(b, id->mtime);
-	put_time(b, id->ctime);
+	ab_record_put_time(b, id->mtime);
+	ab_record_put_time(b, id->ctime);
 }
 
 static const char *take_bytes(struct ab_record_reader *r, size_t len)
@@ -70,7 +77,15 @@ char *ab_record_get_text(struct ab_record_reader *r)
 	return r->bad ? ab_strdup("") : ab_strndup(at, len);
 }
 
-static struct timespec get_time(struct ab_record_reader *r)
+void ab_record_get_list(struct ab_record_reader *r, struct ab_strv *ret)
+{
+	uint64_t n = ab_record_get(r);
+
+	for (uint64_t i = 0; i < n && !r->bad; i++)
+		ab_strv_give(ret, ab_record_get_text(r));
+}
+
+struct timespec ab_record_get_time(struct ab_record_reader *r)
 {
 	struct timespec t;
 
@@ -85,8 +100,8 @@ void ab_record_get_identity(struct ab_record_reader *r, struct ab_identity *ret)
 	ret->ino = ab_record_get(r);
 	ret->size = ab_record_get(r);
 	ret->mode = (mode_t)ab_record_get(r);
-	ret->mtime = get_time(r);
-	ret->ctime = get_time(r);
+	ret->mtime = ab_record_get_time(r);
+	ret->ctime = ab_record_get_time(r);
 }
 
 int ab_record_file_save(int dir, const char *name, const char kind[8], const struct ab_buf *records)

@@ -14,6 +14,8 @@ struct ab_identity;
 
 void ab_record_put(struct ab_buf *b, uint64_t number);
 void ab_record_put_text(struct ab_buf *b, const char *text);
+void ab_record_put_list(struct ab_buf *b, const struct ab_strv *list); /* of texts */
+void ab_record_put_time(struct ab_buf *b, struct timespec t);
 void ab_record_put_identity(struct ab_buf *b, const struct ab_identity *id);
 
 struct ab_record_reader {
@@ -25,6 +27,8 @@ struct ab_record_reader {
 uint64_t ab_record_get(struct ab_record_reader *r);
 /* A copy without NUL bytes in it; "" if it is bad. Free it. */
 char *ab_record_get_text(struct ab_record_reader *r);
+void ab_record_get_list(struct ab_record_reader *r, struct ab_strv *ret);
+struct timespec ab_record_get_time(struct ab_record_reader *r);
 void ab_record_get_identity(struct ab_record_reader *r, struct ab_identity *ret);
 
 /* Both -1 with errno; reading a damaged file is EBADMSG. */

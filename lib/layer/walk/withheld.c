@@ -17,13 +17,10 @@ int ab_withheld_load(struct ab_strv *ret, const struct ab_layer_set *set)
 	ab_autostrv struct ab_strv list = { 0 };
 	struct ab_record_reader r;
 	ab_autofree char *file = NULL;
-	uint64_t n;
 
 	if (dir < 0 || ab_record_file_load(dir, name, kind, &file, &r) < 0)
 		return -1;
-	n = ab_record_get(&r);
-	for (uint64_t i = 0; i < n && !r.bad; i++)
-		ab_strv_give(&list, ab_record_get_text(&r));
+	ab_record_get_list(&r, &list);
 	if (r.bad)
 		return ab_errno(EBADMSG);
 	ab_strv_sort(&list);
@@ -39,8 +36,6 @@ int ab_withheld_save(const struct ab_strv *list, const struct ab_layer_set *set)
 
 	if (dir < 0)
 		return -1;
-	ab_record_put(&b, list->len);
-	for (size_t i = 0; i < list->len; i++)
-		ab_record_put_text(&b, list->v[i]);
+	ab_record_put_list(&b, list);
 	return ab_record_file_save(dir, name, kind, &b);
 }

@@ -6,22 +6,25 @@ void ab_guards_add(struct ab_guard **v, size_t *len, const char *path, enum ab_n
 	(*v)[(*len)++] = (struct ab_guard){ ab_strdup(path), kind };
 }
 
-/* '/' sorts before every other byte, so that everything below a folder follows it
- * directly ("a", "a/b", "a-b"). */
+/* A slash sorts before every other byte. */
+static int rank_byte(char c)
+{
+	return c == '\0' ? 0 : c == '/' ? 1 : (unsigned char)c + 2;
+}
+
+int ab_path_order(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	return rank_byte(*a) - rank_byte(*b);
+}
+
 static int compare_guards(const void *a, const void *b)
 {
-	const unsigned char *x = (const void *)((const struct ab_guard *)a)->path;
-	const unsigned char *y = (const void *)((const struct ab_guard *)b)->path;
-
-	while (*x && *x == *y)
-		x++, y++;
-	if (*x == *y)
-		return 0;
-	if (*x == '\0' || *y == '\0')
-		return *x == '\0' ? -1 : 1;
-	if (*x == '/' || *y == '/')
-		return *x == '/' ? -1 : 1;
-	return *x < *y ? -1 : 1;
+	return ab_path_order(((const struct ab_guard *)a)->path,
+			     ((const struct ab_guard *)b)->path);
 }
 
 void ab_guards_settle(struct ab_guard *v, size_t *len)

@@ -22,6 +22,9 @@ static inline enum ab_node ab_node_of(mode_t mode)
 	return S_ISLNK(mode) ? AB_NODE_LINK : AB_NODE_OTHER;
 }
 
+/* As strcmp(), but everything below a folder follows it at once: "a", "a/b", "a-b". */
+int ab_path_order(const char *a, const char *b);
+
 void ab_guards_add(struct ab_guard **v, size_t *len, const char *path, enum ab_node kind);
 /* Sort: parents first, each once, nothing below a listed folder. */
 void ab_guards_settle(struct ab_guard *v, size_t *len);

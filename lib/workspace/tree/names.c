@@ -81,7 +81,7 @@ static void sort_unique(struct ab_strv *sv)
 			ab_strv_remove(sv, i);
 }
 
-static bool is_clean(const char *name)
+bool ab_name_is_clean(const char *name)
 {
 	for (const char *p = name; *p; p++)
 		if ((p == name || p[-1] == '/') &&
@@ -135,7 +135,7 @@ void ab_names_init(struct ab_names *names, const struct ab_strv *deny_write)
 
 		if (entry[0] == '/') {
 			ab_strv_add(&names->absolute, entry);
-		} else if (is_clean(entry)) {
+		} else if (ab_name_is_clean(entry)) {
 			add_relative(names, entry);
 		} else {
 			path = ab_path_resolve(entry, "", NULL);

@@ -20,6 +20,9 @@ struct ab_names {
 void ab_names_init(struct ab_names *names, const struct ab_strv *deny_write);
 void ab_names_fini(struct ab_names *names);
 
+/* Is it a relative path without an empty part, "." and ".."? */
+bool ab_name_is_clean(const char *name);
+
 /* Does the first component of `name` match `entry`? Then *ret_rest is what follows it
  * ("" if it is the last). */
 bool ab_name_starts(const char *name, const char *entry, const char **ret_rest);
