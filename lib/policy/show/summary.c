@@ -111,7 +111,7 @@ static void put_ports(struct ab_buf *b, const struct ab_policy *p)
 		ab_buf_printf(b, "%s%u", i ? ", " : "; published: ", p->net.publish.v[i].host);
 }
 
-void ab_summary_network(const struct ab_policy *p, struct ab_strv *rows)
+static void add_network(const struct ab_policy *p, struct ab_strv *rows)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 
@@ -131,7 +131,7 @@ void ab_summary_network(const struct ab_policy *p, struct ab_strv *rows)
 	add_row(rows, "network", b.data);
 }
 
-void ab_summary_ssh(const struct ab_policy *p, struct ab_strv *rows)
+static void add_ssh(const struct ab_policy *p, struct ab_strv *rows)
 {
 	static const char *const asks[] = {
 		[AB_SSH_ASK_ALWAYS] = "; asks each time",
@@ -168,7 +168,7 @@ void ab_summary_ssh(const struct ab_policy *p, struct ab_strv *rows)
 	}
 }
 
-void ab_summary_containers(const struct ab_policy *p, struct ab_strv *rows)
+static void add_containers(const struct ab_policy *p, struct ab_strv *rows)
 {
 	ab_autobuf struct ab_buf more = { 0 };
 
@@ -184,7 +184,7 @@ void ab_summary_containers(const struct ab_policy *p, struct ab_strv *rows)
 	ab_summary_list(rows, "containers", "of ", &p->docker.images, more.data);
 }
 
-void ab_summary_tools(const struct ab_policy *p, struct ab_strv *rows)
+static void add_tools(const struct ab_policy *p, struct ab_strv *rows)
 {
 	ab_autostrv struct ab_strv names = { 0 };
 	ab_autobuf struct ab_buf more = { 0 };
@@ -201,7 +201,7 @@ void ab_summary_tools(const struct ab_policy *p, struct ab_strv *rows)
 		ab_summary_list(rows, "host tools", "", &names, more.len ? more.data : "");
 }
 
-void ab_summary_secrets(const struct ab_policy *p, struct ab_strv *rows)
+static void add_secrets(const struct ab_policy *p, struct ab_strv *rows)
 {
 	ab_autostrv struct ab_strv names = { 0 };
 
@@ -222,7 +222,7 @@ void ab_summary_secrets(const struct ab_policy *p, struct ab_strv *rows)
 		add_row(rows, "secrets", "none");
 }
 
-void ab_summary_limits(const struct ab_policy *p, struct ab_strv *rows)
+static void add_limits(const struct ab_policy *p, struct ab_strv *rows)
 {
 	ab_autostrv struct ab_strv l = { 0 };
 	char size[24], time[48];
@@ -249,7 +249,7 @@ void ab_summary_limits(const struct ab_policy *p, struct ab_strv *rows)
 		add_row(rows, "limits", "none");
 }
 
-void ab_summary_guarantees(const struct ab_policy *p, struct ab_strv *rows)
+static void add_guarantees(const struct ab_policy *p, struct ab_strv *rows)
 {
 	ab_autofree char *given_up = ab_policy_given_up(p), *text = NULL;
 	int n = 0;
@@ -262,6 +262,17 @@ void ab_summary_guarantees(const struct ab_policy *p, struct ab_strv *rows)
 									  : "warns",
 			      given_up[0] ? "; given up: " : "", given_up);
 	add_row(rows, "guarantees", text);
+}
+
+void ab_summary_rest(const struct ab_policy *p, struct ab_strv *rows)
+{
+	add_network(p, rows);
+	add_ssh(p, rows);
+	add_containers(p, rows);
+	add_tools(p, rows);
+	add_secrets(p, rows);
+	add_limits(p, rows);
+	add_guarantees(p, rows);
 }
 
 static void add_count(struct ab_strv *rows, const char *label, size_t n, const char *key)
@@ -286,13 +297,7 @@ void ab_policy_summary(const struct ab_policy *p, struct ab_strv *rows)
 	ab_summary_home(p, rows);
 	add_count(rows, "hidden", p->fs.deny_read.len, "filesystem.denyRead");
 	add_count(rows, "protected", p->fs.deny_write.len, "filesystem.denyWrite");
-	ab_summary_network(p, rows);
-	ab_summary_ssh(p, rows);
-	ab_summary_containers(p, rows);
-	ab_summary_tools(p, rows);
-	ab_summary_secrets(p, rows);
-	ab_summary_limits(p, rows);
-	ab_summary_guarantees(p, rows);
+	ab_summary_rest(p, rows);
 }
 
 static size_t count_columns(const char *text, size_t len)

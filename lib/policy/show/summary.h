@@ -8,20 +8,12 @@
 struct ab_item;
 struct ab_policy;
 
-/* One row each. */
+/* One row about the home folder. */
 void ab_summary_home(const struct ab_policy *policy, struct ab_strv *rows);
-void ab_summary_network(const struct ab_policy *policy, struct ab_strv *rows);
-/* Nothing if the box gets no keys of the ssh agent. */
-void ab_summary_ssh(const struct ab_policy *policy, struct ab_strv *rows);
-/* Nothing if the box has no container engine. */
-void ab_summary_containers(const struct ab_policy *policy, struct ab_strv *rows);
-/* Nothing if it has no tools of the host. */
-void ab_summary_tools(const struct ab_policy *policy, struct ab_strv *rows);
-void ab_summary_secrets(const struct ab_policy *policy, struct ab_strv *rows);
-void ab_summary_limits(const struct ab_policy *policy, struct ab_strv *rows);
-void ab_summary_guarantees(const struct ab_policy *policy, struct ab_strv *rows);
-
-/* All of them, and what the policy says about files. */
+/* What is not about files: network, ssh keys, containers, tools of the host, secrets, limits,
+ * guarantees. */
+void ab_summary_rest(const struct ab_policy *policy, struct ab_strv *rows);
+/* All of it, and what the policy says about files. */
 void ab_policy_summary(const struct ab_policy *policy, struct ab_strv *rows);
 
 /* Add a row whose text is a list: "a, b and 3 more". */

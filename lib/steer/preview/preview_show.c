@@ -179,13 +179,7 @@ char *ab_preview_text(const struct ab_request *rq, const struct ab_preview *p, b
 	add_writes(p, &rows);
 	ab_summary_home(p->policy, &rows);
 	add_closed(p, &rows, verbose);
-	ab_summary_network(p->policy, &rows);
-	ab_summary_ssh(p->policy, &rows);
-	ab_summary_containers(p->policy, &rows);
-	ab_summary_tools(p->policy, &rows);
-	ab_summary_secrets(p->policy, &rows);
-	ab_summary_limits(p->policy, &rows);
-	ab_summary_guarantees(p->policy, &rows);
+	ab_summary_rest(p->policy, &rows);
 	if (!p->nested)
 		add_engine(p->policy, &rows);
 	else
