@@ -53,9 +53,9 @@ static bool has(const char *range, const char *addr, uint16_t port)
 
 static bool covers(const char *a, const char *b)
 {
-	struct ab_cidr x = cidr(a), y = cidr(b);
+	char *list[] = { (char *)a };
 
-	return ab_cidr_covers(&x, &y);
+	return ab_hosts_cover(list, 1, b, true);
 }
 
 int main(void)

@@ -230,6 +230,12 @@ static bool is_closed(const char *addr)
 	return ab_range_find(&h) != NULL;
 }
 
+static bool covers(const struct ab_cidr *a, const struct ab_cidr *b)
+{
+	return a->v6 == b->v6 && a->bits <= b->bits && a->port == b->port &&
+	       ab_same_prefix(a->addr, b->addr, a->bits);
+}
+
 static void test_ranges(void)
 {
 	size_t bad = 0;
@@ -250,10 +256,10 @@ static void test_ranges(void)
 		/* 64:ff9b::/96 and the like parse as what they wrap. */
 		if (r->cidr.v6 && r->cidr.bits == 96)
 			continue;
-		bad += ab_cidr_parse(r->text, n, &c, NULL) < 0 || !ab_cidr_covers(&c, &r->cidr) ||
-		       !ab_cidr_covers(&r->cidr, &c) || r->text[n + 1] != '(';
+		bad += ab_cidr_parse(r->text, n, &c, NULL) < 0 || !covers(&c, &r->cidr) ||
+		       !covers(&r->cidr, &c) || r->text[n + 1] != '(';
 		for (size_t k = 0; k < i; k++)
-			bad += ab_cidr_covers(&ab_ranges[k].cidr, &r->cidr);
+			bad += covers(&ab_ranges[k].cidr, &r->cidr);
 	}
 	ok(bad == 0, "the table says what it has, the narrower one first");
 	ok(!ab_range_find(&h), "a name is in no range");

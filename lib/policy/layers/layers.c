@@ -370,7 +370,7 @@ static int read_layer(const struct ab_load *l, enum ab_layer layer, const char *
 /* The layers that are files, apart from the profile. */
 struct files {
 	struct ab_config system, managed, user, project;
-	bool has_system, has_user, has_project, trusted;
+	bool trusted; /* the project's */
 };
 
 int ab_load_file(struct ab_load *l, enum ab_layer layer, const char *path, struct ab_config *ret,
@@ -388,8 +388,9 @@ int ab_load_file(struct ab_load *l, enum ab_layer layer, const char *path, struc
 static int load_system(struct ab_load *l, struct files *f)
 {
 	const char *path = l->in->system_config ? l->in->system_config : AB_SYSTEM_CONFIG;
+	bool exists;
 
-	return ab_load_file(l, AB_LAYER_SYSTEM, path, &f->system, &f->managed, &f->has_system);
+	return ab_load_file(l, AB_LAYER_SYSTEM, path, &f->system, &f->managed, &exists);
 }
 
 static int load_user(struct ab_load *l, struct files *f)
@@ -398,9 +399,8 @@ static int load_user(struct ab_load *l, struct files *f)
 	const char *tool = l->in->config_text;
 	const char *text = tool ? tool : ab_load_user_text(l->in);
 	ab_autofree char *path = NULL;
-	bool must;
+	bool must, exists = false;
 
-	f->has_user = text != NULL;
 	if (text)
 		return parse_text(l, AB_LAYER_USER, true,
 				  tool ? "the settings of the tool" : "--config", text,
@@ -409,9 +409,9 @@ static int load_user(struct ab_load *l, struct files *f)
 	if (!path && must)
 		return ab_fail(l->err, AB_EUSAGE, 0, "%s: \"%s\" is not a file", by,
 			       l->in->config ? l->in->config : "");
-	if (path && ab_load_file(l, AB_LAYER_USER, path, &f->user, NULL, &f->has_user) < 0)
+	if (path && ab_load_file(l, AB_LAYER_USER, path, &f->user, NULL, &exists) < 0)
 		return -1;
-	if (must && !f->has_user)
+	if (must && !exists)
 		return ab_fail(l->err, AB_EUSAGE, 0, "%s: %s does not exist", by, path);
 	return 0;
 }
@@ -430,7 +430,6 @@ static int load_project(struct ab_load *l, bool real, const struct ab_project *g
 	project.text = text;
 	if (given)
 		project = *given;
-	f->has_project = project.text != NULL;
 	if (!project.text)
 		return 0;
 	if (text)
@@ -547,7 +546,7 @@ static void drop_shared_keys(struct ab_load *l, struct files *f, const char *nam
 	for (size_t i = 0; i < AB_COUNT(keys); i++) {
 		struct ab_value *value = &f->project.v[keys[i].id];
 
-		if (f->has_project && value->from && l->notes)
+		if (value->from && l->notes)
 			ab_strv_addf(l->notes,
 				     "%s: %s is ignored: a project cannot decide "
 				     "how long your %s are kept",
@@ -574,14 +573,13 @@ static void merge_files(struct ab_load *l, struct files *f)
 	/* `extends` has done its work; as a value it would look like a layer. */
 	struct ab_value profile = base->v[AB_KEY_EXTENDS];
 
+	/* A file that does not exist sets nothing. */
 	drop_shared_keys(l, f, name);
-	if (f->has_system)
-		ab_config_merge(l->arena, base, &f->system);
-	if (f->has_user)
-		ab_config_merge(l->arena, base, &f->user);
-	if (f->has_project && f->trusted)
+	ab_config_merge(l->arena, base, &f->system);
+	ab_config_merge(l->arena, base, &f->user);
+	if (f->trusted)
 		ab_config_merge(l->arena, base, &f->project);
-	else if (f->has_project)
+	else
 		ab_config_tighten(l->arena, base, &f->project, name, is_plain, &ignored);
 	if (ignored.len && l->notes)
 		note_ignored(l, name, &ignored);
@@ -634,48 +632,30 @@ static int put_setting(struct ab_load *l, struct ab_config *layer, enum ab_layer
 	return ab_hint(l->err, "%s", why.right);
 }
 
-static int add_environment(struct ab_load *l)
-{
-	struct ab_setting s = {
-		"network.mode",
-		ab_environ_get(l->in->environ, "AGENTBOX_NET"),
-		"AGENTBOX_NET",
-	};
-	struct ab_config layer;
-
-	if (!s.value || !s.value[0])
-		return 0;
-	memset(&layer, 0, sizeof(layer));
-	if (put_setting(l, &layer, AB_LAYER_ENVIRONMENT, &s) < 0)
-		return -1;
-	ab_config_add(l->arena, &l->policy->store->config, &layer);
-	return 0;
-}
-
-static int add_flags(struct ab_load *l)
+static int add_settings(struct ab_load *l, enum ab_layer kind, const struct ab_setting *v, size_t n)
 {
 	struct ab_config *base = &l->policy->store->config;
 	struct ab_config layer;
 
-	if (l->in->nsettings == 0)
+	if (n == 0)
 		return 0;
 	memset(&layer, 0, sizeof(layer));
-	for (size_t i = 0; i < l->in->nsettings; i++) {
-		const struct ab_setting *s = &l->in->settings[i];
+	for (size_t i = 0; i < n; i++) {
+		const struct ab_setting *s = &v[i];
 		const struct ab_key *key = ab_key_find(s->key, strlen(s->key));
 
 		if (!s->value && key && ab_key_is_list(key)) {
-			const struct ab_origin *from = ab_origin_new(
-				l->arena, AB_LAYER_FLAG, ab_arena_dup(l->arena, s->origin));
+			const struct ab_origin *from =
+				ab_origin_new(l->arena, kind, ab_arena_dup(l->arena, s->origin));
 
 			base->v[key - ab_keys] = (struct ab_value){ .from = from, .only = from };
 		} else if (!s->value) {
 			return ab_fail(l->err, AB_EUSAGE, 0, "%s needs a value", s->origin);
-		} else if (put_setting(l, &layer, AB_LAYER_FLAG, s) < 0) {
+		} else if (put_setting(l, &layer, kind, s) < 0) {
 			return -1;
 		}
 	}
-	ab_config_add(l->arena, base, &layer);
+	ab_config_merge(l->arena, base, &layer);
 	return 0;
 }
 
@@ -722,11 +702,18 @@ static void apply_managed(struct ab_load *l, struct files *f)
 static int load_layers(struct ab_load *l, bool real, const struct ab_project *project,
 		       struct files *f)
 {
+	const struct ab_setting mode = {
+		"network.mode",
+		ab_environ_get(l->in->environ, "AGENTBOX_NET"),
+		"AGENTBOX_NET",
+	};
+
 	if (load_system(l, f) < 0 || load_user(l, f) < 0 || load_project(l, real, project, f) < 0 ||
 	    load_base_profile(l, f) < 0)
 		return -1;
 	merge_files(l, f);
-	if (add_environment(l) < 0 || add_flags(l) < 0)
+	if (add_settings(l, AB_LAYER_ENVIRONMENT, &mode, mode.value && mode.value[0]) < 0 ||
+	    add_settings(l, AB_LAYER_FLAG, l->in->settings, l->in->nsettings) < 0)
 		return -1;
 	apply_managed(l, f);
 	return ab_load_finish(l);

@@ -4,7 +4,6 @@
 #include "policy/model/commands.h"
 #include "policy/model/http_config.h"
 #include "policy/model/secrets_config.h"
-#include "policy/values/cidr.h"
 #include "policy/values/host.h"
 #include "policy/values/image.h"
 
@@ -62,6 +61,12 @@ static void replace_value(struct ab_value *v, const struct ab_value *with)
 	v->room = v->len;
 }
 
+/* An option and a variable add to every list. */
+static bool always_adds(const struct ab_origin *from)
+{
+	return from->layer == AB_LAYER_ENVIRONMENT || from->layer == AB_LAYER_FLAG;
+}
+
 void ab_config_merge(struct ab_arena *a, struct ab_config *base, const struct ab_config *layer)
 {
 	for (int id = 0; id < AB_KEY_COUNT; id++) {
@@ -74,7 +79,7 @@ void ab_config_merge(struct ab_arena *a, struct ab_config *base, const struct ab
 			replace_value(&base->v[id], fresh);
 			break;
 		case AB_MERGE_ADD:
-			if (replaces_list(&base->v[id], fresh))
+			if (replaces_list(&base->v[id], fresh) && !always_adds(fresh->from))
 				replace_value(&base->v[id], fresh);
 			else
 				ab_value_append(a, id, &base->v[id], fresh);
@@ -83,30 +88,15 @@ void ab_config_merge(struct ab_arena *a, struct ab_config *base, const struct ab
 			ab_value_append(a, id, &base->v[id], fresh);
 			break;
 		case AB_MERGE_BY_NAME:
-			replace_by_name(a, &base->v[id], fresh);
+			if (id == AB_KEY_SECRETS && always_adds(fresh->from))
+				ab_secrets_add(a, &base->v[id], fresh);
+			else
+				replace_by_name(a, &base->v[id], fresh);
 			break;
 		case AB_MERGE_FRONT:
 			put_in_front(a, &base->v[id], fresh);
 			break;
 		}
-	}
-}
-
-void ab_config_add(struct ab_arena *a, struct ab_config *base, const struct ab_config *layer)
-{
-	for (int id = 0; id < AB_KEY_COUNT; id++) {
-		const struct ab_value *fresh = &layer->v[id];
-
-		if (!fresh->from)
-			continue;
-		if (id == AB_KEY_SECRETS)
-			ab_secrets_add(a, &base->v[id], fresh);
-		else if (ab_keys[id].merge == AB_MERGE_BY_NAME)
-			replace_by_name(a, &base->v[id], fresh);
-		else if (ab_key_is_list(&ab_keys[id]))
-			ab_value_append(a, id, &base->v[id], fresh);
-		else
-			replace_value(&base->v[id], fresh);
 	}
 }
 
@@ -131,21 +121,9 @@ static bool covers_host(const struct ab_key *key, const struct ab_value *v, cons
 
 	for (size_t i = 0; i < v->len; i++)
 		entries[i] = (char *)(uintptr_t)v->items[i].text;
-	return ab_hosts_cover(entries, v->len, text, key->merge == AB_MERGE_GROW);
-}
-
-static bool covers_cidr(const struct ab_key *key, const struct ab_value *v, const char *text)
-{
-	struct ab_cidr one, base;
-
-	(void)key;
-	if (ab_cidr_parse(text, strlen(text), &one, NULL) < 0)
-		return false;
-	for (size_t i = 0; i < v->len; i++)
-		if (ab_cidr_parse(v->items[i].text, strlen(v->items[i].text), &base, NULL) == 0 &&
-		    ab_cidr_covers(&base, &one))
-			return true;
-	return false;
+	/* Without a port, a range has every port, as a denied host has. */
+	return ab_hosts_cover(entries, v->len, text,
+			      key->merge == AB_MERGE_GROW || key->type == AB_TYPE_CIDRS);
 }
 
 static bool covers_variable(const struct ab_key *key, const struct ab_value *v, const char *text)
@@ -187,7 +165,7 @@ typedef bool covers_fn(const struct ab_key *key, const struct ab_value *v, const
 /* Elements of other types are covered only by the same text. */
 static covers_fn *const covers_types[] = {
 	[AB_TYPE_PATHS] = covers_path,	    [AB_TYPE_READ] = covers_path,
-	[AB_TYPE_HOSTS] = covers_host,	    [AB_TYPE_CIDRS] = covers_cidr,
+	[AB_TYPE_HOSTS] = covers_host,	    [AB_TYPE_CIDRS] = covers_host,
 	[AB_TYPE_IMAGES] = covers_image,    [AB_TYPE_VARIABLES] = covers_variable,
 	[AB_TYPE_PATTERNS] = covers_denial, [AB_TYPE_NAMES] = covers_denial,
 };
@@ -275,15 +253,35 @@ static void note_scalar(struct ab_arena *a, struct ab_strv *notes, const char *n
 		     kept ? kept : "as it is", ab_value_text(a, id, layer));
 }
 
+/* Every rule is added, because a request must match the rules of both. */
 static void tighten_http(struct ab_arena *a, struct ab_value *base, const struct ab_value *layer,
 			 const char *name, struct ab_strv *notes)
 {
-	size_t wider = ab_http_tighten(a, base, layer);
+	size_t wider = 0;
 
+	for (size_t i = 0; i < layer->len; i++)
+		wider += ab_http_wider(base, &layer->items[i]);
+	for (size_t i = 0; i < layer->len; i++) {
+		struct ab_item item = layer->items[i];
+
+		item.tighten = true;
+		ab_value_add(a, base, item);
+	}
 	if (wider)
 		ab_strv_addf(notes, "%s: %s: %zu %s only where stricter", name,
 			     ab_keys[AB_KEY_HTTP].path, wider,
 			     wider == 1 ? "rule applies" : "rules apply");
+}
+
+static void tighten_commands(struct ab_arena *a, enum ab_key_id id, struct ab_value *base,
+			     const struct ab_value *layer, size_t *ret_dropped)
+{
+	ab_tighten_fn *tighten = id == AB_KEY_RULES	 ? ab_rule_tighten
+				 : id == AB_KEY_OVERRIDE ? ab_override_tighten
+							 : ab_tool_tighten;
+
+	for (size_t i = 0; i < layer->len; i++)
+		*ret_dropped += tighten(a, base, layer->items[i]);
 }
 
 void ab_config_tighten(struct ab_arena *a, struct ab_config *base, const struct ab_config *layer,
@@ -321,10 +319,8 @@ void ab_config_tighten(struct ab_arena *a, struct ab_config *base, const struct 
 		case AB_TIGHTEN_MARKED:
 			if (id == AB_KEY_HTTP)
 				tighten_http(a, old, fresh, name, notes);
-			else if (id == AB_KEY_TOOLS)
-				ab_tools_tighten(a, old, fresh, &dropped);
 			else
-				ab_commands_tighten(a, id, old, fresh, &dropped);
+				tighten_commands(a, id, old, fresh, &dropped);
 			break;
 		case AB_TIGHTEN_NEVER:
 			if (ab_key_is_list(&ab_keys[id]))

@@ -171,33 +171,29 @@ struct ab_decided ab_override_decided(const struct ab_value *overrides, unsigned
 
 /* Replace by name. An override that makes nothing stricter is dropped, and
  * counted if it asks for something milder. */
-static void tighten_override(struct ab_arena *a, struct ab_value *base, struct ab_item item,
-			     size_t *dropped)
+size_t ab_override_tighten(struct ab_arena *a, struct ab_value *base, struct ab_item item)
 {
 	enum ab_rule_id rule = rule_of(&item);
 	struct ab_decided now = ab_override_decided(base, rule);
 	unsigned wanted = decision_of(&item);
 	const struct ab_item *there = ab_override_find(base, rule);
 
-	if (wanted <= now.weak) {
-		*dropped += wanted < now.strong;
-		return;
-	}
+	if (wanted <= now.weak)
+		return wanted < now.strong;
 	item.tighten = !there || there->tighten;
 	ab_value_set(a, base, there, item);
+	return 0;
 }
 
 /* Their regular expressions are never run, and a rule that allows makes nothing
  * stricter. */
-static void tighten_rule(struct ab_arena *a, struct ab_value *base, struct ab_item item,
-			 size_t *dropped)
+size_t ab_rule_tighten(struct ab_arena *a, struct ab_value *base, struct ab_item item)
 {
-	if (item.rule->kind == AB_MATCH_REGEX || item.rule->decision == AB_ALLOW) {
-		++*dropped;
-		return;
-	}
+	if (item.rule->kind == AB_MATCH_REGEX || item.rule->decision == AB_ALLOW)
+		return 1;
 	item.tighten = true;
 	ab_value_add(a, base, item);
+	return 0;
 }
 
 /* An override that makes nothing stricter is kept as well: another setting must not weaken the rule. */
@@ -228,17 +224,6 @@ void ab_commands_manage(struct ab_arena *a, enum ab_key_id id, struct ab_value *
 		item.tighten = item.managed = true;
 		ab_value_add(a, base, item);
 	}
-}
-
-void ab_commands_tighten(struct ab_arena *a, enum ab_key_id id, struct ab_value *base,
-			 const struct ab_value *layer, size_t *ret_dropped)
-{
-	*ret_dropped = 0;
-	for (size_t i = 0; i < layer->len; i++)
-		if (id == AB_KEY_RULES)
-			tighten_rule(a, base, layer->items[i], ret_dropped);
-		else
-			tighten_override(a, base, layer->items[i], ret_dropped);
 }
 
 /*

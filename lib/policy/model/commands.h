@@ -23,10 +23,10 @@ int ab_regex_check(const char *pattern, bool compile, struct ab_complaint *why);
 /* "sudo=forbidden" */
 ab_put_fn ab_override_put;
 
-/* Add the rules of an untrusted file, marked, after the existing ones, so that
- * they hide none of them. */
-void ab_commands_tighten(struct ab_arena *a, enum ab_key_id id, struct ab_value *base,
-			 const struct ab_value *layer, size_t *ret_dropped);
+/* Add one element of an untrusted file. Returns how many are dropped: 1, or 0. A rule is marked and
+ * comes after the existing ones, so that it hides none of them. */
+typedef size_t ab_tighten_fn(struct ab_arena *a, struct ab_value *base, struct ab_item item);
+ab_tighten_fn ab_rule_tighten, ab_override_tighten, ab_tool_tighten;
 
 /* Add managed rules or overrides: no other rule or override makes the verdict milder. */
 void ab_commands_manage(struct ab_arena *a, enum ab_key_id id, struct ab_value *base,
@@ -55,9 +55,6 @@ void ab_commands_release(const struct ab_ruling *ruling);
  * order.
  */
 ab_put_fn ab_tool_put;
-/* Keep what asks or denies; count what is dropped. */
-void ab_tools_tighten(struct ab_arena *a, struct ab_value *base, const struct ab_value *layer,
-		      size_t *ret_dropped);
 /* Has `v` the same pattern with this verdict or a stricter one? One that allows: exactly this. */
 bool ab_tool_is_covered(const struct ab_value *v, const struct ab_item *item);
 bool ab_tool_allows(const struct ab_item *item);

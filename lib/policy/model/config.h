@@ -104,10 +104,9 @@ const char *ab_value_text(struct ab_arena *a, enum ab_key_id id, const struct ab
  * patterns the order counts, so it is added again. */
 void ab_value_append(struct ab_arena *a, enum ab_key_id id, struct ab_value *v,
 		     const struct ab_value *more);
-/* Merge a later file; see enum ab_key_merge. */
+/* Merge a later file, see enum ab_key_merge, or flags or the environment: with these every list
+ * grows. */
 void ab_config_merge(struct ab_arena *a, struct ab_config *base, const struct ab_config *layer);
-/* Merge flags or the environment: every list grows. */
-void ab_config_add(struct ab_arena *a, struct ab_config *base, const struct ab_config *layer);
 /*
  * Merge an untrusted file; see enum ab_key_tighten. Adds one line per key of
  * which something was ignored. `plain` tells whether `path` is reached from

@@ -12,10 +12,6 @@ enum {
 	AB_HTTP_PATH_MAX = 1024, /* bytes of a path */
 };
 
-/* Add the rules of an untrusted file, marked. Returns how many of them ask for
- * more than the rules that are there allow. */
-size_t ab_http_tighten(struct ab_arena *a, struct ab_value *base, const struct ab_value *layer);
-
 /* For comparing policies: does rule b permit something that the rules of a, for
  * a host that they restrict, do not? And does v have a rule for the hosts of
  * this one, marked like it? */

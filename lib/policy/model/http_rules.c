@@ -209,18 +209,3 @@ bool ab_http_binds(const struct ab_value *v, const struct ab_item *item)
 			return true;
 	return false;
 }
-
-size_t ab_http_tighten(struct ab_arena *a, struct ab_value *base, const struct ab_value *layer)
-{
-	size_t wider = 0;
-
-	for (size_t i = 0; i < layer->len; i++)
-		wider += ab_http_wider(base, &layer->items[i]);
-	for (size_t i = 0; i < layer->len; i++) {
-		struct ab_item item = layer->items[i];
-
-		item.tighten = true;
-		ab_value_add(a, base, item);
-	}
-	return wider;
-}

@@ -113,13 +113,13 @@ static struct ab_strv make_own_list(struct ab_arena *a, const struct ab_value *v
 /* The names of the groups that the entries come from. */
 static struct ab_strv make_group_list(struct ab_arena *a, const struct ab_value *v)
 {
-	struct ab_strv list = { .v = ab_arena_alloc(a, (v->len + 1) * sizeof(char *)) };
+	struct ab_strv list = { 0 };
 
 	for (size_t i = 0; i < v->len; i++) {
 		const char *via = v->items[i].via;
 
-		if (via && via[0] == '@' && !ab_strv_has(&list, via + 1))
-			list.v[list.len++] = (char *)(uintptr_t)(via + 1);
+		if (via && via[0] == '@')
+			ab_list_add_once(a, &list, via + 1);
 	}
 	return list;
 }

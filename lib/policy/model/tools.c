@@ -48,20 +48,14 @@ int ab_tool_put(const struct ab_put *p, const char *text)
 }
 
 /* The strictest match decides, so an entry that asks or denies makes nothing milder. */
-void ab_tools_tighten(struct ab_arena *a, struct ab_value *base, const struct ab_value *layer,
-		      size_t *ret_dropped)
+size_t ab_tool_tighten(struct ab_arena *a, struct ab_value *base, struct ab_item item)
 {
-	*ret_dropped = 0;
-	for (size_t i = 0; i < layer->len; i++) {
-		struct ab_item item = layer->items[i];
-		struct ab_item *there = ab_value_find_named(base, item.text);
+	struct ab_item *there = ab_value_find_named(base, item.text);
 
-		if (verdict_of(&item) == AB_TOOL_ALLOW ||
-		    (there && verdict_of(there) > verdict_of(&item)))
-			++*ret_dropped;
-		else
-			ab_value_set(a, base, there, item);
-	}
+	if (verdict_of(&item) == AB_TOOL_ALLOW || (there && verdict_of(there) > verdict_of(&item)))
+		return 1;
+	ab_value_set(a, base, there, item);
+	return 0;
 }
 
 bool ab_tool_is_covered(const struct ab_value *v, const struct ab_item *item)

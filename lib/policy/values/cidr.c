@@ -122,9 +122,3 @@ bool ab_cidr_has(const struct ab_cidr *c, const struct ab_host *host, uint16_t p
 		return false;
 	return (!c->port || c->port == port) && ab_same_prefix(c->addr, host->addr, c->bits);
 }
-
-bool ab_cidr_covers(const struct ab_cidr *a, const struct ab_cidr *b)
-{
-	return a->v6 == b->v6 && a->bits <= b->bits && (!a->port || a->port == b->port) &&
-	       ab_same_prefix(a->addr, b->addr, a->bits);
-}

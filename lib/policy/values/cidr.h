@@ -23,5 +23,3 @@ void ab_cidr_format(const struct ab_cidr *c, char buf[AB_CIDR_TEXT]);
 bool ab_cidr_has(const struct ab_cidr *c, const struct ab_host *host, uint16_t port);
 /* Do the first `bits` bits agree? */
 bool ab_same_prefix(const uint8_t *a, const uint8_t *b, unsigned bits);
-/* Is all of b in a? */
-bool ab_cidr_covers(const struct ab_cidr *a, const struct ab_cidr *b);
