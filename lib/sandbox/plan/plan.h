@@ -49,16 +49,17 @@ const struct ab_object *ab_objects_around(const struct ab_objects *list, const c
  * see nothing of the layer, so nothing in it is closed or pinned; masks still apply in it.
  */
 struct ab_layer_mount {
-	char *path;		     /* in the box and on the host, real */
-	char *upper, *work;	     /* two names in one folder of the host; NULL: temporary, on the
+	char *path;		/* in the box and on the host, real */
+	char *upper, *work;	/* two names in one folder of the host; NULL: temporary, on the
 				   staging tmpfs. Only `upper`: a full copy, mounted as it is */
-	uint64_t host_dev, host_ino; /* of the host's folder, with a copy: for the proof */
 	char *below;		/* a folder of the host between the layer and the host's own: the
 				   upper of a layer that another box uses; or NULL */
 	struct ab_strv hidden;	/* names below `path` that do not exist now and must not appear
 				   during the run, whatever the box does; init does not get them */
 	struct ab_strv parents; /* folders of these names; see ab_plan_take_layers() */
-	bool hides;		/* the same: there are such names */
+	/* of the host's folder, with a copy: for the proof */
+	uint64_t host_dev, host_ino;
+	bool hides;		/* there are `hidden` names */
 	bool bare;		/* nothing of the host is below it, only what the plan shows */
 	bool optional;		/* a kept one may become temporary, and without it the host's folder
 				   is visible, read-only; else the run does not start */

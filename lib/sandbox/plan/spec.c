@@ -23,6 +23,11 @@ static void code_bytes(struct codec *c, void *p, size_t n)
 }
 
 #define code(c, field) code_bytes(c, &(field), sizeof(field))
+/* The members of *s from `first` to `last`, which have neither pointers nor gaps. */
+#define code_span(c, s, first, last)                                  \
+	code_bytes(c, (char *)(s) + offsetof(typeof(*(s)), first),    \
+		   offsetof(typeof(*(s)), last) + sizeof((s)->last) - \
+			   offsetof(typeof(*(s)), first))
 
 static void code_str(struct codec *c, char **s)
 {
@@ -73,6 +78,20 @@ static size_t code_count(struct codec *c, size_t len)
 	return n;
 }
 
+static size_t code_array(struct codec *c, void **v, size_t *len, size_t size)
+{
+	size_t n = code_count(c, *len);
+
+	if (!c->out) {
+		*v = ab_alloc(n * size);
+		*len = n;
+	}
+	return n;
+}
+
+/* The number of rows, which have room when it is decoded. */
+#define code_rows(c, v, len) code_array(c, (void **)&(v), &(len), sizeof((v)[0]))
+
 static void code_strv(struct codec *c, struct ab_strv *sv)
 {
 	size_t n = code_count(c, sv->len);
@@ -88,19 +107,13 @@ static void code_strv(struct codec *c, struct ab_strv *sv)
 
 static void code_files(struct codec *c, struct ab_spec *s)
 {
-	size_t n = code_count(c, s->nfiles);
+	size_t n = code_rows(c, s->files, s->nfiles);
 
-	if (!c->out) {
-		s->files = ab_alloc(n * sizeof(s->files[0]));
-		s->nfiles = n;
-	}
 	for (size_t i = 0; i < n; i++) {
 		struct ab_file *f = &s->files[i];
 
 		code_str(c, &f->path);
-		code(c, f->same);
-		code(c, f->mode);
-		code(c, f->over_mask);
+		code_span(c, f, same, over_mask);
 		/* It must be an earlier file that has its own bytes. */
 		if (f->same > i || (f->same && s->files[f->same - 1].same))
 			c->broken = true;
@@ -111,17 +124,10 @@ static void code_files(struct codec *c, struct ab_spec *s)
 
 static void code_layers(struct codec *c, struct ab_layer_mounts *layers)
 {
-	size_t n = code_count(c, layers->len);
+	size_t n = code_rows(c, layers->v, layers->len);
 
-	if (n > AB_LAYERS_MAX) {
-		c->broken = true;
-		return;
-	}
-	if (!c->out) {
-		layers->v = ab_alloc(n * sizeof(layers->v[0]));
-		layers->len = n;
-	}
-	for (size_t i = 0; i < n; i++) {
+	c->broken |= n > AB_LAYERS_MAX;
+	for (size_t i = 0; i < n && n <= AB_LAYERS_MAX; i++) {
 		struct ab_layer_mount *l = &layers->v[i];
 		uint8_t kept = (l->upper != NULL) + (l->work != NULL), below = l->below != NULL;
 
@@ -131,16 +137,11 @@ static void code_layers(struct codec *c, struct ab_layer_mounts *layers)
 			code_str(c, &l->upper);
 		if (kept > 1)
 			code_str(c, &l->work);
-		code(c, l->host_dev);
-		code(c, l->host_ino);
 		code(c, below);
 		if (below)
 			code_str(c, &l->below);
 		code_strv(c, &l->parents);
-		code(c, l->hides);
-		code(c, l->bare);
-		code(c, l->optional);
-		code(c, l->spare);
+		code_span(c, l, host_dev, spare);
 		code_strv(c, &l->instead);
 	}
 }
@@ -157,68 +158,26 @@ static bool lacks_layer(const struct ab_spec *s)
 
 static void code_spec(struct codec *c, struct ab_spec *s)
 {
-	size_t n = code_count(c, s->plan.len);
+	size_t n = code_rows(c, s->plan.v, s->plan.len);
 
-	if (!c->out) {
-		s->plan.v = ab_alloc(n * sizeof(s->plan.v[0]));
-		s->plan.len = n;
-	}
 	for (size_t i = 0; i < n; i++) {
-		code(c, s->plan.v[i].op);
-		code(c, s->plan.v[i].as);
-		code(c, s->plan.v[i].may_vanish);
+		code_span(c, &s->plan.v[i], op, may_vanish);
 		code_str(c, &s->plan.v[i].path);
 	}
 	code_layers(c, &s->layers);
-	c->broken |= lacks_layer(s);
-	n = code_count(c, s->nrules);
-	if (!c->out) {
-		s->rules = ab_alloc(n * sizeof(s->rules[0]));
-		s->nrules = n;
-	}
+	c->broken = c->broken || lacks_layer(s);
+	n = code_rows(c, s->rules, s->nrules);
 	for (size_t i = 0; i < n; i++) {
 		code_str(c, &s->rules[i].path);
 		code(c, s->rules[i].rights);
 	}
 	code_files(c, s);
-	code(c, s->hidden_root);
-	code(c, s->own_net);
-	code(c, s->door);
-	code(c, s->tty);
-	code(c, s->no_namespaces);
-	code(c, s->nested);
-	code(c, s->agent);
-	code(c, s->no_sockets);
-	code(c, s->tty_fds);
-	code(c, s->tty_behind);
-	code(c, s->tty_settings);
-	code(c, s->rows);
-	code(c, s->cols);
-	code(c, s->landlock_abi);
-	code(c, s->limits);
-	code(c, s->host_ns);
-	code(c, s->require);
-	code(c, s->strict);
-	code(c, s->protected_complete);
-	code(c, s->memory_cgroup);
-	code(c, s->pids_cgroup);
-	code(c, s->uncounted);
-	code(c, s->count_processes);
-	code(c, s->children);
-	code(c, s->connects);
-	code(c, s->datagrams);
-	code(c, s->userns);
-	code(c, s->traced);
-	code(c, s->timing);
-	code(c, s->stay);
-	code(c, s->waits);
-	code(c, s->started_ns);
+	code_span(c, s, host_ns, waits);
 	code_str(c, &s->run_id);
 	code_str(c, &s->cwd);
 	code_str(c, &s->readable);
 	code_str(c, &s->listen);
 	code_strv(c, &s->tools);
-	code(c, s->cwd_ino);
 	code_strv(c, &s->argv);
 	code_strv(c, &s->env);
 	code_strv(c, &s->env_uncaptured);

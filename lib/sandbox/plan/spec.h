@@ -56,22 +56,26 @@ struct ab_spec {
 	size_t nrules;
 	struct ab_file *files;
 	size_t nfiles;
-	bool hidden_root;	     /* only paths that the plan shows exist */
-	bool own_net;		     /* has its own network namespace */
-	bool door;		     /* with a proxy */
-	bool tty;		     /* fds 0-2 that are terminals get a pty */
-	bool no_namespaces;	     /* nor mounts: the plan is kept as far as Landlock can */
-	bool nested;		     /* already in a box: Landlock and filter only */
-	bool agent;		     /* the box has an ssh agent, at AB_AGENT_SOCKET */
-	bool no_sockets;	     /* nested: no internet sockets */
-	uint32_t tty_fds;	     /* which of 0-2: bits */
-	bool tty_behind;	     /* starts in the background */
-	struct termios tty_settings; /* initial settings, unless tty_behind */
-	uint16_t rows, cols;
-	int landlock_abi;
-	struct ab_limits limits;
+	/* From `host_ns` to `waits` there are neither pointers nor, by their sizes, gaps: all of it is
+	 * encoded as it is. */
 	uint64_t host_ns[AB_NS_COUNT];
+	uint64_t started_ns; /* CLOCK_MONOTONIC of the supervisor's start */
+	uint64_t cwd_ino;    /* of the folder `cwd`; 0: any */
+	struct ab_limits limits;
+	struct termios tty_settings; /* initial settings, unless tty_behind */
+	int landlock_abi;
 	uint32_t require; /* guarantees without which it must not start */
+	uint32_t tty_fds; /* which of 0-2: bits */
+	uint16_t rows, cols;
+	bool hidden_root;   /* only paths that the plan shows exist */
+	bool own_net;	    /* has its own network namespace */
+	bool door;	    /* with a proxy */
+	bool tty;	    /* fds 0-2 that are terminals get a pty */
+	bool no_namespaces; /* nor mounts: the plan is kept as far as Landlock can */
+	bool nested;	    /* already in a box: Landlock and filter only */
+	bool agent;	    /* the box has an ssh agent, at AB_AGENT_SOCKET */
+	bool no_sockets;    /* nested: no internet sockets */
+	bool tty_behind;    /* starts in the background */
 	bool strict;
 	bool protected_complete; /* every protected file was found, under each of its names */
 	bool memory_cgroup;	 /* the cgroup enforces the memory limit */
@@ -87,16 +91,14 @@ struct ab_spec {
 	bool timing;		 /* report the time of each step */
 	bool stay;		 /* no command of its own: init starts those that it is asked for */
 	bool waits;		 /* prepared ahead: its command comes later (box_wire.h) */
+	bool proved;		 /* not encoded: a further command of a box that stays */
 	uint64_t others;	 /* not encoded: processes of this user that are not the box's,
 				   and count nevertheless */
-	bool proved;		 /* not encoded: a further command of a box that stays */
-	uint64_t started_ns;	 /* CLOCK_MONOTONIC of the supervisor's start */
 	char *run_id;
 	char *cwd;
 	char *readable; /* a hidden file that can be read under another name; "": none */
 	char *listen;	/* a stream socket that init makes here for the supervisor; "": none */
 	struct ab_strv tools; /* names of commands in AB_TOOLS_FOLDER */
-	uint64_t cwd_ino;     /* of the folder `cwd`; 0: any */
 	struct ab_strv argv;
 	struct ab_strv env;
 	struct ab_strv env_uncaptured; /* added if ssh is not captured */
