@@ -97,6 +97,12 @@ uint64_t ab_steering_denials(struct ab_steering *s)
 	return s->ndenied;
 }
 
+void ab_steering_tell_denied(const struct ab_request *request, const char *record)
+{
+	if (request->watch)
+		request->watch->denied(request->watch->arg, record);
+}
+
 void ab_steering_violated(struct ab_source *source, uint32_t events)
 {
 	struct ab_steering *s = source->owner;
@@ -108,10 +114,9 @@ void ab_steering_violated(struct ab_source *source, uint32_t events)
 		uint64_t n = count_denials(line);
 
 		/* If the broker has no room, it is still in the record. */
-		if (s->setup.hook)
+		if (s->setup.request->on_violation)
 			(void)ab_broker_violation(s->setup.broker, line, strlen(line));
-		if (s->setup.denied)
-			s->setup.denied(s->setup.arg, line);
+		ab_steering_tell_denied(s->setup.request, line);
 		free(line);
 		s->ndenied += n;
 		if (n && ab_thresholds_denied(&s->thresholds, ab_now_ms(), n, &alarm))

@@ -7,6 +7,7 @@
 #include "policy/model/policy.h"
 #include "policy/model/ports.h"
 #include "policy/values/complaint.h"
+#include "sandbox/plan/spec.h"
 #include "session/control/box_network.h"
 #include "session/control/closed_hosts.h"
 #include "session/control/steering_state.h"
@@ -64,9 +65,9 @@ static void describe_run(struct ab_steering *s, struct ab_control_client *client
 	ab_buf_jsonf(&b,
 		     "'run':%s,'name':%s,'command':%p,'cwd':%s,'profile':%s,'home':%s,'pid':%d,"
 		     "'age_ms':%jd,'pending':%zu,'violations':%ju,'network':%-s,'published':[",
-		     setup->run_id, setup->name, ab_list(setup->command), setup->cwd,
-		     setup->policy->profile, setup->home ? *setup->home : NULL, getpid(),
-		     ab_now_ms() - (int64_t)s->begun_ms, s->questions.len,
+		     setup->run_id, setup->request->name, ab_list(&setup->spec->argv),
+		     setup->spec->cwd, setup->policy->profile, setup->home ? *setup->home : NULL,
+		     getpid(), ab_now_ms() - (int64_t)s->begun_ms, s->questions.len,
 		     (uintmax_t)setup->violations->count, network);
 	for (size_t i = 0;
 	     s->hands.box_network && ab_box_network_published(s->hands.box_network, i, &p); i++)

@@ -28,8 +28,9 @@ static void tell_user(struct ab_steering *s, const struct ab_open_question *q)
 		text = ab_printf("%.120s:%u needs your approval%s: agentbox watch %s",
 				 q->wanted.host, q->wanted.port, more, id);
 	ab_broker_notice(s->setup.broker, text, strlen(text));
-	if (s->setup.ring && (s->setup.policy->net.notify & AB_NOTICE_BIT(AB_NOTICE_BELL)))
-		s->setup.ring(s->setup.arg);
+	/* It moves no cursor, so it cannot spoil a screen. */
+	if (s->setup.bell && (s->setup.policy->net.notify & AB_NOTICE_BIT(AB_NOTICE_BELL)))
+		(void)!write(STDERR_FILENO, "\a", 1);
 }
 
 void ab_steering_notify(struct ab_steering *s)
@@ -37,8 +38,8 @@ void ab_steering_notify(struct ab_steering *s)
 	uint64_t now = ab_now_ms(), ms = 0;
 	const struct ab_open_question *q;
 
-	if (s->setup.approver || s->setup.controller_asks || !s->setup.policy->net.notify ||
-	    s->nnotices >= NOTICES_MAX)
+	if (s->setup.request->approver || s->setup.request->controller_asks ||
+	    !s->setup.policy->net.notify || s->nnotices >= NOTICES_MAX)
 		return;
 	q = ab_open_questions_unseen(&s->questions, can_be_seen(s), s->noticed_ms, now, &ms);
 	if (q && ms) {

@@ -39,13 +39,15 @@ void ab_steering_say(struct ab_steering *s, bool note, const char *fmt, ...)
 	if (s->setup.prompt && ab_host_prompt_asking(s->setup.prompt))
 		ab_strv_addf(&s->deferred, "%c%s", note ? 'n' : 'w', text);
 	else
-		s->setup.say(s->setup.arg, note, text);
+		ab_request_say(s->setup.request, note ? AB_SAY_NOTE : AB_SAY_WARNING, "%s", text);
 }
 
 static void say_deferred(struct ab_steering *s)
 {
 	for (size_t i = 0; i < s->deferred.len; i++)
-		s->setup.say(s->setup.arg, s->deferred.v[i][0] == 'n', s->deferred.v[i] + 1);
+		ab_request_say(s->setup.request,
+			       s->deferred.v[i][0] == 'n' ? AB_SAY_NOTE : AB_SAY_WARNING, "%s",
+			       s->deferred.v[i] + 1);
 	ab_strv_fini(&s->deferred);
 	s->deferred = (struct ab_strv){ 0 };
 }
@@ -106,7 +108,7 @@ static void show_oldest(struct ab_steering *s)
 	const struct ab_open_question *q;
 	struct ab_host_prompt_question show;
 
-	if (!s->setup.prompt || s->setup.approver)
+	if (!s->setup.prompt || s->setup.request->approver)
 		return;
 	if (!s->questions.len || !ab_host_prompt_usable(s->setup.prompt)) {
 		ab_host_prompt_hide(s->setup.prompt);
@@ -136,7 +138,7 @@ static void hint_at_question(struct ab_steering *s, struct ab_open_question *q)
 	char id[32];
 
 	/* A client of a box that stays shows it. */
-	if (s->setup.approver || s->setup.controller_asks || q->hinted ||
+	if (s->setup.request->approver || s->setup.request->controller_asks || q->hinted ||
 	    (s->hands.start && ab_control_followed(s->setup.control)) ||
 	    (s->setup.prompt && ab_host_prompt_usable(s->setup.prompt)))
 		return;
@@ -192,7 +194,7 @@ void ab_steering_wanted(struct ab_steering *s, const struct ab_host_question *wa
 	    ab_broker_find_owner(s->setup.broker, wanted->number, &wanted->peer) < 0) {
 		if (ab_steering_proxy(s) && wanted->why != AB_QUESTION_TOOL)
 			ab_proxy_who(ab_steering_proxy(s), wanted->number, NULL);
-		if (q && s->setup.approver)
+		if (q && s->setup.request->approver)
 			ask_approver(s, q);
 	}
 	if (!q)
@@ -215,7 +217,7 @@ static void take_processes(struct ab_steering *s, const struct ab_broker_news *n
 		return;
 	free(q->who);
 	q->who = news->text ? ab_processes_line(news->text) : NULL;
-	if (s->setup.approver)
+	if (s->setup.request->approver)
 		ask_approver(s, q);
 	if (q == s->questions.v[0])
 		show_oldest(s);
@@ -440,8 +442,8 @@ void ab_steering_resized(struct ab_steering *s)
 
 bool ab_steering_asks(const struct ab_steering_setup *setup)
 {
-	return setup->policy->net.ask_anywhere || setup->approver || setup->prompt ||
-	       setup->controller_asks;
+	return setup->policy->net.ask_anywhere || setup->request->approver || setup->prompt ||
+	       setup->request->controller_asks;
 }
 
 static void notice_is_due(struct ab_timer *timer)
@@ -485,7 +487,8 @@ int ab_steering_open(const struct ab_steering_setup *setup, const struct ab_stee
 	ab_control_attach(setup->control, &control);
 	if (ab_loop_add(hands->loop, &s->violated, EPOLLIN, err) < 0)
 		return -1;
-	if (setup->controller && ab_control_adopt(setup->control, setup->controller, err) < 0)
+	if (setup->request->controller &&
+	    ab_control_adopt(setup->control, setup->request->controller, err) < 0)
 		return -1;
 	return setup->prompt ? ab_host_prompt_attach(setup->prompt, &prompt, err) : 0;
 }

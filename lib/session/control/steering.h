@@ -17,7 +17,6 @@
 #include "broker/broker.h"
 #include "proxy/thread/proxy.h"
 
-enum ab_level;
 struct ab_control;
 struct ab_control_client;
 struct ab_control_request;
@@ -27,32 +26,25 @@ struct ab_log;
 struct ab_loop;
 struct ab_policy;
 struct ab_host_prompt;
+struct ab_request;
+struct ab_spec;
 struct ab_threshold_alarm;
 struct ab_violations;
 
 /* What the run provides; opened before the lock. */
 struct ab_steering_setup {
+	const struct ab_request *request;
 	const struct ab_policy *policy;
+	const struct ab_spec *spec;
 	const char *run_id;
 	const char *const *home; /* what the home folder is, once it is known; or NULL */
 	int dir;		 /* the run's folder */
-	const char *name;	 /* or NULL */
-	const char *cwd;
-	const struct ab_strv *command;
 	struct ab_broker *broker;
 	struct ab_log *log;
 	struct ab_control *control;
 	struct ab_host_prompt *prompt; /* or NULL: no terminal to ask on */
 	struct ab_violations *violations;
-	bool approver;				       /* a program answers, not a person */
-	bool hook;				       /* violations go to a program */
-	int controller;				       /* a client from the start, or 0 */
-	bool controller_asks;			       /* that answers questions */
-	void (*denied)(void *arg, const char *record); /* or NULL */
-	/* Print it for the user; note: not a warning. */
-	void (*say)(void *arg, bool note, const char *text);
-	void (*ring)(void *arg); /* the bell of the user's terminal; NULL: there is none */
-	void *arg;
+	bool bell; /* standard error is the user's terminal */
 };
 
 /* Actions that others carry out. */
@@ -87,6 +79,8 @@ void ab_steering_settled(struct ab_steering *steering, uint32_t number, enum ab_
 void ab_steering_crossed(struct ab_steering *steering, const struct ab_threshold_alarm *alarm);
 void ab_steering_surveyed(struct ab_steering *steering, const char *json);
 
+/* For the request's `watch`. */
+void ab_steering_tell_denied(const struct ab_request *request, const char *record);
 /* The number of denials so far, without those of files that programs try to write on their own and do
  * without. */
 uint64_t ab_steering_denials(struct ab_steering *steering);

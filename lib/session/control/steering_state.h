@@ -4,6 +4,7 @@
 #include "base/system/loop.h"
 #include "broker/list_wire.h"
 #include "consent/ask/host_choice.h"
+#include "consent/request.h"
 #include "session/control/control_socket.h"
 #include "session/control/open_questions.h"
 #include "session/control/steering.h"

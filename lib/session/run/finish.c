@@ -20,10 +20,12 @@
 #include "policy/model/policy.h"
 #include "sandbox/plan/engine.h"
 #include "session/control/box_network.h"
+#include "session/control/steering.h"
 #include "session/control/violation_tap.h"
 #include "session/run/caller.h"
 #include "session/run/prepare.h"
 #include "session/run/run.h"
+#include "session/supervise/guard_watch.h"
 #include "terminal/columns.h"
 #include "terminal/tty.h"
 
@@ -184,15 +186,6 @@ static void prefer_first(int done, const struct ab_error *late, int *result, str
 	*result = -1;
 }
 
-/* A program whose own sandbox cannot start blames the kernel, so say who denied it. */
-void ab_run_say_denial(const struct run *r, const struct ab_note *note)
-{
-	ab_autofree char *text = ab_refused_programs_notice(r->refusals, note);
-
-	if (text)
-		ab_run_say(r, AB_SAY_NOTE, "%s", text);
-}
-
 /* The box and its listener are gone: read the guard's last messages. */
 static int drain_guard(struct run *r, struct ab_error *err)
 {
@@ -206,7 +199,7 @@ static int drain_guard(struct run *r, struct ab_error *err)
 	       ab_guard_link_hear(r->children, &note, &(struct ab_error){ 0 }) > 0) {
 		if (ab_refused_programs_take(r->refusals, &note, err) < 0)
 			return -1;
-		ab_run_say_denial(r, &note);
+		ab_guard_watch_say(r->request, r->refusals, &note);
 	}
 	ab_refused_programs_summary(r->refusals,
 				    r->prepared->spec.traced || r->outcome.status != 0 ||
@@ -248,14 +241,6 @@ static void close_containers(struct run *r, int *result, struct ab_error *err)
 		ab_left_containers_forget(r->prepared->state.root, r->dir.id);
 }
 
-void ab_run_tell_denied(void *arg, const char *record)
-{
-	const struct run *r = arg;
-
-	if (r->request->watch)
-		r->request->watch->denied(r->request->watch->arg, record);
-}
-
 /* The steering is closed: count the violations that are left, and pass them to the hook while the
  * broker still takes them. */
 void ab_run_drain_violations(struct run *r, bool hook)
@@ -265,7 +250,7 @@ void ab_run_drain_violations(struct run *r, bool hook)
 	while (r->violations && (line = ab_violations_take(r->violations)) != NULL) {
 		if (hook)
 			(void)ab_broker_violation(r->broker, line, strlen(line));
-		ab_run_tell_denied(r, line);
+		ab_steering_tell_denied(r->request, line);
 		free(line);
 	}
 }

@@ -167,13 +167,12 @@ static int open_control(struct run *r, struct ab_error *err)
 {
 	struct ab_policy *policy = r->prepared->policy;
 	bool asks = asks_about_hosts(policy);
-	struct ab_steering_setup setup = { .policy = policy };
+	struct ab_steering_setup setup = { .request = r->request,
+					   .policy = policy,
+					   .prompt = r->prompt };
 
 	if (ab_control_open(&r->control, err) < 0)
 		return -1;
-	setup.approver = r->request->approver != NULL;
-	setup.controller_asks = r->request->controller_asks;
-	setup.prompt = r->prompt;
 	/* The clients of a box that stays show what it asks, if it was started on a terminal. */
 	if (asks && !ab_steering_asks(&setup) && !r->rows) {
 		policy->net.unknown = AB_UNKNOWN_DENY;

@@ -209,43 +209,12 @@ static int begin_command(void *arg, const struct ab_holds *holds, struct ab_erro
 	return 0;
 }
 
-/* Not on a screen that a program draws: the end of the run tells it, too. */
-static void say_denial_at_once(void *arg, const struct ab_note *note)
-{
-	const struct run *r = arg;
-
-	if (!r->terminal || ab_terminal_takes_lines(r->terminal))
-		ab_run_say_denial(r, note);
-}
-
-static void warn_unread_secret(void *arg, const char *name, const char *why)
-{
-	const struct run *r = arg;
-
-	ab_run_say(r, AB_SAY_WARNING, "cannot read %s again; the old value stays in use: %s", name,
-		   why);
-}
-
 static void warn_of_finding(void *arg, const char *text)
 {
 	struct run *r = arg;
 
 	ab_strv_add(&r->told, text);
 	ab_run_say(r, AB_SAY_WARNING, "%s", text);
-}
-
-static void say_for_steering(void *arg, bool note, const char *text)
-{
-	const struct run *r = arg;
-
-	ab_run_say(r, note ? AB_SAY_NOTE : AB_SAY_WARNING, "%s", text);
-}
-
-/* It moves no cursor, so it cannot spoil a screen. */
-static void ring_bell(void *arg)
-{
-	(void)arg;
-	(void)!write(STDERR_FILENO, "\a", 1);
 }
 
 /* Clients find it from now on. */
@@ -268,46 +237,31 @@ int ab_run_supervise(struct run *r, int *ret_status, struct ab_error *err)
 	struct ab_stay_setup stay = {
 		.policy = r->prepared->policy,
 		.spec = &r->prepared->spec,
-		.environ = r->request->policy.environ,
-		.secrets = r->prepared->policy->secrets.len > 0,
+		.request = r->request,
+		.consent = &r->consent,
 		.run_id = r->dir.id,
 		.dir = r->dir.dir,
 		.log = &r->log,
-		.idle_ms = r->request->idle_ms,
-		.detached = r->request->detach,
-		.keep = r->request->keep,
-		.approved = r->consent.approved ? r->consent.rule : NULL,
-		.approved_user = r->consent.user_rule,
-		.yes = r->request->yes,
 		.rows = r->rows,
 		.cols = r->cols,
 	};
 	struct ab_steering_setup steering = {
+		.request = r->request,
 		.policy = r->prepared->policy,
+		.spec = &r->prepared->spec,
 		.run_id = r->dir.id,
 		.home = &r->home,
 		.dir = r->dir.dir,
-		.name = r->request->name,
-		.cwd = r->prepared->spec.cwd,
-		.command = &r->prepared->spec.argv,
 		.broker = r->broker,
 		.log = &r->log,
 		.control = r->control,
 		.prompt = r->prompt,
 		.violations = r->violations,
-		.approver = r->request->approver != NULL,
-		.hook = r->request->on_violation != NULL,
-		.controller = r->request->controller,
-		.controller_asks = r->request->controller_asks,
-		.denied = ab_run_tell_denied,
-		.say = say_for_steering,
-		.ring = r->bell ? ring_bell : NULL,
-		.arg = r,
+		.bell = r->bell,
 	};
 	struct ab_supervision what = {
 		.box = &r->box,
 		.heard = &r->heard,
-		.broker = r->broker,
 		.children = r->children,
 		.refusals = r->refusals,
 		.containers = r->containers,
@@ -319,17 +273,12 @@ int ab_run_supervise(struct run *r, int *ret_status, struct ab_error *err)
 		.arg = r,
 		.box_network = r->box_network,
 		.network = &r->network,
-		.run_id = r->dir.id,
-		.log = &r->log,
-		.secrets = &r->prepared->policy->secrets,
 		.steering = &steering,
 		.stay = r->apart ? &stay : NULL,
 		.stay_at = &r->stay,
 		.ready = tell_ready,
-		.unread = warn_unread_secret,
 		.ending = ab_run_ask_for_sweep,
 		.found = warn_of_finding,
-		.denied = say_denial_at_once,
 	};
 	int result;
 

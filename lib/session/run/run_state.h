@@ -138,10 +138,6 @@ int ab_run_supervise(struct run *r, int *ret_status, struct ab_error *err);
 int ab_run_finish(struct run *r, int supervised, int *ret_status, struct ab_error *err);
 /* Count and tell the denials that are left. */
 void ab_run_drain_violations(struct run *r, bool hook);
-/* A line about a denial of the guard, if it is worth one. */
-void ab_run_say_denial(const struct run *r, const struct ab_note *note);
-/* For the request's `watch`. `arg`: the run. */
-void ab_run_tell_denied(void *arg, const char *record);
 /* In milliseconds; 0: none. */
 uint64_t ab_run_time_limit(const struct run *r);
 

@@ -9,6 +9,8 @@
 #include "audit/write/audit.h"
 #include "audit/write/log.h"
 #include "consent/consent.h"
+#include "consent/request.h"
+#include "guard/notify/refused_programs.h"
 #include "policy/layers/environment.h"
 #include "sandbox/plan/spec.h"
 #include "sandbox/start/launch.h"
@@ -50,7 +52,7 @@ void ab_stay_find_ours(struct ab_stay *stay)
 	const struct ab_strv *all = &stay->setup.spec->env;
 	ab_autostrv struct ab_strv plain = { 0 };
 
-	ab_environment_build(stay->setup.policy, stay->setup.environ, &plain, NULL);
+	ab_environment_build(stay->setup.policy, stay->setup.request->policy.environ, &plain, NULL);
 	for (size_t i = 0; i < all->len; i++)
 		if (!ab_strv_has(&plain, all->v[i]))
 			ab_strv_add(&stay->ours, all->v[i]);
@@ -69,7 +71,8 @@ static bool is_terminal_name(const char *entry)
 static void build_environment(const struct ab_stay *stay, const struct ab_strv *client,
 			      struct ab_strv *ret)
 {
-	if (stay->setup.secrets) {
+	/* Not the client's: the values of secrets are with the proxy by now and could not be covered. */
+	if (stay->setup.policy->secrets.len) {
 		ab_strv_extend(ret, &stay->setup.spec->env);
 		for (size_t i = 0; i < client->len; i++)
 			if (is_terminal_name(client->v[i]))
@@ -163,10 +166,20 @@ static int record_refusal(struct ab_stay *stay, const struct ab_start_strings *s
 	snprintf(note.command, sizeof(note.command), "%s", words.data ? words.data : "");
 	snprintf(note.rule, sizeof(note.rule), "%s", j->rule);
 	snprintf(note.reason, sizeof(note.reason), "%s", j->reason);
-	if (stay->hands.refused(stay->hands.arg, &note, err) < 0)
+	if (ab_refused_programs_take(stay->hands.refusals, &note, err) < 0)
 		return -1;
 	stay->told += stay->hands.denials(stay->hands.arg) - before;
 	return 0;
+}
+
+static void note_approval(const struct ab_consent *consent, bool yes, struct ab_guard_more *ret)
+{
+	*ret = (struct ab_guard_more){ .yes = yes };
+	if (!consent->approved)
+		return;
+	snprintf(ret->rule, sizeof(ret->rule), "%s", consent->rule);
+	snprintf(ret->user_rule, sizeof(ret->user_rule), "%s",
+		 consent->user_rule ? consent->user_rule : "");
 }
 
 /* False: the client has its answer. */
@@ -196,16 +209,12 @@ static bool get_consent(struct ab_stay *stay, struct ab_control_client *client,
 		ab_consent_key(&command, key);
 		send_verdict(client, &j, key);
 	}
-	*ret = (struct ab_consent){ .decision = j.decision, .rule = j.rule };
+	*ret = (struct ab_consent){ .decision = j.decision,
+				    .rule = j.rule,
+				    .user_rule = j.user_rule };
 	if (j.decision == AB_ESCALATED)
-		ret->approved = rq->start.approved;
-	*ret_more =
-		(struct ab_guard_more){ .yes = ret->approved && strcmp(ret->approved, "yes") == 0 };
-	if (ret->approved) {
-		snprintf(ret_more->rule, sizeof(ret_more->rule), "%s", j.rule);
-		snprintf(ret_more->user_rule, sizeof(ret_more->user_rule), "%s",
-			 j.user_rule ? j.user_rule : "");
-	}
+		ret->approved = approved;
+	note_approval(ret, ret->approved && strcmp(ret->approved, "yes") == 0, ret_more);
 	ab_arena_fini(&arena);
 	return given;
 }
@@ -222,19 +231,6 @@ static int record_start(struct ab_stay *stay, uint32_t number, const struct ab_s
 			     ab_decision_names[consent->decision], consent->rule,
 			     consent->approved);
 	return ab_log_write(stay->setup.log, &line, err);
-}
-
-static void fill_spec(const struct ab_stay_start *start, struct ab_spec *ret)
-{
-	*ret = (struct ab_spec){ .cwd = ab_strdup(start->cwd), .tty_behind = start->behind };
-	ab_strv_extend(&ret->argv, start->argv);
-	ab_strv_extend(&ret->env, start->env);
-	for (int fd = 0; fd < 3; fd++) {
-		ab_strv_add(&ret->streams, start->streams[fd]);
-		if (strcmp(start->streams[fd], AB_STREAM_TERMINAL) == 0)
-			ret->tty_fds |= 1u << fd;
-	}
-	ret->tty = ret->tty_fds != 0;
 }
 
 /* Returns our end of its socket. */
@@ -278,15 +274,19 @@ static int take_leader(struct ab_stay *stay, struct ab_error *err)
 	return order_leader(stay, err);
 }
 
-static int seal_command(const struct ab_stay_start *start, struct ab_error *err)
+/* `command` has its words, environment and folder; 0-2 are added. */
+static int seal_command(struct ab_spec *command, const char *const streams[3], struct ab_error *err)
 {
-	struct ab_spec spec;
-	int fd;
+	ab_autostrv struct ab_strv words = { 0 };
 
-	fill_spec(start, &spec);
-	fd = ab_spec_seal(&spec, err);
-	ab_spec_fini(&spec);
-	return fd;
+	for (int fd = 0; fd < 3; fd++) {
+		ab_strv_add(&words, streams[fd]);
+		if (strcmp(streams[fd], AB_STREAM_TERMINAL) == 0)
+			command->tty_fds |= 1u << fd;
+	}
+	command->tty = command->tty_fds != 0;
+	command->streams = words;
+	return ab_spec_seal(command, err);
 }
 
 void ab_stay_order_fini(struct ab_stay_order *order)
@@ -371,31 +371,24 @@ static void refuse_start(struct ab_control_client *client, struct ab_error *err)
 	ab_control_refuse(client, err);
 }
 
-static void fill_start(const struct ab_control_request *rq, const struct ab_start_strings *s,
-		       const struct ab_strv *env, struct ab_stay_start *ret)
-{
-	*ret = (struct ab_stay_start){
-		.argv = &s->argv, .env = env, .cwd = s->cwd, .behind = rq->start.behind
-	};
-	for (int fd = 0; fd < 3; fd++)
-		ret->streams[fd] = rq->start.streams[fd];
-}
-
 /* The leader proves the walls while the judge works; nothing is executed before `go`, and without it
  * the leader ends. */
 static int start_ahead(struct ab_stay *stay, const struct ab_control_request *rq,
 		       const struct ab_start_strings *s, struct ab_stay_order *ret,
 		       struct ab_error *err)
 {
+	const char *const streams[] = { rq->start.streams[0], rq->start.streams[1],
+					rq->start.streams[2] };
+	/* What is not the command's is the box's; strings are borrowed. */
+	struct ab_spec command = { .argv = s->argv, .cwd = s->cwd, .tty_behind = rq->start.behind };
 	ab_autostrv struct ab_strv env = { 0 };
-	struct ab_stay_start start;
 	int spec;
 
 	build_environment(stay, &s->env, &env);
 	if (rq->start.shell)
 		ab_environment_mark_shell(&env, s->argv.v[0]);
-	fill_start(rq, s, &env, &start);
-	spec = seal_command(&start, err);
+	command.env = env;
+	spec = seal_command(&command, streams, err);
 	if (spec < 0)
 		return -1;
 	ret->fds[ret->nfds++] = spec;
@@ -464,30 +457,26 @@ int ab_stay_start_detached(struct ab_stay *stay, struct ab_error *err)
 					  .cols = stay->setup.cols,
 					  .failed = lose_output,
 					  .arg = stay };
-	struct ab_stay_start start = { .argv = &spec->argv, .env = &spec->env, .cwd = spec->cwd };
+	static const char *const streams[] = { AB_STREAM_TERMINAL, AB_STREAM_TERMINAL,
+					       AB_STREAM_TERMINAL };
+	struct ab_spec command = { .argv = spec->argv, .env = spec->env, .cwd = spec->cwd };
 	struct ab_stay_order order = { .report = true };
 	struct ab_stay_command *c;
 	int leader;
 
-	for (int fd = 0; fd < 3; fd++)
-		start.streams[fd] = AB_STREAM_TERMINAL;
-	if (record_start(stay, stay->number + 1, start.argv, start.cwd, NULL, err) < 0)
+	if (record_start(stay, stay->number + 1, &spec->argv, spec->cwd, NULL, err) < 0)
 		return -1;
-	order.fds[0] = seal_command(&start, err);
+	order.fds[0] = seal_command(&command, streams, err);
 	order.nfds = order.fds[0] >= 0;
 	leader = order.nfds ? find_leader(stay, &order, err) : -1;
-	c = leader < 0 ? NULL : ab_stay_add(stay, leader, -1, start.argv, err);
+	c = leader < 0 ? NULL : ab_stay_add(stay, leader, -1, &spec->argv, err);
 	if (!c) {
 		ab_stay_order_fini(&order);
 		return -1;
 	}
 	c->order = order;
-	c->main = !stay->setup.keep;
-	c->approved.yes = stay->setup.yes;
-	snprintf(c->approved.rule, sizeof(c->approved.rule), "%s",
-		 stay->setup.approved ? stay->setup.approved : "");
-	snprintf(c->approved.user_rule, sizeof(c->approved.user_rule), "%s",
-		 stay->setup.approved_user ? stay->setup.approved_user : "");
+	c->main = !stay->setup.request->keep;
+	note_approval(stay->setup.consent, stay->setup.request->yes, &c->approved);
 	c->output = ab_output_new(&output);
 	return 0;
 }

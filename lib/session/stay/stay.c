@@ -16,6 +16,7 @@
 
 #include "audit/write/audit.h"
 #include "audit/write/log.h"
+#include "consent/request.h"
 #include "policy/model/policy.h"
 #include "sandbox/start/launch.h"
 #include "session/control/control_socket.h"
@@ -104,8 +105,10 @@ static void record_end(struct ab_stay_command *c, int status, const struct ab_er
 
 static void watch_idle(struct ab_stay *stay)
 {
-	if (stay->setup.idle_ms && stay->nrunning == 0)
-		ab_loop_timer(stay->hands.loop, &stay->idle, stay->setup.idle_ms);
+	uint64_t idle_ms = stay->setup.request->idle_ms;
+
+	if (idle_ms && stay->nrunning == 0)
+		ab_loop_timer(stay->hands.loop, &stay->idle, idle_ms);
 	else
 		ab_loop_timer_stop(stay->hands.loop, &stay->idle);
 }
@@ -422,10 +425,10 @@ void ab_stay_begin(struct ab_stay *stay, bool asked)
 	struct ab_error err = { 0 };
 
 	stay->asked = asked;
-	if (stay->setup.detached && ab_stay_start_detached(stay, &err) < 0)
-		stay->hands.fail(stay->hands.arg, &err);
-	if (!stay->setup.detached)
+	if (!stay->setup.request->detach)
 		stay->hands.ready(stay->hands.arg);
+	else if (ab_stay_start_detached(stay, &err) < 0)
+		stay->hands.fail(stay->hands.arg, &err);
 	ab_stay_refill(stay);
 	watch_idle(stay);
 }

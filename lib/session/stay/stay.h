@@ -22,29 +22,25 @@
 struct ab_box;
 struct ab_control_client;
 struct ab_control_request;
+struct ab_consent;
 struct ab_log;
 struct ab_loop;
-struct ab_note;
 struct ab_policy;
 struct ab_guard_link;
+struct ab_refused_programs;
+struct ab_request;
 struct ab_spec;
 struct ab_stay;
 
 struct ab_stay_setup {
 	const struct ab_policy *policy;
 	const struct ab_spec *spec; /* the box's */
-	char *const *environ;	    /* that spec->env was built from */
-	/* Commands get the box's environment, not the client's: the values of secrets are with
-	 * the proxy by now and could not be covered. */
-	bool secrets;
+	/* `detach`: spec->argv is started without a client; `keep`: and the box outlives it. */
+	const struct ab_request *request;
+	const struct ab_consent *consent; /* to it */
 	const char *run_id;
 	int dir; /* the run's folder */
 	struct ab_log *log;
-	uint64_t idle_ms;		      /* ends after this long without a command; 0: never */
-	bool detached;			      /* spec->argv is started without a client */
-	const char *approved, *approved_user; /* rules that were approved with it, or NULL */
-	bool yes;
-	bool keep; /* and the box outlives it */
 	uint16_t rows, cols;
 };
 
@@ -64,8 +60,7 @@ struct ab_stay_hands {
 	void (*found)(void *arg, const char *text);
 	/* The number of denials in the box so far. */
 	uint64_t (*denials)(void *arg);
-	/* Record a command that was not approved. */
-	int (*refused)(void *arg, const struct ab_note *note, struct ab_error *err);
+	struct ab_refused_programs *refusals; /* gets commands that were not approved */
 	void *arg;
 };
 

@@ -67,14 +67,7 @@ void ab_stay_answer_later(struct ab_stay_command *command, struct ab_control_cli
 /* Does the box ask about hosts? Then a client with a terminal shows the questions. */
 bool ab_stay_asks(const struct ab_stay *stay);
 
-/* start.c: what to start. */
-struct ab_stay_start {
-	const struct ab_strv *argv, *env;
-	const char *cwd;
-	const char *streams[3];
-	bool behind;
-};
-/* The leader ended before it said anything, so nothing was executed: give the command to another one.
+/* start.c. The leader ended before it said anything, so nothing was executed: give the command to another one.
  * False: there is none, or too many were killed. */
 bool ab_stay_start_again(struct ab_stay_command *command);
 void ab_stay_order_fini(struct ab_stay_order *order);

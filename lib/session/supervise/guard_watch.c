@@ -2,12 +2,24 @@
 
 #include <sys/epoll.h>
 
+#include "consent/request.h"
 #include "guard/notify/guard_link.h"
 #include "guard/notify/refused_programs.h"
+#include "session/control/steering.h"
 #include "session/supervise/failure.h"
 #include "session/supervise/supervisor.h"
+#include "terminal/terminal.h"
 
 enum { NOTES_AT_ONCE = 256, RETRY_MS = 20, TRIES = 1000 };
+
+void ab_guard_watch_say(const struct ab_request *request, struct ab_refused_programs *refusals,
+			const struct ab_note *note)
+{
+	ab_autofree char *text = ab_refused_programs_notice(refusals, note);
+
+	if (text)
+		ab_request_say(request, AB_SAY_NOTE, "%s", text);
+}
 
 /* False: there was none, or the run ends. */
 static bool take_note(struct ab_guard_watch *watch)
@@ -21,8 +33,9 @@ static bool take_note(struct ab_guard_watch *watch)
 		ab_failure_end(watch->failure);
 		return false;
 	}
-	if (r > 0)
-		what->denied(what->arg, &note);
+	/* Not on a screen that a program draws: the end of the run tells it, too. */
+	if (r > 0 && (!what->terminal || ab_terminal_takes_lines(what->terminal)))
+		ab_guard_watch_say(what->steering->request, what->refusals, &note);
 	return r > 0;
 }
 
@@ -50,7 +63,7 @@ static int call_judge(struct ab_guard_watch *watch)
 	if (!watch->notes.active &&
 	    ab_loop_watch(watch->loop, &watch->notes, guard->sock, judge_ready, watch, err) < 0)
 		return -1;
-	r = ab_broker_start_guard(watch->what->broker, watch->listener.fd, &watch->built);
+	r = ab_broker_start_guard(watch->what->steering->broker, watch->listener.fd, &watch->built);
 	guard->begun = r <= 0;
 	if (r > 0 && watch->tries++ < TRIES)
 		return 1;
@@ -100,7 +113,7 @@ int ab_guard_watch_take(struct ab_guard_watch *watch, const struct ab_holds *hol
 	memcpy(watch->built.layers, holds->layers, sizeof(watch->built.layers));
 	watch->built.filters = holds->filters;
 	if (!watch->what->children || unasked)
-		ab_broker_unheld(watch->what->broker);
+		ab_broker_unheld(watch->what->steering->broker);
 	if (!watch->what->children || watch->has_listener || unasked)
 		return 0;
 	watch->has_listener = true;

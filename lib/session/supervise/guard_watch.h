@@ -10,6 +10,9 @@
 #include "sandbox/start/launch.h"
 
 struct ab_failure;
+struct ab_note;
+struct ab_refused_programs;
+struct ab_request;
 struct ab_supervision;
 
 struct ab_guard_watch {
@@ -29,5 +32,8 @@ int ab_guard_watch_take(struct ab_guard_watch *watch, const struct ab_holds *hol
 			struct ab_fds *fds);
 /* Have the guard started now. */
 void ab_guard_watch_begin(struct ab_guard_watch *watch);
+/* A program whose own sandbox cannot start blames the kernel, so say who denied it. */
+void ab_guard_watch_say(const struct ab_request *request, struct ab_refused_programs *refusals,
+			const struct ab_note *note);
 /* Record what the guard has denied so far. */
 void ab_guard_watch_drain(struct ab_guard_watch *watch);

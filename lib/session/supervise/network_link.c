@@ -3,11 +3,18 @@
 #include "audit/write/audit.h"
 #include "audit/write/log.h"
 #include "broker/broker.h"
+#include "consent/request.h"
+#include "policy/model/policy.h"
 #include "session/control/box_network.h"
 #include "session/control/steering.h"
 #include "session/supervise/failure.h"
 #include "session/supervise/supervisor.h"
 #include "terminal/terminal.h"
+
+static const char *name_secret(const struct ab_network_link *net, size_t i)
+{
+	return net->what->steering->policy->secrets.v[i].name;
+}
 
 /* Names the secret and the event, never the value. */
 static void record_secret(struct ab_network_link *net, size_t i, const char *event,
@@ -15,12 +22,12 @@ static void record_secret(struct ab_network_link *net, size_t i, const char *eve
 {
 	ab_autobuf struct ab_buf line = { 0 };
 
-	ab_record_open(&line, net->what->run_id, "secret");
-	ab_record_text(&line, "name", net->what->secrets->v[i].name);
+	ab_record_open(&line, net->what->steering->run_id, "secret");
+	ab_record_text(&line, "name", name_secret(net, i));
 	ab_record_text(&line, "event", event);
 	if (reason)
 		ab_record_text(&line, "reason", reason);
-	if (ab_log_write(net->what->log, &line, net->failure->err) < 0)
+	if (ab_log_write(net->what->steering->log, &line, net->failure->err) < 0)
 		ab_failure_end(net->failure);
 }
 
@@ -28,7 +35,7 @@ static void secret_stale(void *arg, size_t i)
 {
 	struct ab_network_link *net = arg;
 
-	ab_broker_secret(net->what->broker, i);
+	ab_broker_secret(net->what->steering->broker, i);
 }
 
 static void secret_tripped(void *arg, size_t i, bool clear)
@@ -40,7 +47,7 @@ static void secret_tripped(void *arg, size_t i, bool clear)
 	record_secret(net, i, "tripped", NULL);
 	ab_fail(net->failure->err, AB_EPROPERTY, 0,
 		"the placeholder of %s was about to be sent %s; the run was ended",
-		net->what->secrets->v[i].name, clear ? "over plain HTTP" : "to another host");
+		name_secret(net, i), clear ? "over plain HTTP" : "to another host");
 	ab_hint(net->failure->err, clear ? "its host gets the secret over https only"
 					 : "the run's record says which host");
 	ab_failure_end(net->failure);
@@ -51,7 +58,7 @@ void ab_network_link_secret(struct ab_network_link *net, const struct ab_broker_
 	struct ab_proxy *proxy = ab_box_network_proxy(net->what->box_network);
 	size_t i = news->number;
 
-	if (!net->what->secrets || i >= net->what->secrets->len)
+	if (i >= net->what->steering->policy->secrets.len)
 		return;
 	record_secret(net, i, news->text ? "read" : "failed", news->text ? NULL : news->error.text);
 	if (news->text && proxy)
@@ -59,7 +66,9 @@ void ab_network_link_secret(struct ab_network_link *net, const struct ab_broker_
 	if (!news->text && proxy)
 		ab_proxy_secret_failed(proxy, i, news->error.text);
 	if (!news->text && !net->reported[i])
-		net->what->unread(net->what->arg, net->what->secrets->v[i].name, news->error.text);
+		ab_request_say(net->what->steering->request, AB_SAY_WARNING,
+			       "cannot read %s again; the old value stays in use: %s",
+			       name_secret(net, i), news->error.text);
 	net->reported[i] = !news->text;
 }
 
@@ -85,9 +94,9 @@ int ab_network_link_attach(struct ab_network_link *net, struct ab_loop *loop)
 	struct ab_box_network_watch watch = {
 		.loop = loop,
 		.box = net->what->box,
-		.broker = net->what->broker,
-		.run_id = net->what->run_id,
-		.log = net->what->log,
+		.broker = net->what->steering->broker,
+		.run_id = net->what->steering->run_id,
+		.log = net->what->steering->log,
 		.failed = fail_link,
 		.stale = secret_stale,
 		.tripped = secret_tripped,

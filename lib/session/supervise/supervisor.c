@@ -221,9 +221,9 @@ static void tell_finding(void *arg, const char *text)
 	struct supervisor *s = arg;
 	ab_autobuf struct ab_buf line = { 0 };
 
-	ab_record_open(&line, s->what->run_id, "finding");
+	ab_record_open(&line, s->what->steering->run_id, "finding");
 	ab_record_text(&line, "reason", text);
-	if (ab_log_write(s->what->log, &line, s->failure.err) < 0)
+	if (ab_log_write(s->what->steering->log, &line, s->failure.err) < 0)
 		ab_failure_end(&s->failure);
 	s->what->found(s->what->arg, text);
 }
@@ -234,13 +234,6 @@ static uint64_t count_denials(void *arg)
 
 	ab_guard_watch_drain(&s->guard);
 	return ab_steering_denials(s->steering);
-}
-
-static int record_refused(void *arg, const struct ab_note *note, struct ab_error *err)
-{
-	struct supervisor *s = arg;
-
-	return ab_refused_programs_take(s->what->refusals, note, err);
 }
 
 static void open_stay(struct supervisor *s)
@@ -254,7 +247,7 @@ static void open_stay(struct supervisor *s)
 				       .idle = end_idle_box,
 				       .found = tell_finding,
 				       .denials = count_denials,
-				       .refused = record_refused,
+				       .refusals = s->what->refusals,
 				       .arg = s };
 
 	s->stay = ab_stay_new(s->what->stay, &hands);
@@ -361,7 +354,7 @@ static void take_message(struct supervisor *s, const struct ab_msg *msg, struct 
 		break;
 	case AB_MSG_WALLS:
 		/* If the broker is gone, its socket says so. */
-		(void)ab_broker_walls(s->what->broker, fds->v, fds->len);
+		(void)ab_broker_walls(s->what->steering->broker, fds->v, fds->len);
 		break;
 	case AB_MSG_ASKS:
 		if (ab_guard_watch_take(&s->guard, &msg->u.holds, false, fds) < 0)
@@ -465,7 +458,7 @@ static void broker_ready(struct ab_source *source, uint32_t events)
 	struct ab_broker_news news;
 
 	(void)events;
-	if (ab_broker_hear(s->what->broker, &news, s->failure.err) < 0) {
+	if (ab_broker_hear(s->what->steering->broker, &news, s->failure.err) < 0) {
 		ab_failure_end(&s->failure);
 		return;
 	}
@@ -533,8 +526,8 @@ static int open_sources(struct supervisor *s, struct ab_error *err)
 		return ab_fail(err, AB_ESYSTEM, errno, "watch for signals");
 	if (ab_loop_watch(&s->loop, &s->signals, signals, signals_ready, s, err) < 0 ||
 	    ab_loop_watch(&s->loop, &s->box, what->box->sock, box_ready, s, err) < 0 ||
-	    ab_loop_watch(&s->loop, &s->broker, ab_broker_fd(what->broker), broker_ready, s, err) <
-		    0)
+	    ab_loop_watch(&s->loop, &s->broker, ab_broker_fd(what->steering->broker), broker_ready,
+			  s, err) < 0)
 		return -1;
 	if (timer >= 0 && ab_loop_watch(&s->loop, &s->timer, timer, timer_ready, s, err) < 0)
 		return -1;

@@ -8,16 +8,12 @@
 
 struct ab_terminal;
 struct ab_streams;
-struct ab_broker;
 struct ab_container_watch;
 struct ab_tool_watch;
 struct ab_guard_link;
 struct ab_steering_setup;
 struct ab_box_network;
-struct ab_log;
-struct ab_note;
 struct ab_refused_programs;
-struct ab_secrets;
 struct ab_stay;
 struct ab_stay_setup;
 
@@ -34,8 +30,7 @@ void ab_heard_fini(struct ab_heard *heard);
 
 struct ab_supervision {
 	struct ab_box *box;
-	struct ab_heard *heard; /* its first messages, if it was prepared ahead */
-	struct ab_broker *broker;
+	struct ab_heard *heard;	      /* its first messages, if it was prepared ahead */
 	struct ab_terminal *terminal; /* or NULL */
 	struct ab_streams *streams;
 	struct ab_guard_link *children; /* answers the calls that the kernel holds */
@@ -49,12 +44,7 @@ struct ab_supervision {
 	struct ab_box_network *box_network; /* or NULL: the run has no proxy */
 	/* the box's, for box_network; empty without a filtered network */
 	struct ab_network *network;
-	const char *run_id;
-	struct ab_log *log;
-	const struct ab_secrets *secrets;
-	const struct ab_steering_setup *steering;
-	/* A secret could not be read again; called once per failing secret. */
-	void (*unread)(void *arg, const char *name, const char *why);
+	const struct ab_steering_setup *steering; /* and what all parts need */
 	/* A box that stays: its commands, which are in *stay_at while the loop runs; or NULL. */
 	const struct ab_stay_setup *stay;
 	struct ab_stay **stay_at;
@@ -63,8 +53,6 @@ struct ab_supervision {
 	 * `alone`: init is the only process left in it. Returns whether the caller will wait for
 	 * init's end (ab_box_fini()). */
 	bool (*ending)(void *arg, bool alone);
-	/* The guard has denied something, which is on record. */
-	void (*denied)(void *arg, const struct ab_note *note);
 	/* The run did something in the workspace that the user should know at once. */
 	void (*found)(void *arg, const char *text);
 };
