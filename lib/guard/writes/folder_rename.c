@@ -57,23 +57,17 @@ static int find_parent(const struct ab_held *call, const struct ab_plan *plan,
 		       const struct ab_call_name *name, const char **ret_path,
 		       const char **ret_name)
 {
-	struct ab_found found;
 	size_t len;
 	const char *last = ab_place_last(name->text, &len);
-	int fd = -1;
+	ab_autoclose int fd = -1;
 
 	if (!len || len > NAME_MAX)
 		return -1;
 	*ret_name = ab_arena_ndup(call->arena, last, len);
 	if (strcmp(*ret_name, ".") == 0 || strcmp(*ret_name, "..") == 0)
 		return -1;
-	*ret_path = ab_call_find_folder(call, name, &found);
-	if (!*ret_path)
-		return -1;
-	if (is_in_layer(plan, *ret_path))
-		fd = ab_take_fd(&found.fd);
-	ab_found_close(&found);
-	return fd;
+	*ret_path = ab_call_find_folder(call, name, NULL, &fd);
+	return *ret_path && is_in_layer(plan, *ret_path) ? ab_take_fd(&fd) : -1;
 }
 
 static bool is_folder(int parent, const char *name)

@@ -4,20 +4,10 @@
 #include <sys/syscall.h>
 
 #include "sandbox/plan/plan.h"
-#include "guard/notify/exec_resolve.h"
 #include "guard/notify/guard_process.h"
 #include "guard/walls/rename_wire.h"
 #include "guard/writes/held_renames.h"
 #include "guard/writes/place.h"
-
-struct ab_git_renames {
-	struct ab_held_renames *held;
-	const struct ab_survey *survey;
-	/* The last target that the mounts decide about, if it was an absolute path: a clone replaces
-	 * its config ten times in a row, and each look takes 20 system calls. An outdated answer
-	 * leaves it to the mounts, too. */
-	char other[PATH_MAX];
-};
 
 /* Is it a rename that git makes? */
 static bool is_of_git(const struct ab_held *call, const char *from, const char *to)
@@ -29,20 +19,6 @@ static bool is_of_git(const struct ab_held *call, const char *from, const char *
 	return (strcmp(to, "config") == 0 || strcmp(to, "config.worktree") == 0 ||
 		strcmp(to, ".gitmodules") == 0) &&
 	       strncmp(from, to, n) == 0 && strcmp(from + n, ".lock") == 0;
-}
-
-/* The folder of the name, as the caller sees it. */
-static const char *find_folder(const struct ab_held *call, const struct ab_call_name *name,
-			       struct stat *ret)
-{
-	struct ab_found found;
-	const char *path = ab_call_find_folder(call, name, &found);
-
-	if (!path)
-		return NULL;
-	*ret = found.st;
-	ab_found_close(&found);
-	return path;
 }
 
 /* Closed, or protected although it did not exist. */
@@ -64,7 +40,7 @@ static bool is_ours(struct ab_git_renames *r, const struct ab_plan *plan,
 
 	if (to->text[0] == '/' && strcmp(r->other, to->text) == 0)
 		return false;
-	dir = find_folder(call, to, ret);
+	dir = ab_call_find_folder(call, to, ret, NULL);
 	if (!dir)
 		return false;
 	if (is_closed(r, plan, call->arena, dir, ab_path_name(to->text)))
@@ -83,26 +59,13 @@ bool ab_git_renames_ask(struct ab_git_renames *r, struct ab_guard *guard,
 	struct stat st, to_st;
 
 	/* The target first: most are in a repository that the run created. */
-	if (!r || !is_of_git(call, from_name, to_name) ||
+	if (!r->held || !is_of_git(call, from_name, to_name) ||
 	    !is_ours(r, ab_guard_terms(guard)->plan, call, to, &to_st) ||
-	    !find_folder(call, from, &st) || !ab_stat_same(&st, &to_st))
+	    !ab_call_find_folder(call, from, &st, NULL) || !ab_stat_same(&st, &to_st))
 		return false;
 	ask.dev = st.st_dev;
 	ask.ino = st.st_ino;
 	memcpy(ask.from, from_name, strlen(from_name));
 	memcpy(ask.to, to_name, strlen(to_name));
 	return ab_held_renames_ask(r->held, call, &ask, sizeof(ask), NULL, 0);
-}
-
-struct ab_git_renames *ab_git_renames_open(struct ab_held_renames *held,
-					   const struct ab_survey *survey)
-{
-	struct ab_git_renames *r;
-
-	if (!held)
-		return NULL;
-	r = ab_alloc(sizeof(*r));
-	r->held = held;
-	r->survey = survey;
-	return r;
 }

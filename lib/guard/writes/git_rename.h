@@ -10,16 +10,20 @@
  */
 #include "base/base.h"
 
-struct ab_git_renames;
 struct ab_guard;
 struct ab_held;
 struct ab_held_renames;
 struct ab_call_name;
 struct ab_survey;
 
-/* NULL if `held` is: there is no broker to ask. The survey lives longer. */
-struct ab_git_renames *ab_git_renames_open(struct ab_held_renames *held,
-					   const struct ab_survey *survey);
+struct ab_git_renames {
+	struct ab_held_renames *held; /* NULL: nobody is asked */
+	const struct ab_survey *survey;
+	/* The last target that the mounts decide about, if it was an absolute path: a clone replaces
+	 * its config ten times in a row, and each look takes 20 system calls. An outdated answer
+	 * leaves it to the mounts, too. */
+	char other[PATH_MAX];
+};
 
 /* True: the broker was asked, and the call is answered later. */
 bool ab_git_renames_ask(struct ab_git_renames *renames, struct ab_guard *guard,

@@ -33,17 +33,6 @@ static bool is_hook(const char *path, const char *name)
 	return name - path > 7 && strncasecmp(name - 7, "/hooks/", 7) == 0;
 }
 
-/* The real path of the folder that contains it, as the caller sees it; NULL: there is none. */
-static const char *find_above(const struct ab_held *call, const struct ab_call_name *name)
-{
-	struct ab_found found;
-	const char *path = ab_call_find_folder(call, name, &found);
-
-	if (path)
-		ab_found_close(&found);
-	return path;
-}
-
 /* *ret_above: the real path of the folder that contains it, if that is known. */
 static bool is_folder(const struct ab_held *call, const struct ab_call_name *name,
 		      const char **ret_above)
@@ -82,7 +71,7 @@ static void note_tree(const struct ab_git_spots *s, const struct ab_held *call,
 {
 	size_t len;
 	const char *last = ab_place_last(name->text, &len);
-	const char *path = find_above(call, name);
+	const char *path = ab_call_find_folder(call, name, NULL, NULL);
 
 	if (!path)
 		return;
@@ -111,7 +100,8 @@ void ab_git_spots_note(const struct ab_git_spots *s, const struct ab_held *call,
 	folder = moves && is_folder(call, &names[1],
 				    (part || hook) && are_together(call, names) ? &above : NULL);
 	if (part || hook)
-		note_folder(s, call, above ? above : find_above(call, &names[0]), hook);
+		note_folder(s, call,
+			    above ? above : ab_call_find_folder(call, &names[0], NULL, NULL), hook);
 	if (folder)
 		note_tree(s, call, &names[0]);
 	/* An exchange puts what was there in the other place. */

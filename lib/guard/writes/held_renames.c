@@ -25,16 +25,20 @@ struct ab_held_renames {
 };
 
 const char *ab_call_find_folder(const struct ab_held *call, const struct ab_call_name *name,
-				struct ab_found *ret)
+				struct stat *ret_st, int *ret_fd)
 {
 	const char *above = ab_place_above(call->arena, name->text), *path = NULL;
+	struct ab_found found;
 
-	if (ab_exec_walk(call->arena, call->pid, name->dir, above, false, ret) < 0)
+	if (ab_exec_walk(call->arena, call->pid, name->dir, above, false, &found) < 0)
 		return NULL;
-	if (!ret->errnum && S_ISDIR(ret->st.st_mode))
-		path = ab_found_path(call->arena, ret);
-	if (!path)
-		ab_found_close(ret);
+	if (!found.errnum && S_ISDIR(found.st.st_mode))
+		path = ab_found_path(call->arena, &found);
+	if (path && ret_st)
+		*ret_st = found.st;
+	if (path && ret_fd)
+		*ret_fd = ab_take_fd(&found.fd);
+	ab_found_close(&found);
 	return path;
 }
 

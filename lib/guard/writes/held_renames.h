@@ -5,7 +5,6 @@
  */
 #include "base/base.h"
 
-struct ab_found;
 struct ab_guard;
 struct ab_held;
 struct ab_held_renames;
@@ -18,10 +17,10 @@ struct ab_call_name {
 	bool created;	   /* if it does not exist */
 };
 
-/* The real path of the folder that contains the name, as the caller sees it, and the folder, to be
- * closed; NULL: there is none. */
+/* The real path of the folder that contains the name, as the caller sees it; NULL: there is none. What
+ * it is and a descriptor for it, unless these are NULL. */
 const char *ab_call_find_folder(const struct ab_held *call, const struct ab_call_name *name,
-				struct ab_found *ret);
+				struct stat *ret_st, int *ret_fd);
 
 /* NULL: there is no broker to ask. */
 struct ab_held_renames *ab_held_renames_open(struct ab_guard *guard);

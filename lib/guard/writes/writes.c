@@ -42,7 +42,7 @@ struct writes {
 	char cwd[PATH_MAX];
 	struct known_folder known[KNOWN_FOLDERS];
 	size_t oldest;
-	struct ab_git_renames *git;
+	struct ab_git_renames git;
 	struct ab_folder_renames *folders;
 	struct ab_git_spots spots;
 };
@@ -57,7 +57,8 @@ static void *open_writes(struct ab_guard *guard, const void *setup)
 	w->chroots = ab_guard_terms(guard)->userns;
 	w->folders = ab_folder_renames_open(guard, held);
 	/* Without mounts nothing is in the way of a rename. */
-	w->git = ab_guard_terms(guard)->no_mounts ? NULL : ab_git_renames_open(held, w->survey);
+	w->git.held = ab_guard_terms(guard)->no_mounts ? NULL : held;
+	w->git.survey = setup;
 	return w;
 }
 
@@ -211,7 +212,7 @@ static bool is_free(struct writes *w, const struct ab_plan *plan, const char *pl
 static bool ask_broker(struct ab_guard *guard, struct writes *w, const struct ab_held *call,
 		       const struct ab_call_name names[2])
 {
-	return ab_git_renames_ask(w->git, guard, call, &names[1], &names[0]) ||
+	return ab_git_renames_ask(&w->git, guard, call, &names[1], &names[0]) ||
 	       ab_folder_renames_ask(w->folders, guard, call, &names[1], &names[0]);
 }
 
