@@ -32,18 +32,35 @@ static const struct {
 
 /* In the order of ab_seccomp_tables. */
 static const char *const table_names[AB_TABLE_COUNT] = {
-	"target",	    "init",	     "supervisor",	"nonet",	 "init_sanitized",
-	"writes",	    "children",	     "guard",		"traced",	 "userns",
-	"asking",	    "fetcher",	     "shared",		"shared_writes", "shared_children",
-	"unasked",	    "alone",	     "guard_shared",	"containers",	 "sockets",
-	"sockets_children", "asking_writes", "asking_children",
+	"target",
+	"init",
+	"supervisor",
+	"nonet",
+	"writes",
+	"children",
+	"guard",
+	"traced",
+	"userns",
+	"asking",
+	"fetcher",
+	"shared",
+	"shared_writes",
+	"shared_children",
+	"unasked",
+	"alone",
+	"guard_shared",
+	"sockets",
+	"sockets_children",
+	"containers",
+	"asking_writes",
+	"asking_children",
+	"init_sanitized",
 };
 enum {
 	TARGET,
 	INIT,
 	SUPERVISOR,
 	NONET,
-	INIT_SAN,
 	WRITES,
 	CHILDREN,
 	GUARD,
@@ -57,11 +74,12 @@ enum {
 	UNASKED,
 	ALONE,
 	JUDGE_SHARED,
-	CONTAINERS,
 	SOCKETS,
 	SOCKETS_CHILDREN,
+	CONTAINERS,
 	ASKING_WRITES,
-	ASKING_CHILDREN
+	ASKING_CHILDREN,
+	INIT_SAN
 };
 #define PROG(t)                                       \
 	{                                             \

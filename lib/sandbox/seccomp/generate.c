@@ -37,11 +37,23 @@ static void print_names(FILE *out, enum ab_arch arch)
 	fputs("};\n", out);
 }
 
+/* Those of the program, in the order of enum ab_filter. */
+static void print_filters(FILE *out, const char *arch, bool sanitized)
+{
+	fputs("\n#define AB_FILTERS(X)", out);
+	for (size_t i = 0; i < AB_FILTER_COUNT; i++)
+		fprintf(out, " \\\n\tX(%s_%s)",
+			ab_seccomp_tables[sanitized && i == AB_FILTER_INIT ? AB_TABLE_SANITIZED : i]
+				->name,
+			arch);
+	fputs("\n", out);
+}
+
 /* One text, so that no pointer is to be relocated at each start: a name and
  * its NUL for every number. */
 static void print_packed(FILE *out, enum ab_arch arch)
 {
-	fprintf(out, "\nstatic const char called_%s[] =\n", ab_seccomp_archs[arch].name);
+	fputs("\nstatic const char called[] =\n", out);
 	for (int nr = 0; nr < TESTED_CALLS; nr++) {
 		char *name = seccomp_syscall_resolve_num_arch(ab_seccomp_archs[arch].scmp, nr);
 
@@ -62,10 +74,7 @@ int main(int argc, char *argv[])
 	if (!out)
 		ab_seccomp_reject("cannot write %s", argv[2]);
 
-	fprintf(out,
-		"/* Generated from the tables of lib/sandbox/seccomp. */\n"
-		"#define AB_SANITIZED %d\n",
-		strcmp(argv[1], "1") == 0);
+	fputs("/* Generated from the tables of lib/sandbox/seccomp. */\n", out);
 	for (int arch = 0; arch < AB_ARCH_COUNT; arch++) {
 		const char *name = ab_seccomp_archs[arch].name;
 
@@ -79,6 +88,7 @@ int main(int argc, char *argv[])
 		}
 		fputs("\n#endif\n", out);
 		fprintf(out, "\n#if !defined(AB_SECCOMP_ALL) && defined(__%s__)\n", name);
+		print_filters(out, name, strcmp(argv[1], "1") == 0);
 		print_packed(out, arch);
 		fputs("\n#endif\n", out);
 	}

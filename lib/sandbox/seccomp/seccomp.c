@@ -7,61 +7,25 @@
 #include "sandbox/seccomp/filters.h"
 #include "sandbox/seccomp/table.h"
 
-#if defined(__x86_64__)
-#define ARCH x86_64
-#elif defined(__aarch64__)
-#define ARCH aarch64
-#else
+#ifndef AB_FILTERS
 #error "no system call filters for this architecture"
 #endif
-
-#define GLUE_(a, b) a##_##b
-#define GLUE(a, b) GLUE_(a, b)
 
 /* sock_fprog has no const, but the kernel only reads */
 /* clang-format off */
 #define FILTER(table) { \
 	.prog = { \
-		.len = sizeof(GLUE(table, ARCH)) / sizeof(struct sock_filter), \
-		.filter = (struct sock_filter *)GLUE(table, ARCH), \
+		.len = sizeof(table) / sizeof(struct sock_filter), \
+		.filter = (struct sock_filter *)table, \
 	}, \
-	.allowed = GLUE(GLUE(table, ARCH), allowed), \
-}
+	.allowed = table##_allowed, \
+},
 /* clang-format on */
-
-#if AB_SANITIZED
-#define INIT init_sanitized
-#else
-#define INIT init
-#endif
 
 static const struct {
 	struct sock_fprog prog;
 	size_t allowed;
-} filters[AB_FILTER_COUNT] = {
-	[AB_FILTER_TARGET] = FILTER(target),
-	[AB_FILTER_INIT] = FILTER(INIT),
-	[AB_FILTER_SUPERVISOR] = FILTER(supervisor),
-	[AB_FILTER_NONET] = FILTER(nonet),
-	[AB_FILTER_WRITES] = FILTER(writes),
-	[AB_FILTER_CHILDREN] = FILTER(children),
-	[AB_FILTER_GUARD] = FILTER(guard),
-	[AB_FILTER_TRACED] = FILTER(traced),
-	[AB_FILTER_USERNS] = FILTER(userns),
-	[AB_FILTER_ASKING] = FILTER(asking),
-	[AB_FILTER_FETCHER] = FILTER(fetcher),
-	[AB_FILTER_SHARED] = FILTER(shared),
-	[AB_FILTER_SHARED_WRITES] = FILTER(shared_writes),
-	[AB_FILTER_SHARED_CHILDREN] = FILTER(shared_children),
-	[AB_FILTER_UNASKED] = FILTER(unasked),
-	[AB_FILTER_ALONE] = FILTER(alone),
-	[AB_FILTER_GUARD_SHARED] = FILTER(guard_shared),
-	[AB_FILTER_CONTAINERS] = FILTER(containers),
-	[AB_FILTER_SOCKETS] = FILTER(sockets),
-	[AB_FILTER_SOCKETS_CHILDREN] = FILTER(sockets_children),
-	[AB_FILTER_ASKING_WRITES] = FILTER(asking_writes),
-	[AB_FILTER_ASKING_CHILDREN] = FILTER(asking_children),
-};
+} filters[AB_FILTER_COUNT] = { AB_FILTERS(FILTER) };
 
 int ab_seccomp_load(enum ab_filter which)
 {
@@ -143,7 +107,7 @@ bool ab_seccomp_marked(void)
 
 const char *ab_seccomp_name(int nr)
 {
-	const char *name = GLUE(called, ARCH);
+	const char *name = called;
 
 	if (nr < 0 || nr >= AB_CALLS_NAMED)
 		return "";

@@ -45,8 +45,8 @@ enum ab_filter {
 				 * engine */
 	AB_FILTER_ASKING_WRITES,   /* ASKING and WRITES in one */
 	AB_FILTER_ASKING_CHILDREN, /* ASKING and CHILDREN in one */
+	AB_FILTER_COUNT,
 };
-#define AB_FILTER_COUNT 22
 
 /*
  * Install a filter for the calling thread and what it starts. Needs

@@ -13,6 +13,7 @@
 #include <linux/seccomp.h>
 
 #include "base/base.h"
+#include "sandbox/seccomp/seccomp.h"
 
 #define AB_ALLOWED SECCOMP_RET_ALLOW
 #define AB_ASKED SECCOMP_RET_USER_NOTIF
@@ -76,10 +77,8 @@ struct ab_call_table {
 	const struct ab_call_table *top;
 };
 
-/* target, init, supervisor, nonet, init_sanitized, writes, children, guard, traced, userns, asking,
- * fetcher, shared, shared_writes, shared_children, unasked, alone,
- * guard_shared, containers, sockets, sockets_children, asking_writes, asking_children */
-#define AB_TABLE_COUNT 23
+/* One for each filter; and that of init in a program with sanitizers. */
+enum { AB_TABLE_SANITIZED = AB_FILTER_COUNT, AB_TABLE_COUNT };
 extern const struct ab_call_table *const ab_seccomp_tables[AB_TABLE_COUNT];
 
 /* target.c */
