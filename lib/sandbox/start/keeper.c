@@ -85,37 +85,6 @@ static int close_others(const struct init *in, struct ab_error *err)
 	return 0;
 }
 
-/* `ret_taken`: how many of the passed descriptors are used. */
-static int take_stream(const char *stream, int fd, const struct ab_fds *fds, size_t *taken,
-		       struct ab_error *err)
-{
-	ab_autoclose int opened = -1;
-	int from;
-
-	if (strcmp(stream, AB_STREAM_PASSED) == 0) {
-		if (STREAMS + *taken >= fds->len)
-			return ab_fail(err, AB_ESYSTEM, 0, "descriptor %d was not passed", fd);
-		from = fds->v[STREAMS + (*taken)++];
-	} else {
-		/* The command's process puts the terminal in its place. */
-		from = opened = open(strcmp(stream, AB_STREAM_TERMINAL) == 0 ? "/dev/null" : stream,
-				     (fd ? O_WRONLY : O_RDONLY) | O_NOCTTY | O_CLOEXEC);
-	}
-	if (from < 0 || dup2(from, fd) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "open descriptor %d for the command", fd);
-	return 0;
-}
-
-static int take_streams(struct init *in, const struct ab_fds *fds, struct ab_error *err)
-{
-	size_t taken = 0;
-
-	for (int fd = 0; fd < 3; fd++)
-		if (take_stream(in->spec.streams.v[fd], fd, fds, &taken, err) < 0)
-			return -1;
-	return close_others(in, err);
-}
-
 /* What can be done before there is a command. */
 static int become_leader(struct init *in, int sock, struct ab_error *err)
 {
@@ -132,7 +101,8 @@ static int begin_command(struct init *in, const struct ab_fds *fds, struct ab_er
 {
 	if (read_start(in, fds->v[SPEC], err) < 0)
 		return ab_step(err, "specification");
-	if (take_streams(in, fds, err) < 0)
+	if (ab_target_take_streams(&in->spec, fds, STREAMS, fds->len, err) < 0 ||
+	    close_others(in, err) < 0)
 		return ab_step(err, "streams");
 	if (ab_init_open_terminal(in, err) < 0)
 		return ab_step(err, "terminal");

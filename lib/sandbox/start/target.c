@@ -223,15 +223,28 @@ static int read_command(struct ab_target *t, const struct ab_spec_msg *msg, size
 	return 0;
 }
 
-static int take_streams(const struct ab_spec *spec, const struct ab_fds *fds, size_t first,
-			struct ab_error *err)
+int ab_target_take_streams(const struct ab_spec *spec, const struct ab_fds *fds, size_t first,
+			   size_t end, struct ab_error *err)
 {
 	for (int fd = 0; fd < 3; fd++) {
-		if (strcmp(spec->streams.v[fd], AB_STREAM_PASSED) != 0)
+		const char *stream = spec->streams.v[fd];
+		ab_autoclose int opened = -1;
+		int from;
+
+		if (strcmp(stream, AB_STREAM_KEPT) == 0)
 			continue;
-		if (first + 1 >= fds->len)
-			return ab_fail(err, AB_ESYSTEM, 0, "descriptor %d was not passed", fd);
-		if (dup2(fds->v[first++], fd) < 0)
+		if (strcmp(stream, AB_STREAM_PASSED) == 0) {
+			if (first >= end)
+				return ab_fail(err, AB_ESYSTEM, 0, "descriptor %d was not passed",
+					       fd);
+			from = fds->v[first++];
+		} else {
+			/* The command's process puts the terminal in its place. */
+			from = opened =
+				open(strcmp(stream, AB_STREAM_TERMINAL) == 0 ? "/dev/null" : stream,
+				     (fd ? O_WRONLY : O_RDONLY) | O_NOCTTY | O_CLOEXEC);
+		}
+		if (from < 0 || dup2(from, fd) < 0)
 			return ab_fail(err, AB_ESYSTEM, errno, "open descriptor %d for the command",
 				       fd);
 	}
@@ -316,7 +329,7 @@ static int await_command(struct ab_target *t, struct ab_error *err)
 	if (read_command(t, &msg, (size_t)n - AB_MSG_LEN(0), sealed && fds.len ? fds.v[0] : -1,
 			 &moves, err) < 0)
 		return ab_step(err, "specification");
-	if (take_streams(t->spec, &fds, sealed, err) < 0)
+	if (ab_target_take_streams(t->spec, &fds, sealed, fds.len - 1, err) < 0)
 		return ab_step(err, "streams");
 	if (wait_for_event(t->sock, fds.v[fds.len - 1], err) < 0)
 		return -1;

@@ -35,6 +35,11 @@ int ab_target_start(struct ab_target *target, pid_t *ret, struct ab_error *err);
 /* The folder of the command. */
 int ab_target_enter(const struct ab_spec *spec, struct ab_error *err);
 
+/* The 0-2 of a command that comes later, by spec->streams: those that are passed on are `fds` from
+ * `first` to `end`, and others are opened here. */
+int ab_target_take_streams(const struct ab_spec *spec, const struct ab_fds *fds, size_t first,
+			   size_t end, struct ab_error *err);
+
 /*
  * The filter that is loaded first. It leaves namespaces to the listener, which tells who wants one,
  * only where the kernel itself forbids user namespaces until there is a listener. A nested run has
