@@ -153,8 +153,8 @@ void ab_check_mounts(struct ab_verdict *v)
 
 	/* Open it in the new namespace: only its own mounts can be cloned. */
 	root = open("/", O_PATH | O_CLOEXEC);
-	tree = ab_tree_clone(root, "/", &err);
-	if (tree < 0 || ab_tree_setattr(tree, MOUNT_ATTR_RDONLY, 0, 1, "/", &err) < 0) {
+	tree = ab_tree_clone_with(root, MOUNT_ATTR_RDONLY, true, "/", &err);
+	if (tree < 0) {
 		if (err.errnum == ENOSYS)
 			require_kernel(v, "mount_setattr is missing", "5.12");
 		else

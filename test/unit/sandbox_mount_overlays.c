@@ -42,7 +42,7 @@ static bool enter_namespace(void)
 	write_text("/proc/self/uid_map", uid);
 	write_text("/proc/self/gid_map", gid);
 	host = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return ab_tree_setattr(host, 0, 0, 1, "/", &err) == 0;
+	return ab_tree_setattr(host, 0, true, "/", &err) == 0;
 }
 
 static void make_stage(void)

@@ -49,11 +49,9 @@ static int protect_object(int fd, const struct task *t)
 		return errno;
 	if (t->expected && !ab_stat_same(&st, t->expected))
 		return ESTALE;
-	tree = ab_tree_clone(fd, t->path, &err);
-	if (tree < 0 ||
-	    ab_tree_setattr(tree, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, 0, 1,
-			    t->path, &err) < 0 ||
-	    ab_tree_place(tree, fd, t->path, &err) < 0)
+	tree = ab_tree_clone_with(fd, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV,
+				  true, t->path, &err);
+	if (tree < 0 || ab_tree_place(tree, fd, t->path, &err) < 0)
 		return err.errnum ? err.errnum : EIO;
 	return 0;
 }

@@ -6,13 +6,8 @@
 #include "base/system/folder.h"
 #include "base/process/own_program.h"
 #include "sandbox/mount/tree.h"
-#include "sandbox/plan/engine.h"
 #include "sandbox/plan/spec.h"
 #include "sandbox/seccomp/seccomp.h"
-
-const char *const ab_furniture_devices[AB_DEVICES] = {
-	"null", "zero", "full", "random", "urandom", "tty",
-};
 
 static const struct {
 	const char *name, *target;
@@ -53,20 +48,17 @@ static const char *const proc_masked[] = {
 static int clone_devices(struct ab_furniture *f, int host, struct ab_error *err)
 {
 	for (size_t i = 0; i < AB_DEVICES; i++) {
-		ab_autoclose int fd = -1;
-		char path[32];
+		const char *path = ab_box_devices[i];
+		ab_autoclose int fd = ab_tree_lookup(host, path);
 
-		snprintf(path, sizeof(path), "/dev/%s", ab_furniture_devices[i]);
-		fd = ab_tree_lookup(host, path);
 		if (fd < 0)
 			continue;
-		f->devices[i] = ab_tree_clone(fd, path, err);
 		/* Read-only protects the node (its mode, owner and times, which
 		 * root could change), not the device behind it. */
-		if (f->devices[i] < 0 ||
-		    ab_tree_setattr(f->devices[i],
-				    MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, 0, 0,
-				    path, err) < 0)
+		f->devices[i] = ab_tree_clone_with(
+			fd, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, false, path,
+			err);
+		if (f->devices[i] < 0)
 			return -1;
 	}
 	return 0;
@@ -80,12 +72,9 @@ static int clone_program(struct ab_furniture *f, int host, struct ab_error *err)
 
 	if (fd < 0)
 		return 0;
-	f->program = ab_tree_clone(fd, path, err);
-	return f->program < 0
-		       ? -1
-		       : ab_tree_setattr(f->program,
-					 MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV,
-					 0, 1, path, err);
+	f->program = ab_tree_clone_with(
+		fd, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, true, path, err);
+	return f->program < 0 ? -1 : 0;
 }
 
 int ab_furniture_collect_readonly(struct ab_furniture *f, int host, struct ab_error *err)
@@ -107,13 +96,9 @@ static int fill_stage(int stage, struct ab_error *err)
 	for (size_t i = 0; i < AB_COUNT(stage_dirs); i++)
 		if (mkdirat(stage, stage_dirs[i].name, stage_dirs[i].mode) < 0)
 			return ab_fail(err, AB_ESYSTEM, errno, "create %s", stage_dirs[i].name);
-	for (size_t i = 0; i < AB_DEVICES; i++) {
-		char name[32];
-
-		snprintf(name, sizeof(name), "dev/%s", ab_furniture_devices[i]);
-		if (mknodat(stage, name, S_IFREG | 0444, 0) < 0)
-			return ab_fail(err, AB_ESYSTEM, errno, "create %s", name);
-	}
+	for (size_t i = 0; i < AB_DEVICES; i++)
+		if (mknodat(stage, ab_box_devices[i] + 1, S_IFREG | 0444, 0) < 0)
+			return ab_fail(err, AB_ESYSTEM, errno, "create %s", ab_box_devices[i] + 1);
 	if (mknodat(stage, &AB_OWN_PROGRAM[1], S_IFREG | 0444, 0) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "create %s", AB_OWN_PROGRAM);
 	for (size_t i = 0; i < AB_COUNT(dev_links); i++)
@@ -181,13 +166,10 @@ int ab_furniture_share_proc(struct ab_furniture *f, int host, int stage, struct 
 	    mkdirat(folder, AB_SHARED_PROC_NAME, 0555) < 0 || link_shared_proc(proc, folder) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "share /proc");
 	f->shares_proc = true;
-	f->proc = ab_tree_clone(proc, "/proc", err);
-	if (f->proc < 0)
-		return -1;
-	return ab_tree_setattr(f->proc,
-			       MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
-				       MOUNT_ATTR_NOEXEC,
-			       0, 1, "/proc", err);
+	f->proc = ab_tree_clone_with(
+		proc, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC,
+		true, "/proc", err);
+	return f->proc < 0 ? -1 : 0;
 }
 
 int ab_furniture_finish(struct ab_furniture *f, int stage, const char *run_id, struct ab_error *err)
@@ -227,13 +209,10 @@ static int place_dev(struct ab_furniture *f, int root, int stage, struct ab_erro
 	if (mount_staged(root, stage, "dev", "/dev", err) < 0 ||
 	    mount_tree(root, f->shm, "/dev/shm", err) < 0)
 		return -1;
-	for (size_t i = 0; i < AB_DEVICES; i++) {
-		char path[32];
-
-		snprintf(path, sizeof(path), "/dev/%s", ab_furniture_devices[i]);
-		if (f->devices[i] >= 0 && mount_tree(root, f->devices[i], path, err) < 0)
+	for (size_t i = 0; i < AB_DEVICES; i++)
+		if (f->devices[i] >= 0 &&
+		    mount_tree(root, f->devices[i], ab_box_devices[i], err) < 0)
 			return -1;
-	}
 	if (f->program >= 0 && mount_tree(root, f->program, AB_OWN_PROGRAM, err) < 0)
 		return -1;
 	return mount_tree(root, f->pts, "/dev/pts", err);
@@ -253,10 +232,8 @@ static int protect_proc_sys(int root, struct ab_error *err)
 
 	if (sys < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "find /proc/sys");
-	tree = ab_tree_clone(sys, "/proc/sys", err);
-	if (tree < 0 || ab_tree_setattr(tree, MOUNT_ATTR_RDONLY, 0, 0, "/proc/sys", err) < 0)
-		return -1;
-	return ab_tree_place(tree, sys, "/proc/sys", err);
+	tree = ab_tree_clone_with(sys, MOUNT_ATTR_RDONLY, false, "/proc/sys", err);
+	return tree < 0 ? -1 : ab_tree_place(tree, sys, "/proc/sys", err);
 }
 
 /* `at`: where the parts are. */

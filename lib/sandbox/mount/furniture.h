@@ -15,11 +15,9 @@
  * one of the box.
  */
 #include "base/base.h"
+#include "sandbox/plan/engine.h"
 
-#define AB_DEVICES 6
 #define AB_SYS_PARTS 2
-
-extern const char *const ab_furniture_devices[AB_DEVICES]; /* names in /dev */
 
 struct ab_furniture {
 	int devices[AB_DEVICES]; /* trees; -1: the host has none */

@@ -84,7 +84,7 @@ static int clone_entry(struct build *b, size_t i, struct ab_error *err)
 	/* It was cloned before the root got these attributes: a setuid file or
 	 * a device in the workspace must not work either. */
 	if (m->op == AB_MOUNT_WRITE)
-		return ab_tree_setattr(b->taken[i], MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, 0, 1,
+		return ab_tree_setattr(b->taken[i], MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, true,
 				       m->path, err);
 	return 0;
 }
@@ -154,7 +154,7 @@ static int prepare_stage(struct build *b, struct ab_error *err)
 	    ab_furniture_finish(b->furniture, b->stage, b->spec->run_id, err) < 0 ||
 	    ab_overlays_make(&b->overlays, b->spec, b->stage, err) < 0)
 		return -1;
-	return ab_tree_setattr(b->stage, MOUNT_ATTR_RDONLY, 0, 0, "the staging folder", err);
+	return ab_tree_setattr(b->stage, MOUNT_ATTR_RDONLY, false, "the staging folder", err);
 }
 
 /* Hidden root: make the empty folder /, with the host's tree below it. */
@@ -183,7 +183,7 @@ static int leave_host_root(struct build *b, struct ab_error *err)
 	if (fchdir(b->host) < 0 || umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "detach the host's root");
 	/* All of its folders exist now. */
-	return ab_tree_setattr(b->root, MOUNT_ATTR_RDONLY, 0, 0, "/", err);
+	return ab_tree_setattr(b->root, MOUNT_ATTR_RDONLY, false, "/", err);
 }
 
 /* Create `path` and its missing parents, in the tmpfs only, and folders in a layer. */
@@ -460,7 +460,7 @@ static int build_tree(struct build *b, struct ab_error *err)
 
 	if (clone_entries(b, true, err) < 0 ||
 	    ab_overlays_collect(spec, b->host, &b->overlays, err) < 0 ||
-	    ab_tree_setattr(b->host, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, 0, 1,
+	    ab_tree_setattr(b->host, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, true,
 			    "/", err) < 0 ||
 	    ab_furniture_collect_readonly(b->furniture, b->host, err) < 0 ||
 	    clone_entries(b, false, err) < 0 || prepare_stage(b, err) < 0)

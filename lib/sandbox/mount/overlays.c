@@ -175,10 +175,8 @@ static int find_copy(const struct ab_layer_mount *l, int host, struct ab_overlay
 
 	if (fd < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "open %s", l->upper);
-	o->tree = ab_tree_clone(fd, l->upper, err);
-	if (o->tree < 0)
-		return -1;
-	return ab_tree_setattr(o->tree, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, 0, 1, l->upper, err);
+	o->tree = ab_tree_clone_with(fd, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, true, l->upper, err);
+	return o->tree < 0 ? -1 : 0;
 }
 
 static int find_folders(const struct ab_layer_mount *l, int host, struct ab_overlay *o,

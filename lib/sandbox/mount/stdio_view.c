@@ -6,7 +6,7 @@
 #include "sandbox/mount/mounts.h"
 #include "sandbox/mount/tree.h"
 
-/* In the order of struct ab_furniture. A terminal is never passed on. */
+/* In the order of ab_box_devices. A terminal is never passed on. */
 static const struct {
 	unsigned int major, minor;
 } numbers[AB_DEVICES] = {
@@ -26,7 +26,7 @@ const char *ab_stdio_view_device(dev_t rdev)
 {
 	size_t i = find_device(rdev);
 
-	return i < AB_DEVICES ? ab_furniture_devices[i] : NULL;
+	return i < AB_DEVICES ? ab_box_devices[i] : NULL;
 }
 
 /* Open the object of a tree; the mount ends with the last descriptor of it. */
@@ -64,18 +64,13 @@ static int clone_file(const struct ab_ground *ground, int fd, const struct stat 
 {
 	ab_autofree char *path = ab_fd_path(fd);
 	ab_autoclose int found = path && path[0] == '/' ? ab_tree_lookup(ground->host, path) : -1;
-	ab_autoclose int tree = -1;
 	struct ab_error unused;
 	struct stat now;
 
 	if (found < 0 || fstat(found, &now) < 0 || !ab_stat_same(&now, st))
 		return -1;
-	tree = ab_tree_clone(found, path, &unused);
-	if (tree < 0 ||
-	    ab_tree_setattr(tree, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, 0, 0,
-			    path, &unused) < 0)
-		return -1;
-	return ab_take_fd(&tree);
+	return ab_tree_clone_with(found, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV,
+				  false, path, &unused);
 }
 
 static int replace_file(const struct ab_ground *ground, int fd, const struct stat *st,

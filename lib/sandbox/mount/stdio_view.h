@@ -10,7 +10,7 @@
 
 struct ab_ground;
 
-/* Is it a device of every box? */
+/* The path of a device that every box has; else NULL. */
 const char *ab_stdio_view_device(dev_t rdev);
 
 /* Replace the files and devices on 0-2. *ret_input: the new standard input, if it is a file, so

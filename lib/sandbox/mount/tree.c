@@ -17,6 +17,15 @@ int ab_tree_clone(int fd, const char *what, struct ab_error *err)
 	return tree;
 }
 
+int ab_tree_clone_with(int fd, uint64_t set, bool recursive, const char *what, struct ab_error *err)
+{
+	ab_autoclose int tree = ab_tree_clone(fd, what, err);
+
+	if (tree < 0 || ab_tree_setattr(tree, set, recursive, what, err) < 0)
+		return -1;
+	return ab_take_fd(&tree);
+}
+
 int ab_tree_place(int tree, int target, const char *what, struct ab_error *err)
 {
 	if (move_mount(tree, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
@@ -42,10 +51,9 @@ int ab_tree_new(const char *type, const char *const *options, unsigned int attr)
 	return fsmount(fs, FSMOUNT_CLOEXEC, attr);
 }
 
-int ab_tree_setattr(int fd, uint64_t set, uint64_t clear, int recursive, const char *what,
-		    struct ab_error *err)
+int ab_tree_setattr(int fd, uint64_t set, bool recursive, const char *what, struct ab_error *err)
 {
-	struct mount_attr attr = { .attr_set = set, .attr_clr = clear };
+	struct mount_attr attr = { .attr_set = set };
 
 	/*
 	 * Private, not slave: in a slave, later mounts of the host would

@@ -15,6 +15,10 @@ int ab_tree_lookup(int root, const char *path);
 /* A detached copy of the tree at fd, with everything mounted below it. */
 int ab_tree_clone(int fd, const char *what, struct ab_error *err);
 
+/* The same with MOUNT_ATTR_* set on it, and with `recursive` on all below it. */
+int ab_tree_clone_with(int fd, uint64_t set, bool recursive, const char *what,
+		       struct ab_error *err);
+
 /* Mount it on top of `target`. */
 int ab_tree_place(int tree, int target, const char *what, struct ab_error *err);
 
@@ -23,7 +27,6 @@ int ab_tree_place(int tree, int target, const char *what, struct ab_error *err);
  * MOUNT_ATTR_*. -1 with errno. */
 int ab_tree_new(const char *type, const char *const *options, unsigned int attr);
 
-/* Set and clear MOUNT_ATTR_* on the mount at fd; recursive also applies to all
+/* Set MOUNT_ATTR_* on the mount at fd; recursive also applies to all
  * mounts below it and makes their propagation private. */
-int ab_tree_setattr(int fd, uint64_t set, uint64_t clear, int recursive, const char *what,
-		    struct ab_error *err);
+int ab_tree_setattr(int fd, uint64_t set, bool recursive, const char *what, struct ab_error *err);

@@ -45,6 +45,10 @@ const struct ab_box_engine_traits ab_box_engines[AB_ENGINE_COUNT] = {
 	},
 };
 
+const char *const ab_box_devices[AB_DEVICES] = {
+	"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty",
+};
+
 const struct ab_container_remedy ab_container_remedies[AB_NEED_COUNT] = {
 	[AB_NEED_NOTHING] = { "", "", "", "" },
 	[AB_NEED_UNMASKED] = { "with unmasked system paths", AB_UNMASK_DOCKER, AB_UNMASK_PODMAN,

@@ -40,6 +40,10 @@ const char *ab_box_engine_word(enum ab_box_engine engine);
 /* The engine of this word; AB_ENGINE_AUTO if it is none. */
 enum ab_box_engine ab_box_engine_find(const char *word);
 
+/* The devices of every box: their paths. */
+#define AB_DEVICES 6
+extern const char *const ab_box_devices[AB_DEVICES];
+
 /* In a shared /proc: where the processes outside are, and the box's own under the numbers that they
  * have there. */
 #define AB_SHARED_PROC_NAME ".shared"

@@ -1,6 +1,7 @@
 #include "sandbox/plan/landlock_rules.h"
 
 #include "landlock/landlock.h"
+#include "sandbox/plan/engine.h"
 #include "sandbox/plan/spec.h"
 
 static void add_rule(struct ab_spec *spec, const char *path, uint32_t rights)
@@ -25,14 +26,10 @@ static const struct {
  * Without mounts the devices are those of the machine: only these. Reading is allowed by
  * sandbox/fence/carve.h, because there is no rule that takes a right away.
  */
-static const char *const devices[] = {
-	"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty",
-};
-
 static void add_rules_without_mounts(struct ab_spec *spec)
 {
-	for (size_t i = 0; i < AB_COUNT(devices); i++)
-		add_rule(spec, devices[i], AB_LL_READ | AB_LL_WRITE | AB_LL_DEVICE);
+	for (size_t i = 0; i < AB_DEVICES; i++)
+		add_rule(spec, ab_box_devices[i], AB_LL_READ | AB_LL_WRITE | AB_LL_DEVICE);
 	for (size_t i = 0; i < spec->plan.len; i++)
 		if (spec->plan.v[i].op == AB_MOUNT_WRITE)
 			add_rule(spec, spec->plan.v[i].path, AB_LL_ALL & ~AB_LL_DEVICE);

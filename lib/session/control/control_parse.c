@@ -2,7 +2,7 @@
 
 #include "audit/read/find.h"
 #include "policy/values/complaint.h"
-#include "sandbox/mount/furniture.h"
+#include "sandbox/plan/engine.h"
 #include "sandbox/plan/spec.h"
 #include "session/control/control_socket.h"
 
@@ -46,24 +46,6 @@ static uint64_t take_number(struct reading *r, const char *key, uint64_t otherwi
 	if (!r->wrong)
 		r->wrong = key;
 	return otherwise;
-}
-
-static int read_nothing(struct reading *r)
-{
-	(void)r;
-	return 0;
-}
-
-static int read_pending(struct reading *r)
-{
-	r->to->number = (uint32_t)take_number(r, "from", 0, UINT32_MAX);
-	return 0;
-}
-
-static int read_attach(struct reading *r)
-{
-	r->to->number = (uint32_t)take_number(r, "number", 0, UINT32_MAX);
-	return 0;
 }
 
 static int read_answer(struct reading *r)
@@ -118,16 +100,6 @@ static int read_stop(struct reading *r)
 	return 0;
 }
 
-/* The name of a device of every box, without its folder. */
-static bool is_device(const char *path)
-{
-	for (size_t i = 0; i < AB_DEVICES; i++)
-		if (strncmp(path, "/dev/", 5) == 0 &&
-		    strcmp(path + 5, ab_furniture_devices[i]) == 0)
-			return true;
-	return false;
-}
-
 static int read_streams(struct reading *r)
 {
 	const json_t *list = json_object_get(r->json, "streams");
@@ -137,7 +109,8 @@ static int read_streams(struct reading *r)
 
 		if (!stream || strlen(stream) >= sizeof(r->to->start.streams[i]) ||
 		    (strcmp(stream, AB_STREAM_PASSED) != 0 &&
-		     strcmp(stream, AB_STREAM_TERMINAL) != 0 && !is_device(stream)))
+		     strcmp(stream, AB_STREAM_TERMINAL) != 0 &&
+		     !ab_has_word(ab_box_devices, AB_DEVICES, stream)))
 			return fail_request(r, "\"streams\" must have a word for each of 0-2");
 		snprintf(r->to->start.streams[i], sizeof(r->to->start.streams[i]), "%s", stream);
 	}
@@ -174,19 +147,20 @@ static int read_publish(struct reading *r)
 
 static const struct {
 	const char *name;
-	int (*read)(struct reading *r);
+	int (*read)(struct reading *r); /* its further members; or NULL */
+	const char *number;		/* the member that is to->number; or NULL */
 } requests[AB_DO_COUNT] = {
-	[AB_DO_STATUS] = { "status", read_nothing },
-	[AB_DO_PENDING] = { "pending", read_pending },
-	[AB_DO_ANSWER] = { "answer", read_answer },
-	[AB_DO_ALLOW] = { "allow", read_grant },
-	[AB_DO_DENY] = { "deny", read_grant },
-	[AB_DO_RELOAD] = { "reload", read_reload },
-	[AB_DO_STOP] = { "stop", read_stop },
-	[AB_DO_FOLLOW] = { "follow", read_nothing },
-	[AB_DO_START] = { "start", read_start },
-	[AB_DO_ATTACH] = { "attach", read_attach },
-	[AB_DO_PUBLISH] = { "publish", read_publish },
+	[AB_DO_STATUS] = { "status", NULL, NULL },
+	[AB_DO_PENDING] = { "pending", NULL, "from" },
+	[AB_DO_ANSWER] = { "answer", read_answer, NULL },
+	[AB_DO_ALLOW] = { "allow", read_grant, NULL },
+	[AB_DO_DENY] = { "deny", read_grant, NULL },
+	[AB_DO_RELOAD] = { "reload", read_reload, NULL },
+	[AB_DO_STOP] = { "stop", read_stop, NULL },
+	[AB_DO_FOLLOW] = { "follow", NULL, NULL },
+	[AB_DO_START] = { "start", read_start, NULL },
+	[AB_DO_ATTACH] = { "attach", NULL, "number" },
+	[AB_DO_PUBLISH] = { "publish", read_publish, NULL },
 };
 
 static int read_request(struct reading *r)
@@ -202,7 +176,9 @@ static int read_request(struct reading *r)
 		if (strcmp(requests[i].name, what) != 0)
 			continue;
 		r->to->what = (enum ab_control_do)i;
-		return requests[i].read(r);
+		if (requests[i].number)
+			r->to->number = (uint32_t)take_number(r, requests[i].number, 0, UINT32_MAX);
+		return requests[i].read ? requests[i].read(r) : 0;
 	}
 	return fail_request(r, "unknown request");
 }

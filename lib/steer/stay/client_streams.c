@@ -68,7 +68,7 @@ static int choose_stream(struct ab_client_streams *s, int fd, struct ab_error *e
 		device = ab_stdio_view_device(st.st_rdev);
 		if (!device)
 			break;
-		snprintf(s->words[fd], sizeof(s->words[fd]), "/dev/%s", device);
+		snprintf(s->words[fd], sizeof(s->words[fd]), "%s", device);
 		return 0;
 	}
 	return refuse_stream(fd, S_ISDIR(st.st_mode) ? "a folder" : "a device", err);
