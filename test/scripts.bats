@@ -225,6 +225,9 @@ ignored()
 	cp -r "$ROOT/lib/shell" whole
 	run -0 "$ROOT/scripts/judge-tables" out.c whole
 	grep -q 'ab_toolbox ab_tools_clouds' out.c
+	run -0 "$ROOT/scripts/judge-tables" out.h whole
+	grep -q AB_RULE_FORK_BOMB out.h
+	grep -q 'AB_TABLE_SYSTEM = 1 << 0' out.h
 	# File, expression for sed, what it says.
 	while IFS='|' read -r file change says; do
 		rm -rf wrong

@@ -4,42 +4,9 @@
  * grammar is. A command is looked up once; then no table is searched for its name.
  * scripts/judge-tables makes the index from the tables at build time.
  */
+#include "shell/command/judge_ids.h" /* enum ab_table, in the order of scripts/judge-tables */
 #include "shell/command/simple.h"
 #include "shell/syntax/name_table.h"
-
-/* In the order of scripts/judge-tables. */
-enum ab_table {
-	AB_TABLE_SYSTEM = 1 << 0,
-	AB_TABLE_PACKAGES = 1 << 1,
-	AB_TABLE_PUBLISH = 1 << 2,
-	AB_TABLE_CONTAINERS = 1 << 3,
-	AB_TABLE_CLOUDS = 1 << 4,
-	AB_TABLE_HOSTS = 1 << 5,
-	AB_TABLE_DEVICES = 1 << 6,
-	AB_TABLE_SOURCES = 1 << 7,
-	AB_TABLE_READS = 1 << 8,
-	AB_TABLE_SETTINGS = 1 << 9,
-	AB_TABLE_KEYRINGS = 1 << 10,
-	AB_TABLE_READERS = 1 << 11,
-	AB_TABLE_SENDERS = 1 << 12,
-	AB_TABLE_WRITERS = 1 << 13,
-	AB_TABLE_COPIERS = 1 << 14,
-	AB_TABLE_RUNNERS = 1 << 15,
-	AB_TABLE_LANGUAGES = 1 << 16,
-	AB_TABLE_PRINTERS = 1 << 17,
-	AB_TABLE_WRAPPERS = 1 << 18,
-	AB_TABLE_BUILTINS = 1 << 19,
-	AB_TABLE_REMEMBERED = 1 << 20,
-	AB_TABLE_DELETERS = 1 << 21,
-	AB_TABLE_PERMS = 1 << 22,
-	AB_TABLE_CONNECTORS = 1 << 23,
-	AB_TABLE_KILLERS = 1 << 24,
-	AB_TABLE_EXPLAINED = 1 << 25,
-	AB_TABLE_GIT = 1 << 26,
-	AB_TABLE_SCRIPTS = 1 << 27,
-	AB_TABLE_FILERS = 1 << 28,
-	AB_TABLE_SUBCOMMANDS = 1 << 29, /* of wrappers: "docker exec" */
-};
 
 /* A slot of the hash table; an empty name ends a search. */
 struct ab_name_slot {
