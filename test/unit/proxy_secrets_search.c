@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "proxy/secrets/finder.h"
 #include "tap.h"
 
 #ifdef AB_SANITIZED
@@ -67,12 +68,11 @@ static size_t match_slowly(const uint8_t *s, size_t left, enum ab_escape escape,
 static bool search_slowly(const struct ab_finder *f, const uint8_t *s, size_t len, size_t from,
 			  struct ab_found *ret)
 {
-	size_t n;
-	const struct ab_needle *v = ab_finder_needles(f, &n);
+	const struct ab_needle *v = f->v;
 
 	for (ret->len = 0; from < len && !ret->len; from++)
 		for (int e = AB_ESCAPE_NONE; e < AB_ESCAPE_COUNT; e++)
-			for (size_t i = 0; i < n; i++) {
+			for (size_t i = 0; i < f->n; i++) {
 				size_t m = match_slowly(s + from, len - from, (enum ab_escape)e,
 							&v[i]);
 
@@ -136,11 +136,10 @@ static size_t put_other(uint8_t *to)
 
 static size_t make_body(const struct ab_finder *f, uint8_t *to)
 {
-	size_t n, len = 0;
-	const struct ab_needle *v = ab_finder_needles(f, &n);
+	size_t len = 0;
 
 	for (size_t parts = 1 + draw(6); parts; parts--)
-		len += draw(2) ? put_needle(to + len, &v[draw(n)]) : put_other(to + len);
+		len += draw(2) ? put_needle(to + len, &f->v[draw(f->n)]) : put_other(to + len);
 	return len;
 }
 

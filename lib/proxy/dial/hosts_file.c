@@ -63,18 +63,14 @@ bool ab_hosts_find(const char *text, size_t len, const char *name, struct ab_ans
 	return true;
 }
 
-bool ab_hosts_is_local(const char *name)
-{
-	return strcmp(name, "localhost") == 0 || ab_ends_with(name, ".localhost");
-}
-
 bool ab_host_is_local(const struct ab_host *host)
 {
 	static const uint8_t v6[16] = { [15] = 1 };
 
 	switch (host->kind) {
 	case AB_HOST_NAME:
-		return ab_hosts_is_local(host->text);
+		return strcmp(host->text, "localhost") == 0 ||
+		       ab_ends_with(host->text, ".localhost");
 	case AB_HOST_IPV4:
 		return host->addr[0] == 127;
 	case AB_HOST_IPV6:

@@ -12,8 +12,5 @@ void ab_hosts_lower(char *text, size_t len);
 /* The addresses of the name in a lower-case text; false: it is not there. */
 bool ab_hosts_find(const char *text, size_t len, const char *name, struct ab_answer *ret);
 
-/* Does the name always mean the machine itself (RFC 6761)? */
-bool ab_hosts_is_local(const char *name);
-
-/* The same of an address, too. */
+/* Does the name always mean the machine itself (RFC 6761), or is the address its own? */
 bool ab_host_is_local(const struct ab_host *host);

@@ -288,7 +288,7 @@ const struct ab_answer *ab_resolver_ask(struct ab_resolver *r, const struct ab_h
 	const char *name = host->text;
 	struct cached *e;
 
-	if (ab_hosts_is_local(name))
+	if (ab_host_is_local(host))
 		return &local;
 	check_files(r);
 	e = ab_tree_find(&r->by_name, name);

@@ -21,8 +21,8 @@ static bool is_reverse(const char *name)
 	return ab_ends_with(name, ".in-addr.arpa") || ab_ends_with(name, ".ip6.arpa");
 }
 
-static int deny_name_with(struct ab_engine *engine, const char *name,
-			  const struct ab_verdict *verdict, enum ab_fault fault, const char *secret)
+static void deny_name(struct ab_engine *engine, const char *name, const struct ab_verdict *verdict,
+		      enum ab_fault fault, const char *secret)
 {
 	struct ab_request_record r = { .door = AB_DOOR_DNS,
 				       .host = name,
@@ -32,17 +32,9 @@ static int deny_name_with(struct ab_engine *engine, const char *name,
 				       .why = engine->cut };
 	struct ab_error err;
 
-	if (ab_ledger_deny(engine->ledger, &r, &r.denial, &err) == 0 &&
-	    ab_ledger_request(engine->ledger, &r, &err) == 0)
-		return 0;
-	engine->unrecorded(engine, &err);
-	return -1;
-}
-
-static int deny_name(struct ab_engine *engine, const char *name, const struct ab_verdict *verdict,
-		     enum ab_fault fault)
-{
-	return deny_name_with(engine, name, verdict, fault, NULL);
+	if (ab_ledger_deny(engine->ledger, &r, &r.denial, &err) < 0 ||
+	    ab_ledger_request(engine->ledger, &r, &err) < 0)
+		engine->unrecorded(engine, &err);
 }
 
 /* A queried name can leak a secret to whoever runs its name server. `shown`: the
@@ -58,8 +50,8 @@ static bool deny_placeholder(struct ab_engine *engine, const char *name, const c
 	secret = ab_vault_find_in_name(inspection->vault, name);
 	if (secret < 0)
 		return false;
-	deny_name_with(engine, shown, &verdict, AB_FAULT_TRIPWIRE,
-		       ab_inspection_secret(inspection, secret));
+	deny_name(engine, shown, &verdict, AB_FAULT_TRIPWIRE,
+		  ab_inspection_secret(inspection, secret));
 	ab_inspection_trip(inspection, secret, false);
 	return true;
 }
@@ -104,31 +96,31 @@ static size_t answer_name(struct ab_engine *engine, const struct ab_dns_query *q
 	if (!q->is_host) {
 		copy_labels(q, labels);
 		if (!deny_placeholder(engine, labels, "(not a host name)"))
-			deny_name(engine, "(not a host name)", &verdict, AB_FAULT_MALFORMED);
+			deny_name(engine, "(not a host name)", &verdict, AB_FAULT_MALFORMED, NULL);
 		return ab_dns_answer(q, AB_DNS_NXDOMAIN, NULL, 0, ret);
 	}
 	if (q->name.kind != AB_HOST_NAME || is_reverse(q->name.text))
 		return ab_dns_answer(q, AB_DNS_NXDOMAIN, NULL, 0, ret);
-	if (ab_hosts_is_local(q->name.text))
+	if (ab_host_is_local(&q->name))
 		return answer_address(q, loop4, loop6, ret);
 	if (deny_placeholder(engine, q->name.text, q->name.text))
 		return ab_dns_answer(q, AB_DNS_NXDOMAIN, NULL, 0, ret);
 	if (engine->cut) {
-		deny_name(engine, q->name.text, &verdict, AB_FAULT_CUT);
+		deny_name(engine, q->name.text, &verdict, AB_FAULT_CUT, NULL);
 		return ab_dns_answer(q, AB_DNS_NXDOMAIN, NULL, 0, ret);
 	}
 	/* The question to the person is asked when the client connects. */
 	ab_conn_resolve(engine, &q->name, &verdict);
 	if (verdict.access != AB_ACCESS_ALLOW &&
 	    (verdict.access != AB_ACCESS_ASK || !engine->setup->asked)) {
-		deny_name(engine, q->name.text, &verdict, AB_FAULT_NONE);
+		deny_name(engine, q->name.text, &verdict, AB_FAULT_NONE, NULL);
 		return ab_dns_answer(q, AB_DNS_NXDOMAIN, NULL, 0, ret);
 	}
 	number = verdict.access == AB_ACCESS_ALLOW
 			 ? ab_synthetic_number(engine->synthetic, &q->name)
 			 : ab_synthetic_guest(engine->synthetic, &q->name);
 	if (!number) {
-		deny_name(engine, q->name.text, &verdict, AB_FAULT_NAMES);
+		deny_name(engine, q->name.text, &verdict, AB_FAULT_NAMES, NULL);
 		return ab_dns_answer(q, AB_DNS_SERVFAIL, NULL, 0, ret);
 	}
 	ab_synthetic_v4(number, v4);

@@ -94,21 +94,8 @@ static bool matches_name(const struct ab_granted *g, const struct ab_host *name)
 /* A grant cannot override these. */
 static bool is_fixed(const struct ab_verdict *verdict)
 {
-	switch (verdict->basis) {
-	case AB_BASIS_RANGE:
-	case AB_BASIS_OWN:
-	case AB_BASIS_DENY:
-	case AB_BASIS_BOUND:
-		return true;
-	case AB_BASIS_NONE:
-	case AB_BASIS_ALLOW:
-	case AB_BASIS_PORT:
-	case AB_BASIS_GRANT:
-	case AB_BASIS_LEARNED:
-	case AB_BASIS_QUIET:
-		break;
-	}
-	return false;
+	return verdict->basis == AB_BASIS_RANGE || verdict->basis == AB_BASIS_OWN ||
+	       verdict->basis == AB_BASIS_DENY || verdict->basis == AB_BASIS_BOUND;
 }
 
 static void apply_grant(const struct ab_granted *g, struct ab_verdict *verdict)

@@ -28,23 +28,29 @@ __attribute__((format(printf, 2, 3))) static void add_text(char ret[AB_REASON_RO
 /* The detail after the words of a reason. */
 enum detail { NOTHING, ENTRY, PORT, NAME, REQUEST, SECRET, CAUSE, ERROR };
 
+/* The option that would allow it, if there is any. For an address in a denied range these are two: one
+ * opens the range, the other puts the address on the list. */
+enum hint { NO_HINT, ALLOW, ALLOW_PRIVATE };
+
 struct reason {
 	const char *rule;
 	const char *words;
 	enum detail detail;
+	enum hint hint; /* of a basis */
 };
 
 static const struct reason by_basis[] = {
-	[AB_BASIS_NONE] = { "network.allow", "not on the allow list", NOTHING },
-	[AB_BASIS_RANGE] = { "network.allowPrivate", "an address in", ENTRY },
-	[AB_BASIS_OWN] = { "network.allowPrivate", "an address of this host", NOTHING },
+	[AB_BASIS_NONE] = { "network.allow", "not on the allow list", NOTHING, ALLOW },
+	[AB_BASIS_RANGE] = { "network.allowPrivate", "an address in", ENTRY, ALLOW_PRIVATE },
+	[AB_BASIS_OWN] = { "network.allowPrivate", "an address of this host", NOTHING,
+			   ALLOW_PRIVATE },
 	[AB_BASIS_DENY] = { "network.deny", "on the deny list", ENTRY },
 	[AB_BASIS_BOUND] = { "managed", "not one of the hosts that the managed settings permit",
 			     NOTHING },
 	[AB_BASIS_ALLOW] = { "network.allow", "on the allow list", ENTRY },
-	[AB_BASIS_PORT] = { "network.allow", "allowed, but not on", PORT },
+	[AB_BASIS_PORT] = { "network.allow", "allowed, but not on", PORT, ALLOW },
 	[AB_BASIS_GRANT] = { "grant", "denied for this run", ENTRY },
-	[AB_BASIS_QUIET] = { "network.quiet", "denied without a question", ENTRY },
+	[AB_BASIS_QUIET] = { "network.quiet", "denied without a question", ENTRY, ALLOW },
 	[AB_BASIS_LEARNED] = { "learn", "allowed by learn", NOTHING },
 };
 
@@ -209,15 +215,10 @@ static void add_flag(char ret[AB_REASON_ROOM], const char *flag, const struct ab
 	add_text(ret, "%s%s %s%s%s", *ret ? " " : "", flag, quote, words, quote);
 }
 
-/* 0 if an entry without a port covers it. */
-static uint16_t get_flag_port(uint16_t port)
-{
-	return ab_port_usual(port) ? 0 : port;
-}
-
 void ab_ledger_hint(const struct ab_request_record *r, char ret[AB_REASON_ROOM])
 {
 	struct ab_host host, address;
+	enum hint hint;
 
 	ret[0] = '\0';
 	if (r->refusal) {
@@ -234,24 +235,10 @@ void ab_ledger_hint(const struct ab_request_record *r, char ret[AB_REASON_ROOM])
 	if (r->fault != AB_FAULT_NONE || r->door == AB_DOOR_PUBLISH ||
 	    r->door == AB_DOOR_HOST_PORT || !parse_host(r->host, &host))
 		return;
-	switch (r->verdict.basis) {
-	case AB_BASIS_RANGE:
-	case AB_BASIS_OWN:
-		/* Open the range, and put the address on the list. */
-		if (host.kind != AB_HOST_NAME)
-			add_flag(ret, "--allow-private", &host, r->port);
-		add_flag(ret, "--allow", &host, get_flag_port(r->port));
-		break;
-	case AB_BASIS_NONE:
-	case AB_BASIS_PORT:
-	case AB_BASIS_QUIET:
-		add_flag(ret, "--allow", &host, get_flag_port(r->port));
-		break;
-	case AB_BASIS_DENY: /* no flag overrides these */
-	case AB_BASIS_BOUND:
-	case AB_BASIS_ALLOW:
-	case AB_BASIS_GRANT:
-	case AB_BASIS_LEARNED:
-		break;
-	}
+	hint = by_basis[r->verdict.basis].hint;
+	if (hint == ALLOW_PRIVATE && host.kind != AB_HOST_NAME)
+		add_flag(ret, "--allow-private", &host, r->port);
+	/* 0 if an entry without a port covers it. */
+	if (hint != NO_HINT)
+		add_flag(ret, "--allow", &host, ab_port_usual(r->port) ? 0 : r->port);
 }

@@ -184,9 +184,3 @@ void ab_finder_free(struct ab_finder *f)
 	if (f)
 		ab_pages_free(f, f->size);
 }
-
-const struct ab_needle *ab_finder_needles(const struct ab_finder *f, size_t *ret_len)
-{
-	*ret_len = f->n;
-	return f->v;
-}

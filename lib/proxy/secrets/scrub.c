@@ -5,10 +5,11 @@
 
 struct ab_scrub {
 	struct ab_finder *finder;
-	const struct ab_needle *needles;
-	char **covers; /* the replacement of each needle, of equal length */
-	size_t n;
 	unsigned holders;
+	struct hidden {
+		const struct ab_vault_entry *secret;
+		size_t len; /* of its value */
+	} texts[];
 };
 
 /* The placeholder, cut or padded with 'x'. */
@@ -18,18 +19,6 @@ static void fit_placeholder(const struct ab_vault_entry *e, char *ret, size_t le
 
 	memcpy(ret, e->placeholder, n);
 	memset(ret + n, 'x', len - n);
-}
-
-/* `len`: of the needle's value. */
-static char *make_cover(const struct ab_vault_entry *e, size_t len, const struct ab_needle *needle)
-{
-	ab_autofree char *fitted = ab_alloc(len);
-	char *cover = ab_alloc(needle->len + needle->cut);
-	struct ab_needle form = *needle;
-
-	fit_placeholder(e, fitted, len);
-	ab_needle_write(&form, fitted, len, (uint8_t *)cover);
-	return cover;
 }
 
 /* Add the current and former values of a secret, and what was made with it; returns their number. */
@@ -72,17 +61,11 @@ struct ab_scrub *ab_scrub_new(const struct ab_vault *vault, const struct ab_host
 	}
 	if (!n)
 		return NULL;
-	scrub = ab_alloc(sizeof(*scrub));
+	scrub = ab_alloc(sizeof(*scrub) + n * sizeof(scrub->texts[0]));
 	scrub->holders = 1;
 	scrub->finder = ab_finder_new(texts, n);
-	scrub->needles = ab_finder_needles(scrub->finder, &scrub->n);
-	scrub->covers = ab_alloc(scrub->n * sizeof(scrub->covers[0]));
-	for (size_t i = 0; i < scrub->n; i++) {
-		size_t owner = scrub->needles[i].owner;
-
-		scrub->covers[i] = make_cover(ab_vault_at(vault, secrets[owner]), texts[owner].len,
-					      &scrub->needles[i]);
-	}
+	for (size_t i = 0; i < n; i++)
+		scrub->texts[i] = (struct hidden){ ab_vault_at(vault, secrets[i]), texts[i].len };
 	return scrub;
 }
 
@@ -97,19 +80,22 @@ void ab_scrub_free(struct ab_scrub *scrub)
 {
 	if (!scrub || --scrub->holders)
 		return;
-	for (size_t i = 0; i < scrub->n; i++)
-		free(scrub->covers[i]);
-	free(scrub->covers);
 	ab_finder_free(scrub->finder);
 	free(scrub);
 }
 
+/* By the placeholder in the same form; found->len is longer than that if there are escapes. */
 static void replace_found(const struct ab_scrub *scrub, uint8_t *data, const struct ab_found *found)
 {
-	size_t n = found->needle->len; /* found->len is longer if there are escapes */
+	const struct hidden *text = &scrub->texts[found->needle->owner];
+	struct ab_needle form = *found->needle;
+	ab_autofree char *fitted = ab_alloc(text->len);
+	ab_autofree uint8_t *cover = ab_alloc(form.len + form.cut);
 
-	memcpy(data + found->at, scrub->covers[found->needle - scrub->needles], n);
-	memset(data + found->at + n, 'x', found->len - n);
+	fit_placeholder(text->secret, fitted, text->len);
+	ab_needle_write(&form, fitted, text->len, cover);
+	memcpy(data + found->at, cover, form.len);
+	memset(data + found->at + form.len, 'x', found->len - form.len);
 }
 
 size_t ab_scrub_take(struct ab_scrub *scrub, uint8_t *data, size_t len, bool end)

@@ -74,8 +74,6 @@ struct ab_finder *ab_finder_new(const struct ab_find_text *texts, size_t n);
 void ab_finder_free(struct ab_finder *f); /* wipes */
 /* Write the text in the needle's form, and set `group`; returns the length. Needs a byte more with `cut`. */
 size_t ab_needle_write(struct ab_needle *needle, const char *s, size_t len, uint8_t *ret);
-/* All forms of all texts. */
-const struct ab_needle *ab_finder_needles(const struct ab_finder *f, size_t *ret_len);
 
 /* No mark of this kind is within [since, at). */
 struct ab_search_mark {

@@ -339,7 +339,7 @@ static void put_parameter(struct ab_buf *out, const char *name, const void *valu
 	ab_buf_puts(out, mark ? "&" : "?");
 	ab_buf_puts(out, name);
 	ab_buf_puts(out, "=");
-	ab_sigv4_encode(out, value, len, false);
+	ab_http_escape(out, value, len, AB_SIGV4_PLAIN);
 }
 
 /* X-Amz-SignedHeaders stays: a presigned URL signs what its user will send. */

@@ -7,18 +7,13 @@ bool ab_sigv4_is_s3(const char *service)
 	return ab_has_word(names, AB_COUNT(names), service);
 }
 
-void ab_sigv4_encode(struct ab_buf *out, const void *data, size_t len, bool slash)
-{
-	ab_http_escape(out, data, len, slash ? "-._~/" : "-._~");
-}
-
 /* Percent-decoded and encoded again, so that there is one form. */
-static void put_normal(struct ab_buf *out, struct ab_http_text s, bool slash)
+static void put_normal(struct ab_buf *out, struct ab_http_text s, const char *plain)
 {
 	for (size_t at = 0; at < s.len;) {
 		unsigned char c = ab_percent_next(s.s, s.len, &at);
 
-		ab_sigv4_encode(out, &c, 1, slash);
+		ab_http_escape(out, &c, 1, plain);
 	}
 }
 
@@ -56,8 +51,8 @@ static void put_query(struct ab_buf *out, struct ab_http_text query)
 		if (ab_http_decodes_to(name, "X-Amz-Signature", 15))
 			continue;
 		v[n].name.wipe = v[n].value.wipe = true;
-		put_normal(&v[n].name, name, false);
-		put_normal(&v[n++].value, value, false);
+		put_normal(&v[n].name, name, AB_SIGV4_PLAIN);
+		put_normal(&v[n++].value, value, AB_SIGV4_PLAIN);
 	}
 	if (n)
 		qsort(v, n, sizeof(*v), compare_parameters);
@@ -101,7 +96,7 @@ static void put_normal_path(struct ab_buf *out, struct ab_http_text path)
 	}
 	for (size_t i = 0; i < n; i++) {
 		ab_buf_puts(out, "/");
-		ab_sigv4_encode(out, kept[i].s, kept[i].len, false);
+		ab_http_escape(out, kept[i].s, kept[i].len, AB_SIGV4_PLAIN);
 	}
 	if (!n || path.s[path.len - 1] == '/')
 		ab_buf_puts(out, "/");
@@ -160,7 +155,7 @@ bool ab_sigv4_canonical(const struct ab_sigv4_input *in, struct ab_buf *out)
 	if (!path.len)
 		ab_buf_puts(out, "/");
 	else if (in->s3)
-		put_normal(out, path, true);
+		put_normal(out, path, AB_SIGV4_PLAIN "/");
 	else
 		put_normal_path(out, path);
 	ab_buf_puts(out, "\n");

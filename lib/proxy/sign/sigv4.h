@@ -88,5 +88,5 @@ void ab_sigv4_sign(const uint8_t key[AB_SHA256_SIZE], const struct ab_buf *text,
 /* In constant time. */
 bool ab_sigv4_equal(const char a[65], const char b[65]);
 
-/* Percent-encodes all but letters, digits and "-._~" (and "/" with `slash`). */
-void ab_sigv4_encode(struct ab_buf *out, const void *s, size_t len, bool slash);
+/* What is not percent-encoded, besides letters and digits. */
+#define AB_SIGV4_PLAIN "-._~"
