@@ -180,8 +180,7 @@ static void test_renewal(const char *value, bool client_token, bool token)
 	is_str(field_of(&asked, "authorization", text), "", "the old signature is gone");
 	is_str(field_of(&asked, "x-amz-security-token", text), "", "and the token's placeholder");
 	swapped.request = asked;
-	ok(ab_sign_renew(vault, &sign, (struct ab_http_text){ S3, strlen(S3) }, &swapped,
-			 signature),
+	ok(ab_sign_renew(&sign, (struct ab_http_text){ S3, strlen(S3) }, &swapped, signature),
 	   "signed anew");
 	sign_as(&server, &swapped.request, S3, names, EMPTY, right);
 	is_str(signature, right, "as with the real key");

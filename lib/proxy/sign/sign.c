@@ -4,7 +4,7 @@
 
 #include "proxy/sign/sign_chunks.h"
 
-/* The key bound to this host, or -1. */
+/* The key bound to this host: its first entry, or -1. */
 static int find_bound(const struct ab_vault *vault, const struct ab_host *host, uint16_t port)
 {
 	for (size_t i = 0; i < ab_vault_len(vault); i++) {
@@ -19,12 +19,6 @@ static int find_bound(const struct ab_vault *vault, const struct ab_host *host, 
 bool ab_sign_is_for(const struct ab_vault *vault, const struct ab_host *host, uint16_t port)
 {
 	return find_bound(vault, host, port) >= 0;
-}
-
-static const struct ab_vault_entry *part_of(const struct ab_vault *vault, int secret,
-					    enum ab_secret_part part)
-{
-	return ab_vault_at(vault, (size_t)secret + part);
 }
 
 bool ab_sign_needs_body(const struct ab_vault *vault, const struct ab_host *host, uint16_t port,
@@ -110,10 +104,9 @@ static bool sign_request(const struct ab_sign *sign, struct ab_http_text host,
 
 /* The placeholder's signature must be right: only then the request was made in this
  * run. */
-static bool check_signature(const struct ab_vault *vault, const struct ab_http_request *rq,
-			    struct ab_sign *sign)
+static bool check_signature(const struct ab_http_request *rq, struct ab_sign *sign)
 {
-	const struct ab_vault_entry *key = part_of(vault, sign->secret, AB_PART_KEY);
+	const struct ab_vault_entry *key = sign->parts[AB_PART_KEY];
 	const struct ab_http_field *host = ab_http_find(&rq->head, "host");
 	char right[65];
 
@@ -123,13 +116,13 @@ static bool check_signature(const struct ab_vault *vault, const struct ab_http_r
 	if (!ab_sigv4_equal(right, sign->sig.signature))
 		return refuse(sign,
 			      "its signature does not match the placeholder of %s in this box",
-			      part_of(vault, sign->secret, AB_PART_ID)->secret->name);
+			      sign->parts[AB_PART_ID]->secret->name);
 	return true;
 }
 
-static bool check_token(const struct ab_vault *vault, struct ab_sign *sign)
+static bool check_token(struct ab_sign *sign)
 {
-	const struct ab_vault_entry *token = part_of(vault, sign->secret, AB_PART_TOKEN);
+	const struct ab_vault_entry *token = sign->parts[AB_PART_TOKEN];
 	const struct ab_sigv4 *sig = &sign->sig;
 
 	if (!sig->has_token)
@@ -174,7 +167,7 @@ static bool check_scope(const struct ab_secret *secret, struct ab_sign *sign)
 static bool verify_request(const struct ab_sign_setup *setup, const struct ab_http_request *rq,
 			   struct ab_sign *sign)
 {
-	const struct ab_vault_entry *id = part_of(setup->vault, sign->secret, AB_PART_ID);
+	const struct ab_vault_entry *id = sign->parts[AB_PART_ID];
 	const char *why = ab_sigv4_read(rq, &sign->sig);
 
 	if (why)
@@ -182,9 +175,8 @@ static bool verify_request(const struct ab_sign_setup *setup, const struct ab_ht
 	if (!id->placeholder || strcmp(sign->sig.id, id->placeholder) != 0)
 		return refuse(sign, "it is signed with another key than the placeholder of %s",
 			      id->secret->name);
-	return find_payload(setup, rq, sign) && check_signature(setup->vault, rq, sign) &&
-	       check_token(setup->vault, sign) && check_time(setup->now, sign) &&
-	       check_scope(id->secret, sign);
+	return find_payload(setup, rq, sign) && check_signature(rq, sign) && check_token(sign) &&
+	       check_time(setup->now, sign) && check_scope(id->secret, sign);
 }
 
 #define EXPIRES "X-Amz-Expires"
@@ -222,8 +214,10 @@ void ab_sign_verify(const struct ab_sign_setup *setup, const struct ab_http_requ
 	*ret = (struct ab_sign){ .secret = find_bound(setup->vault, setup->host, setup->port) };
 	if (ret->secret < 0)
 		return;
+	for (size_t part = 0; part < AB_PARTS; part++)
+		ret->parts[part] = ab_vault_at(setup->vault, (size_t)ret->secret + part);
 	if (ab_sigv4_find(rq) == AB_SIGV4_NOWHERE) {
-		if (part_of(setup->vault, ret->secret, AB_PART_ID)->secret->require)
+		if (ret->parts[AB_PART_ID]->secret->require)
 			ret->result = AB_SIGN_MISSING;
 		else
 			ret->secret = -1;
@@ -231,8 +225,7 @@ void ab_sign_verify(const struct ab_sign_setup *setup, const struct ab_http_requ
 	}
 	if (!verify_request(setup, rq, ret))
 		return;
-	if (!part_of(setup->vault, ret->secret, AB_PART_ID)->value ||
-	    !part_of(setup->vault, ret->secret, AB_PART_KEY)->value) {
+	if (!ret->parts[AB_PART_ID]->value || !ret->parts[AB_PART_KEY]->value) {
 		ret->result = AB_SIGN_ABSENT;
 		return;
 	}
@@ -303,20 +296,21 @@ static bool add_field(struct ab_http_request *rq, const char *name, struct ab_ht
 	return true;
 }
 
-static void put_credential(struct ab_buf *out, const struct ab_vault_entry *id,
-			   const struct ab_sigv4 *sig)
+static void put_credential(struct ab_buf *out, const struct ab_sign *sign)
 {
+	const struct ab_vault_entry *id = sign->parts[AB_PART_ID];
+
 	ab_buf_add(out, id->value, id->value_len);
 	ab_buf_puts(out, "/");
-	ab_sigv4_scope(sig, out);
+	ab_sigv4_scope(&sign->sig, out);
 }
 
 /* "Authorization: AWS4-HMAC-SHA256 Credential=..." */
-static bool renew_field(const struct ab_vault *vault, const struct ab_sign *sign,
-			struct ab_http_text host, struct ab_swapped *swapped, char ret[65])
+static bool renew_field(const struct ab_sign *sign, struct ab_http_text host,
+			struct ab_swapped *swapped, char ret[65])
 {
-	const struct ab_vault_entry *key = part_of(vault, sign->secret, AB_PART_KEY);
-	const struct ab_vault_entry *token = part_of(vault, sign->secret, AB_PART_TOKEN);
+	const struct ab_vault_entry *key = sign->parts[AB_PART_KEY];
+	const struct ab_vault_entry *token = sign->parts[AB_PART_TOKEN];
 	struct ab_http_request *rq = &swapped->request;
 	struct ab_buf *out = &swapped->signature;
 	ab_autobuf struct ab_buf names = { 0 };
@@ -327,7 +321,7 @@ static bool renew_field(const struct ab_vault *vault, const struct ab_sign *sign
 		return false;
 	(void)sign_request(sign, host, rq, names.data, key->value, key->value_len, ret);
 	ab_buf_puts(out, "AWS4-HMAC-SHA256 Credential=");
-	put_credential(out, part_of(vault, sign->secret, AB_PART_ID), &sign->sig);
+	put_credential(out, sign);
 	ab_buf_printf(out, ", SignedHeaders=%s, Signature=%s", names.data, ret);
 	return add_field(rq, "Authorization", (struct ab_http_text){ out->data, out->len });
 }
@@ -343,11 +337,11 @@ static void put_parameter(struct ab_buf *out, const char *name, const void *valu
 }
 
 /* X-Amz-SignedHeaders stays: a presigned URL signs what its user will send. */
-static bool renew_query(const struct ab_vault *vault, const struct ab_sign *sign,
-			struct ab_http_text host, struct ab_swapped *swapped, char ret[65])
+static bool renew_query(const struct ab_sign *sign, struct ab_http_text host,
+			struct ab_swapped *swapped, char ret[65])
 {
-	const struct ab_vault_entry *key = part_of(vault, sign->secret, AB_PART_KEY);
-	const struct ab_vault_entry *token = part_of(vault, sign->secret, AB_PART_TOKEN);
+	const struct ab_vault_entry *key = sign->parts[AB_PART_KEY];
+	const struct ab_vault_entry *token = sign->parts[AB_PART_TOKEN];
 	struct ab_http_request *rq = &swapped->request;
 	struct ab_buf *out = &swapped->signature;
 	struct ab_buf credential = { .wipe = true };
@@ -356,7 +350,7 @@ static bool renew_query(const struct ab_vault *vault, const struct ab_sign *sign
 	ab_buf_add(out, rq->path.s, rq->path.len);
 	put_parameter(out, EXPIRES, expires,
 		      (size_t)snprintf(expires, sizeof(expires), "%u", sign->sig.expires));
-	put_credential(&credential, part_of(vault, sign->secret, AB_PART_ID), &sign->sig);
+	put_credential(&credential, sign);
 	put_parameter(out, "X-Amz-Credential", credential.data, credential.len);
 	ab_buf_fini(&credential);
 	if (token->value)
@@ -368,20 +362,19 @@ static bool renew_query(const struct ab_vault *vault, const struct ab_sign *sign
 	return rq->target.len <= AB_HTTP_TARGET_MAX;
 }
 
-bool ab_sign_renew(const struct ab_vault *vault, const struct ab_sign *sign,
-		   struct ab_http_text host, struct ab_swapped *swapped, char ret_signature[65])
+bool ab_sign_renew(const struct ab_sign *sign, struct ab_http_text host, struct ab_swapped *swapped,
+		   char ret_signature[65])
 {
 	swapped->signature.wipe = true;
 	return (sign->sig.place == AB_SIGV4_QUERY
-			? renew_query(vault, sign, host, swapped, ret_signature)
-			: renew_field(vault, sign, host, swapped, ret_signature)) &&
+			? renew_query(sign, host, swapped, ret_signature)
+			: renew_field(sign, host, swapped, ret_signature)) &&
 	       ab_http_fits(&swapped->request);
 }
 
-struct ab_sign_chunks *ab_sign_chunks_of(const struct ab_vault *vault, const struct ab_sign *sign,
-					 const char signature[65])
+struct ab_sign_chunks *ab_sign_chunks_of(const struct ab_sign *sign, const char signature[65])
 {
-	const struct ab_vault_entry *key = part_of(vault, sign->secret, AB_PART_KEY);
+	const struct ab_vault_entry *key = sign->parts[AB_PART_KEY];
 	struct ab_sign_chunks_setup setup = {
 		.sig = &sign->sig,
 		.trailer = sign->sig.payload == AB_SIGV4_TRAILER,

@@ -34,7 +34,8 @@ enum {
 
 struct ab_sign {
 	enum ab_sign_result result;
-	int secret; /* the key's first entry; -1: none */
+	int secret;				      /* the key's first entry; -1: none */
+	const struct ab_vault_entry *parts[AB_PARTS]; /* of the key */
 	char why[256];
 	struct ab_sigv4 sig; /* as the client signed it */
 	char payload[65];    /* the last line of what is signed */
@@ -63,10 +64,9 @@ void ab_sign_verify(const struct ab_sign_setup *setup, const struct ab_http_requ
 		    struct ab_http_request *asked, struct ab_sign *ret);
 /* Sign the request in `swapped`, whose Host will be `host`. false: the head would be
  * too long. */
-bool ab_sign_renew(const struct ab_vault *vault, const struct ab_sign *sign,
-		   struct ab_http_text host, struct ab_swapped *swapped, char ret_signature[65]);
+bool ab_sign_renew(const struct ab_sign *sign, struct ab_http_text host, struct ab_swapped *swapped,
+		   char ret_signature[65]);
 void ab_sign_fini(struct ab_sign *sign);
 
 /* Chunks are signed, too: to be verified and signed anew. NULL: they are not. */
-struct ab_sign_chunks *ab_sign_chunks_of(const struct ab_vault *vault, const struct ab_sign *sign,
-					 const char signature[65]);
+struct ab_sign_chunks *ab_sign_chunks_of(const struct ab_sign *sign, const char signature[65]);

@@ -286,14 +286,14 @@ static bool renew_signature(struct ab_conn *conn, const struct ab_sign *sign,
 					"another secret of this host may change its body");
 	}
 	ab_http_write_authority(&host, hop);
-	if (!ab_sign_renew(vault, sign, (struct ab_http_text){ host.data, host.len }, swapped,
+	if (!ab_sign_renew(sign, (struct ab_http_text){ host.data, host.len }, swapped,
 			   signature)) {
 		ab_swapped_fini(swapped);
 		return ab_exchange_refuse(conn, 431, "its head is too long with its new signature");
 	}
 	ab_inspection_made(&conn->engine->inspection, (size_t)rq->secret, signature);
 	ab_sign_chunks_free(rq->chunks);
-	rq->chunks = ab_sign_chunks_of(vault, sign, signature);
+	rq->chunks = ab_sign_chunks_of(sign, signature);
 	rq->injected = true;
 	return true;
 }
