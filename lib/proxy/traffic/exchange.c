@@ -124,24 +124,25 @@ static void send_request(struct ab_conn *conn, const struct ab_http_request *hea
 	ab_exchange_pass(conn, &head->head, 0);
 }
 
-/* Parse the head in client.in again after a wait; <= 0: it failed. */
-static ssize_t read_again(struct ab_conn *conn, struct ab_http_request *ret)
+/* Parse the head in client.in again after a wait, and go on with it. */
+static void read_again(struct ab_conn *conn,
+		       void (*go_on)(struct ab_conn *conn, const struct ab_http_request *head,
+				     size_t len))
 {
 	struct ab_http_scan scan = { 0 };
+	struct ab_http_request head;
+	ssize_t len = ab_http_read_request(&scan, ab_buf_bytes(&conn->client.in),
+					   conn->client.in.len, &head);
 
-	return ab_http_read_request(&scan, ab_buf_bytes(&conn->client.in), conn->client.in.len,
-				    ret);
+	if (len > 0)
+		go_on(conn, &head, (size_t)len);
+	else
+		ab_conn_close(conn, true);
 }
 
 void ab_exchange_send_again(struct ab_conn *conn)
 {
-	struct ab_http_request head;
-	ssize_t len = read_again(conn, &head);
-
-	if (len > 0)
-		send_request(conn, &head, (size_t)len);
-	else
-		ab_conn_close(conn, true);
+	read_again(conn, send_request);
 }
 
 static void server_is_late(struct ab_conn *conn)
@@ -266,15 +267,9 @@ static void send_or_dial(struct ab_conn *conn, const struct ab_http_request *hea
 
 void ab_exchange_resume(struct ab_conn *conn)
 {
-	struct ab_http_request head;
-	ssize_t len = read_again(conn, &head);
+	bool connected = ab_exchange_fixed(conn->http) || has_server(conn);
 
-	if (len <= 0)
-		ab_conn_close(conn, true);
-	else if (ab_exchange_fixed(conn->http) || has_server(conn))
-		send_request(conn, &head, (size_t)len);
-	else
-		send_or_dial(conn, &head, (size_t)len);
+	read_again(conn, connected ? send_request : send_or_dial);
 }
 
 static bool is_allowed(const struct ab_request_record *r)
@@ -293,8 +288,6 @@ static void deny_request(struct ab_conn *conn, struct ab_request_record *r)
 static void resume_request(struct ab_conn *conn, struct ab_request_record *r)
 {
 	struct ab_exchange_request *rq = conn->http->request;
-	struct ab_http_request head;
-	ssize_t len;
 
 	if (!is_allowed(r)) {
 		deny_request(conn, r);
@@ -302,11 +295,7 @@ static void resume_request(struct ab_conn *conn, struct ab_request_record *r)
 	}
 	rq->verdict = r->verdict;
 	ab_verdict_keep(&rq->verdict, &rq->entry);
-	len = read_again(conn, &head);
-	if (len > 0)
-		send_or_dial(conn, &head, (size_t)len);
-	else
-		ab_conn_close(conn, true);
+	read_again(conn, send_or_dial);
 }
 
 static void handle_proxy_request(struct ab_conn *conn, const struct ab_http_request *head,

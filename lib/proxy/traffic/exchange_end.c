@@ -94,10 +94,9 @@ static void record_and_reply(struct ab_conn *conn, struct ab_request_record *r, 
 
 bool ab_exchange_fail(struct ab_conn *conn, int status, const char *why)
 {
-	auto_request struct ab_exchange_request *rq = NULL;
+	auto_request struct ab_exchange_request *rq = ab_take(conn->http->request);
 	struct ab_request_record r;
 
-	rq = ab_take(conn->http->request);
 	free(rq->error);
 	rq->error = ab_strdup(why);
 	describe_request(conn, rq, &r);
@@ -159,21 +158,6 @@ static void trip(const struct ab_conn *conn, enum ab_fault fault, int secret)
 		ab_inspection_trip(&conn->engine->inspection, secret, fault == AB_FAULT_CLEAR);
 }
 
-static void deny_with_status(struct ab_conn *conn, enum ab_fault fault, int status, const char *why)
-{
-	struct ab_exchange_request *rq = conn->http->request;
-	int secret = rq->secret;
-	struct ab_request_record r;
-
-	fault = find_fault(conn, fault);
-	rq->fault = fault;
-	rq->denial_status = status;
-	describe_request(conn, rq, &r);
-	r.error = why;
-	deny_with_record(conn, &r);
-	trip(conn, fault, secret);
-}
-
 void ab_exchange_deny_record(struct ab_conn *conn, struct ab_request_record *r)
 {
 	conn->http->request->denial_status = 403;
@@ -191,9 +175,11 @@ bool ab_exchange_describe(const struct ab_conn *conn, struct ab_request_record *
 	return true;
 }
 
-/* The response has begun, or nobody waits for one. */
+/* The response has begun, so there cannot be another one; or nobody waits for one. */
 static void deny_and_close(struct ab_conn *conn, struct ab_request_record *r)
 {
+	auto_request struct ab_exchange_request *rq = ab_take(conn->http->request);
+
 	if (ab_conn_deny(conn, r) < 0)
 		return;
 	ab_conn_record(conn, r);
@@ -203,14 +189,13 @@ static void deny_and_close(struct ab_conn *conn, struct ab_request_record *r)
 static void break_exchange(struct ab_conn *conn, enum ab_fault fault,
 			   const struct ab_verdict *verdict)
 {
-	auto_request struct ab_exchange_request *rq = ab_take(conn->http->request);
 	struct ab_request_record r;
 
-	if (!rq) {
+	if (!conn->http->request) {
 		ab_tunnel_break(conn, fault, verdict);
 		return;
 	}
-	describe_request(conn, rq, &r);
+	describe_request(conn, conn->http->request, &r);
 	r.fault = fault;
 	r.verdict = *verdict;
 	deny_and_close(conn, &r);
@@ -218,21 +203,20 @@ static void break_exchange(struct ab_conn *conn, enum ab_fault fault,
 
 bool ab_exchange_deny(struct ab_conn *conn, enum ab_fault fault, int status, const char *why)
 {
-	auto_request struct ab_exchange_request *rq = NULL;
+	struct ab_exchange_request *rq = conn->http->request;
+	int secret = rq->secret;
 	struct ab_request_record r;
 
-	if (conn->http->request->down.state == AB_PASS_HEAD) {
-		deny_with_status(conn, fault, status, why);
-		return false;
-	}
-	/* The response has begun, so there cannot be another one. */
 	fault = find_fault(conn, fault);
-	rq = ab_take(conn->http->request);
 	rq->fault = fault;
+	rq->denial_status = status;
 	describe_request(conn, rq, &r);
 	r.error = why;
-	deny_and_close(conn, &r);
-	trip(conn, fault, rq->secret);
+	if (rq->down.state == AB_PASS_HEAD)
+		deny_with_record(conn, &r);
+	else
+		deny_and_close(conn, &r);
+	trip(conn, fault, secret);
 	return false;
 }
 
@@ -271,12 +255,9 @@ bool ab_exchange_cut(struct ab_conn *conn, const char *why)
 void ab_exchange_done(struct ab_conn *conn)
 {
 	struct ab_exchange *x = conn->http;
-	auto_request struct ab_exchange_request *rq = NULL;
-	bool whole;
+	auto_request struct ab_exchange_request *rq = ab_take(x->request);
 	struct ab_request_record r;
 
-	rq = ab_take(x->request);
-	whole = rq->up.state == AB_PASS_OVER;
 	describe_request(conn, rq, &r);
 	if (!ab_conn_record(conn, &r))
 		return;
@@ -288,7 +269,7 @@ void ab_exchange_done(struct ab_conn *conn)
 		ab_exchange_end(conn);
 		return;
 	}
-	if (!rq->server_keep || !whole)
+	if (!rq->server_keep || rq->up.state != AB_PASS_OVER)
 		ab_exchange_close_server(conn);
 	x->served = true;
 	ab_exchange_next(conn);
@@ -297,10 +278,9 @@ void ab_exchange_done(struct ab_conn *conn)
 void ab_exchange_free(struct ab_conn *conn)
 {
 	struct ab_exchange *x = ab_take(conn->http);
-	auto_request struct ab_exchange_request *rq = NULL;
+	auto_request struct ab_exchange_request *rq = ab_take(x->request);
 	struct ab_request_record r;
 
-	rq = ab_take(x->request);
 	ab_free_all(x->peer, x);
 	if (!rq)
 		return;
