@@ -32,10 +32,11 @@ enum {
 struct ab_acceptor_listener {
 	struct ab_source source;
 	struct ab_acceptor *acceptor;
-	/* NULL: a datagram socket */
-	void (*admit)(struct ab_acceptor_listener *listener, int fd);
+	/* NULL: a datagram socket, or `published` */
+	void (*admit)(struct ab_engine *engine, int fd, uint16_t port);
 	uint16_t port;
-	bool pauses; /* while there is no room for more connections */
+	bool published; /* to this port of the box */
+	bool pauses;	/* while there is no room for more connections */
 };
 
 /* A connection to a published port that waits for its socket in the box. */
@@ -73,33 +74,6 @@ void ab_acceptor_freed(struct ab_acceptor *a, const struct ab_conn *conn)
 		resume_listening(a);
 }
 
-static void admit_explicit(struct ab_acceptor_listener *listener, int fd)
-{
-	ab_door_open_explicit(listener->acceptor->engine, fd);
-}
-
-static void admit_transparent(struct ab_acceptor_listener *listener, int fd)
-{
-	struct ab_engine *engine = listener->acceptor->engine;
-
-	ab_door_open_transparent(engine, fd, engine->setup->network.capture);
-}
-
-static void admit_dns(struct ab_acceptor_listener *listener, int fd)
-{
-	ab_door_open_dns(listener->acceptor->engine, fd);
-}
-
-static void admit_host_port(struct ab_acceptor_listener *listener, int fd)
-{
-	ab_door_open_host_port(listener->acceptor->engine, fd, listener->port);
-}
-
-static void admit_agent(struct ab_acceptor_listener *listener, int fd)
-{
-	ab_agent_open(listener->acceptor->engine, fd);
-}
-
 static void admit_published(struct ab_acceptor_listener *listener, int fd)
 {
 	struct ab_acceptor *a = listener->acceptor;
@@ -122,7 +96,7 @@ static void admit_published(struct ab_acceptor_listener *listener, int fd)
 /* Stop accepting until init has answered some of the dials. */
 static bool has_too_many_dials(const struct ab_acceptor_listener *listener)
 {
-	return listener->admit == admit_published && listener->acceptor->ndials >= DIALS;
+	return listener->published && listener->acceptor->ndials >= DIALS;
 }
 
 void ab_acceptor_dialled(struct ab_acceptor *a, int errnum, int fd)
@@ -166,8 +140,12 @@ static void accept_ready(struct ab_source *source, uint32_t events)
 			return;
 		}
 		fd = accept4(source->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		if (fd >= 0 && listener->published) {
+			admit_published(listener, fd);
+			continue;
+		}
 		if (fd >= 0) {
-			listener->admit(listener, fd);
+			listener->admit(a->engine, fd, listener->port);
 			continue;
 		}
 		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
@@ -202,10 +180,10 @@ static void admit_handed(struct ab_acceptor *a, const struct ab_handed *m, int f
 		ab_door_open_captured(a->engine, fd, &m->to);
 		return;
 	case AB_HANDED_DOOR:
-		ab_door_open_explicit(a->engine, fd);
+		ab_door_open_explicit(a->engine, fd, 0);
 		return;
 	case AB_HANDED_NAMES:
-		ab_door_open_dns(a->engine, fd);
+		ab_door_open_dns(a->engine, fd, 0);
 		return;
 	case AB_HANDED_HOST_PORT:
 		ab_door_open_host_port(a->engine, fd, m->to.port);
@@ -318,14 +296,14 @@ void ab_acceptor_prepare(struct ab_acceptor *a)
 	raise_fd_limit(a);
 	/* Accepted sockets inherit this. */
 	for (size_t i = 0; i < a->nlisteners; i++)
-		if (a->listeners[i].admit)
+		if (a->listeners[i].admit || a->listeners[i].published)
 			setsockopt(a->listeners[i].source.fd, IPPROTO_TCP, TCP_NODELAY, &on,
 				   sizeof(on));
 }
 
 static int add_listener(struct ab_acceptor *a, int fd, uint16_t port,
 			void (*ready)(struct ab_source *source, uint32_t events),
-			void (*admit)(struct ab_acceptor_listener *listener, int fd),
+			void (*admit)(struct ab_engine *engine, int fd, uint16_t port),
 			struct ab_error *err)
 {
 	struct ab_acceptor_listener *listener = &a->listeners[a->nlisteners++];
@@ -335,6 +313,7 @@ static int add_listener(struct ab_acceptor *a, int fd, uint16_t port,
 		.acceptor = a,
 		.admit = admit,
 		.port = port,
+		.published = ready == accept_ready && !admit,
 		.pauses = ready != datagrams_ready,
 	};
 	/* It pauses with the others. */
@@ -342,12 +321,12 @@ static int add_listener(struct ab_acceptor *a, int fd, uint16_t port,
 }
 
 /* By kind of listener; NULL: it takes datagrams. */
-static void (*const admits[])(struct ab_acceptor_listener *listener, int fd) = {
-	[AB_LISTENER_DOOR] = admit_explicit,
-	[AB_LISTENER_TRANSPARENT] = admit_transparent,
+static void (*const admits[])(struct ab_engine *engine, int fd, uint16_t port) = {
+	[AB_LISTENER_DOOR] = ab_door_open_explicit,
+	[AB_LISTENER_TRANSPARENT] = ab_door_open_transparent,
 	[AB_LISTENER_DNS_UDP] = NULL,
-	[AB_LISTENER_DNS_TCP] = admit_dns,
-	[AB_LISTENER_HOST_PORT] = admit_host_port,
+	[AB_LISTENER_DNS_TCP] = ab_door_open_dns,
+	[AB_LISTENER_HOST_PORT] = ab_door_open_host_port,
 };
 
 int ab_acceptor_open(struct ab_acceptor *a, struct ab_engine *engine, struct ab_error *err)
@@ -379,7 +358,7 @@ int ab_acceptor_open(struct ab_acceptor *a, struct ab_engine *engine, struct ab_
 		r |= ab_loop_watch(&engine->loop, &a->log, a->counters, log_ready, a, err);
 	for (size_t i = 0; i < setup->npublished; i++)
 		r |= add_listener(a, setup->published[i].fd, setup->published[i].port, accept_ready,
-				  admit_published, err);
+				  NULL, err);
 	return r;
 }
 
@@ -394,7 +373,7 @@ bool ab_acceptor_publish(struct ab_acceptor *a, int fd, uint16_t port)
 		return false;
 	}
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-	return add_listener(a, fd, port, accept_ready, admit_published, &err) == 0;
+	return add_listener(a, fd, port, accept_ready, NULL, &err) == 0;
 }
 
 void ab_acceptor_serve_agent(struct ab_acceptor *a, int fd)
@@ -406,7 +385,7 @@ void ab_acceptor_serve_agent(struct ab_acceptor *a, int fd)
 		return;
 	}
 	a->serves_agent = true;
-	(void)add_listener(a, fd, 0, accept_ready, admit_agent, &err);
+	(void)add_listener(a, fd, 0, accept_ready, ab_agent_open, &err);
 }
 
 void ab_acceptor_last(struct ab_acceptor *a)
@@ -414,8 +393,8 @@ void ab_acceptor_last(struct ab_acceptor *a)
 	for (size_t i = 0; i < a->nlisteners; i++) {
 		struct ab_source *source = &a->listeners[i].source;
 
-		if (source->active && a->listeners[i].admit != admit_published &&
-		    a->listeners[i].admit != admit_agent)
+		if (source->active && !a->listeners[i].published &&
+		    a->listeners[i].admit != ab_agent_open)
 			source->ready(source, EPOLLIN);
 	}
 	ab_acceptor_close(a);

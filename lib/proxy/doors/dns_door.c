@@ -201,10 +201,11 @@ static void serve_queries(struct ab_conn *conn)
 	ab_conn_again(conn);
 }
 
-void ab_door_open_dns(struct ab_engine *engine, int fd)
+void ab_door_open_dns(struct ab_engine *engine, int fd, uint16_t port)
 {
 	struct ab_conn *conn = ab_conn_new(engine, AB_DOOR_DNS, fd, serve_queries);
 
+	(void)port;
 	if (conn)
 		ab_conn_deadline(conn, AB_HANDSHAKE_MS);
 }

@@ -107,10 +107,11 @@ static void read_first_byte(struct ab_conn *conn)
 	}
 }
 
-void ab_door_open_explicit(struct ab_engine *engine, int fd)
+void ab_door_open_explicit(struct ab_engine *engine, int fd, uint16_t port)
 {
 	struct ab_conn *conn = ab_conn_new(engine, AB_DOOR_HTTP, fd, read_first_byte);
 
+	(void)port;
 	if (!conn)
 		return;
 	ab_conn_deadline(conn, AB_HANDSHAKE_MS);
@@ -139,11 +140,12 @@ void ab_door_open_captured(struct ab_engine *engine, int fd, const struct ab_des
 		ab_tunnel_start(conn, AB_DOOR_TRANSPARENT, &host, to->port);
 }
 
-void ab_door_open_transparent(struct ab_engine *engine, int fd, enum ab_capture capture)
+void ab_door_open_transparent(struct ab_engine *engine, int fd, uint16_t port)
 {
 	struct ab_destination dst;
-	bool known = ab_original_destination(fd, capture, &dst) == 0;
+	bool known = ab_original_destination(fd, engine->setup->network.capture, &dst) == 0;
 
+	(void)port;
 	ab_door_open_captured(engine, fd, known ? &dst : NULL);
 }
 

@@ -8,14 +8,15 @@
 #include "proxy/conn/conn.h"
 #include "proxy/wire/dns.h"
 
+/* `port`: of the listener, where that means something. */
 /* HTTP or SOCKS5, told apart by the first byte. */
-void ab_door_open_explicit(struct ab_engine *engine, int fd);
+void ab_door_open_explicit(struct ab_engine *engine, int fd, uint16_t port);
 /* A captured connection: the client meant to reach the target itself. */
-void ab_door_open_transparent(struct ab_engine *engine, int fd, enum ab_capture capture);
+void ab_door_open_transparent(struct ab_engine *engine, int fd, uint16_t port);
 /* The same where the target is known; NULL: it is not, and the connection is closed. */
 void ab_door_open_captured(struct ab_engine *engine, int fd, const struct ab_destination *to);
 /* DNS queries over TCP. */
-void ab_door_open_dns(struct ab_engine *engine, int fd);
+void ab_door_open_dns(struct ab_engine *engine, int fd, uint16_t port);
 /* From the box to this port of the host's loopback. */
 void ab_door_open_host_port(struct ab_engine *engine, int fd, uint16_t port);
 /* From the host to a port of the box. The caller attaches the server's socket.

@@ -557,7 +557,7 @@ static void end_client(struct ab_conn *conn)
 	free(c);
 }
 
-void ab_agent_open(struct ab_engine *engine, int fd)
+void ab_agent_open(struct ab_engine *engine, int fd, uint16_t port)
 {
 	static const struct ab_conn_kind kind = {
 		.describe = describe_nothing,
@@ -567,6 +567,7 @@ void ab_agent_open(struct ab_engine *engine, int fd)
 	struct ab_conn *conn = ab_conn_new(engine, AB_DOOR_AGENT, fd, read_request);
 	int on = 1;
 
+	(void)port;
 	if (!conn)
 		return;
 	setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on));

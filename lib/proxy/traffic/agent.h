@@ -6,7 +6,7 @@
  */
 #include "proxy/conn/conn.h"
 
-/* A client has connected. Takes the descriptor. */
-void ab_agent_open(struct ab_engine *engine, int fd);
+/* A client has connected. Takes the descriptor; `port` means nothing here. */
+void ab_agent_open(struct ab_engine *engine, int fd, uint16_t port);
 /* The result of setup->dial_agent. Takes the descriptor. */
 void ab_agent_dialled(struct ab_engine *engine, uint32_t ticket, int errnum, int fd);
