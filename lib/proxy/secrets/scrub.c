@@ -1,6 +1,5 @@
 #include "proxy/secrets/scrub.h"
 
-#include "proxy/secrets/search.h"
 #include "proxy/secrets/vault.h"
 
 struct ab_scrub {
@@ -21,29 +20,10 @@ static void fit_placeholder(const struct ab_vault_entry *e, char *ret, size_t le
 	memset(ret + n, 'x', len - n);
 }
 
-/* Add the current and former values of a secret, and what was made with it; returns their number. */
-static size_t add_values(const struct ab_vault *vault, size_t i, struct ab_find_text *ret)
-{
-	const struct ab_vault_entry *e = ab_vault_at(vault, i);
-	const char *former;
-	size_t n = 0, len;
-
-	if (e->value)
-		ret[n++] = (struct ab_find_text){ .s = e->value, .len = e->value_len };
-	for (size_t k = 0; (former = ab_vault_former(vault, i, k, &len)); k++)
-		ret[n++] = (struct ab_find_text){ .s = former, .len = len };
-	for (size_t k = 0; k < AB_VAULT_MADE; k++)
-		if (*ab_vault_made(vault, i, k))
-			ret[n++] = (struct ab_find_text){ .s = ab_vault_made(vault, i, k),
-							  .len = strlen(ab_vault_made(vault, i, k)),
-							  .plain = true };
-	return n;
-}
-
 struct ab_scrub *ab_scrub_new(const struct ab_vault *vault, const struct ab_host *host,
 			      uint16_t port)
 {
-	enum { MAX = AB_SECRETS_MAX * (1 + AB_VAULT_FORMER + AB_VAULT_MADE) };
+	enum { MAX = AB_SECRETS_MAX * AB_VAULT_HIDDEN };
 	struct ab_find_text texts[MAX];
 	size_t secrets[MAX]; /* the secret of each text */
 	struct ab_scrub *scrub;
@@ -53,7 +33,7 @@ struct ab_scrub *ab_scrub_new(const struct ab_vault *vault, const struct ab_host
 		size_t end = n;
 
 		if (ab_vault_bound(vault, i, host, port))
-			end += add_values(vault, i, texts + n);
+			end += ab_vault_hidden(vault, i, texts + n);
 		for (; n < end; n++) {
 			texts[n].owner = n;
 			secrets[n] = i;

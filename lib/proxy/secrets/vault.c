@@ -5,7 +5,6 @@
 #include "base/text/sha256.h"
 #include "proxy/io/tls_rsa.h"
 #include "proxy/secrets/locked_pages.h"
-#include "proxy/secrets/search.h"
 #include "proxy/wire/http.h"
 
 enum {
@@ -17,7 +16,7 @@ enum {
 };
 
 struct former {
-	char *pages;
+	const char *pages;
 	size_t len;
 };
 
@@ -28,7 +27,6 @@ struct slot {
 	size_t nmade; /* all that were made */
 	unsigned rotated;
 	char retired[AB_VAULT_RETIRED][CHANCE + 1]; /* letters of replaced placeholders, or "" */
-	char *pages;				    /* of entry.value */
 	struct ab_host_entry *hosts;
 	size_t nhosts;
 };
@@ -37,8 +35,7 @@ struct ab_vault {
 	size_t len;
 	struct slot *slots;
 	struct ab_finder *placeholders;
-	bool has_seed;
-	uint8_t *seed; /* pages */
+	uint8_t *seed; /* pages, or NULL */
 	const char *scope;
 };
 
@@ -62,11 +59,8 @@ int ab_vault_new(const struct ab_secrets *secrets, const uint8_t seed[AB_VAULT_S
 	vault->slots = ab_alloc(secrets->len * sizeof(vault->slots[0]));
 	vault->len = secrets->len;
 	vault->scope = secrets->scope ? secrets->scope : "";
-	vault->seed = ab_pages_new(AB_VAULT_SEED);
-	if (seed) {
-		memcpy(vault->seed, seed, AB_VAULT_SEED);
-		vault->has_seed = true;
-	}
+	if (seed)
+		vault->seed = memcpy(ab_pages_new(AB_VAULT_SEED), seed, AB_VAULT_SEED);
 	for (size_t i = 0; i < vault->len; i++) {
 		vault->slots[i].entry.secret = &secrets->v[i];
 		if (read_hosts(&vault->slots[i], err) < 0) {
@@ -90,19 +84,18 @@ unsigned ab_vault_times(const struct ab_vault *vault, size_t i)
 
 static void drop_former(struct former *former)
 {
-	ab_pages_free(former->pages, former->len);
+	ab_pages_free((char *)former->pages, former->len);
 	*former = (struct former){ 0 };
 }
 
 static void retire_value(struct slot *slot)
 {
-	if (!slot->pages)
+	if (!slot->entry.value)
 		return;
 	drop_former(&slot->former[AB_VAULT_FORMER - 1]);
 	memmove(&slot->former[1], &slot->former[0],
 		(AB_VAULT_FORMER - 1) * sizeof(slot->former[0]));
-	slot->former[0] = (struct former){ slot->pages, slot->entry.value_len };
-	slot->pages = NULL;
+	slot->former[0] = (struct former){ slot->entry.value, slot->entry.value_len };
 	slot->entry.value = NULL;
 	slot->entry.value_len = 0;
 }
@@ -188,7 +181,7 @@ static int draw_letters(const struct ab_vault *vault, const struct ab_secret *se
 	uint8_t block[BLOCK];
 	size_t n = 0;
 
-	if (derived && !vault->has_seed)
+	if (derived && !vault->seed)
 		return ab_fail(err, AB_ECONFIG, 0, "secret %s: its placeholder needs a key",
 			       secret->name);
 	for (unsigned number = 0; n < len; number++) {
@@ -297,14 +290,13 @@ static int admit_value(struct ab_vault *vault, struct slot *slot, const char *va
 
 static void store_value(struct slot *slot, const char *value, size_t len)
 {
+	const struct ab_vault_entry *e = &slot->entry;
 	char *pages;
 
-	if (slot->pages && slot->entry.value_len == len && memcmp(slot->pages, value, len) == 0)
+	if (e->value && e->value_len == len && memcmp(e->value, value, len) == 0)
 		return;
-	pages = ab_pages_new(len);
-	memcpy(pages, value, len);
+	pages = memcpy(ab_pages_new(len), value, len);
 	retire_value(slot);
-	slot->pages = pages;
 	slot->entry.value = pages;
 	slot->entry.value_len = len;
 }
@@ -387,16 +379,6 @@ void ab_vault_keep_key(struct ab_vault *vault, size_t i, struct ab_rsa *key)
 	slot->entry.key = key;
 }
 
-const char *ab_vault_former(const struct ab_vault *vault, size_t i, size_t k, size_t *ret_len)
-{
-	const struct slot *slot = &vault->slots[i];
-
-	if (k >= AB_VAULT_FORMER)
-		return NULL;
-	*ret_len = slot->former[k].len;
-	return slot->former[k].pages;
-}
-
 void ab_vault_keep_made(struct ab_vault *vault, size_t i, const char *signature)
 {
 	struct slot *slot = &vault->slots[i];
@@ -404,9 +386,22 @@ void ab_vault_keep_made(struct ab_vault *vault, size_t i, const char *signature)
 	snprintf(slot->made[slot->nmade++ % AB_VAULT_MADE], sizeof(slot->made[0]), "%s", signature);
 }
 
-const char *ab_vault_made(const struct ab_vault *vault, size_t i, size_t k)
+size_t ab_vault_hidden(const struct ab_vault *vault, size_t i,
+		       struct ab_find_text ret[AB_VAULT_HIDDEN])
 {
-	return vault->slots[i].made[k];
+	const struct slot *slot = &vault->slots[i];
+	size_t n = 0;
+
+	if (slot->entry.value)
+		ret[n++] = (struct ab_find_text){ slot->entry.value, slot->entry.value_len };
+	for (size_t k = 0; k < AB_VAULT_FORMER && slot->former[k].pages; k++)
+		ret[n++] = (struct ab_find_text){ slot->former[k].pages, slot->former[k].len };
+	for (size_t k = 0; k < AB_VAULT_MADE; k++)
+		if (*slot->made[k])
+			ret[n++] = (struct ab_find_text){ .s = slot->made[k],
+							  .len = strlen(slot->made[k]),
+							  .plain = true };
+	return n;
 }
 
 size_t ab_vault_len(const struct ab_vault *vault)
