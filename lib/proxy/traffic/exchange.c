@@ -65,10 +65,10 @@ static void store_request(struct ab_conn *conn, const struct ab_http_request *he
 }
 
 /* Unchanged, but without an upgrade that would hide later requests. */
-static void send_raw(struct ab_conn *conn, const struct ab_http_request *head, size_t len)
+static void send_raw(struct ab_conn *conn, const struct ab_http_request *head)
 {
 	bool unjudged = head->head.upgrade_unjudged;
-	size_t raw = unjudged ? 0 : len;
+	size_t raw = unjudged ? 0 : head->head.size;
 
 	/* The server already has the method (tunnel_first_bytes.c). */
 	if (conn->ahead && unjudged) {
@@ -77,7 +77,7 @@ static void send_raw(struct ab_conn *conn, const struct ab_http_request *head, s
 	}
 	if (unjudged) {
 		ab_http_write_without_upgrade(&conn->server.out, head);
-		ab_buf_skip(&conn->client.in, len);
+		ab_buf_skip(&conn->client.in, head->head.size);
 	}
 	if (conn->ahead) {
 		ab_buf_skip(&conn->client.in, conn->ahead);
@@ -94,7 +94,7 @@ static void send_raw(struct ab_conn *conn, const struct ab_http_request *head, s
 }
 
 /* Send it to conn->server, then pass the response. */
-static void send_request(struct ab_conn *conn, const struct ab_http_request *head, size_t len)
+static void send_request(struct ab_conn *conn, const struct ab_http_request *head)
 {
 	const struct ab_upstream *upstream = conn->engine->setup->upstream;
 	struct ab_exchange_request *rq = conn->http->request;
@@ -107,35 +107,33 @@ static void send_request(struct ab_conn *conn, const struct ab_http_request *hea
 	};
 	struct ab_swapped swapped;
 
-	if (ab_exchange_token(conn, head, len) || ab_exchange_gather(conn, head, len) ||
+	if (ab_exchange_token(conn, head) || ab_exchange_gather(conn, head) ||
 	    !ab_exchange_inspect(conn, head, &hop, &swapped))
 		return;
 	if (conn->http->mode == AB_EXCHANGE_TUNNEL) {
 		ab_swapped_fini(&swapped);
-		send_raw(conn, head, len);
+		send_raw(conn, head);
 		return;
 	}
 	if (!ab_exchange_write(conn, &swapped, &hop))
 		return;
 	if (!ab_exchange_fixed(conn->http) && rq->repeatable)
-		rq->head = len;
+		rq->head = head->head.size;
 	else
-		ab_buf_skip(&conn->client.in, len);
+		ab_buf_skip(&conn->client.in, head->head.size);
 	ab_exchange_pass(conn, &head->head, 0);
 }
 
 /* Parse the head in client.in again after a wait, and go on with it. */
 static void read_again(struct ab_conn *conn,
-		       void (*go_on)(struct ab_conn *conn, const struct ab_http_request *head,
-				     size_t len))
+		       void (*go_on)(struct ab_conn *conn, const struct ab_http_request *head))
 {
 	struct ab_http_scan scan = { 0 };
 	struct ab_http_request head;
-	ssize_t len = ab_http_read_request(&scan, ab_buf_bytes(&conn->client.in),
-					   conn->client.in.len, &head);
 
-	if (len > 0)
-		go_on(conn, &head, (size_t)len);
+	if (ab_http_read_request(&scan, ab_buf_bytes(&conn->client.in), conn->client.in.len,
+				 &head) > 0)
+		go_on(conn, &head);
 	else
 		ab_conn_close(conn, true);
 }
@@ -245,7 +243,7 @@ static bool deny_declared_length(struct ab_conn *conn, const struct ab_http_requ
 	return true;
 }
 
-static void send_or_dial(struct ab_conn *conn, const struct ab_http_request *head, size_t len)
+static void send_or_dial(struct ab_conn *conn, const struct ab_http_request *head)
 {
 	struct ab_swapped swapped;
 
@@ -259,7 +257,7 @@ static void send_or_dial(struct ab_conn *conn, const struct ab_http_request *hea
 	 * only for requests that can be sent again. */
 	if (has_server(conn) && conn->http->request->repeatable) {
 		conn->http->request->reused = true;
-		send_request(conn, head, len);
+		send_request(conn, head);
 		return;
 	}
 	ab_exchange_dial(conn);
@@ -298,8 +296,7 @@ static void resume_request(struct ab_conn *conn, struct ab_request_record *r)
 	read_again(conn, send_or_dial);
 }
 
-static void handle_proxy_request(struct ab_conn *conn, const struct ab_http_request *head,
-				 size_t len)
+static void handle_proxy_request(struct ab_conn *conn, const struct ab_http_request *head)
 {
 	struct ab_exchange_request *rq = conn->http->request;
 	struct ab_request_record r;
@@ -326,7 +323,7 @@ static void handle_proxy_request(struct ab_conn *conn, const struct ab_http_requ
 	} else if (!is_allowed(&r)) {
 		deny_request(conn, &r);
 	} else {
-		send_or_dial(conn, head, len);
+		send_or_dial(conn, head);
 	}
 }
 
@@ -355,8 +352,7 @@ static bool matches_tunnel(struct ab_conn *conn, const struct ab_http_request *h
 	       verdict.access == AB_ACCESS_ALLOW;
 }
 
-static void handle_tunnel_request(struct ab_conn *conn, const struct ab_http_request *head,
-				  size_t len)
+static void handle_tunnel_request(struct ab_conn *conn, const struct ab_http_request *head)
 {
 	struct ab_exchange_request *rq = conn->http->request;
 
@@ -373,17 +369,17 @@ static void handle_tunnel_request(struct ab_conn *conn, const struct ab_http_req
 	else if (conn->failure)
 		ab_exchange_fail(conn, 502, conn->failure);
 	else if (!deny_declared_length(conn, head))
-		send_request(conn, head, len);
+		send_request(conn, head);
 }
 
-static void open_tunnel(struct ab_conn *conn, const struct ab_http_request *head, size_t len)
+static void open_tunnel(struct ab_conn *conn, const struct ab_http_request *head)
 {
 	struct ab_vault *vault = conn->engine->inspection.vault;
 
 	if (vault)
-		conn->trips =
-			(uint16_t)(1 + ab_vault_find(vault, ab_buf_bytes(&conn->client.in), len));
-	ab_buf_skip(&conn->client.in, len);
+		conn->trips = (uint16_t)(1 + ab_vault_find(vault, ab_buf_bytes(&conn->client.in),
+							   head->head.size));
+	ab_buf_skip(&conn->client.in, head->head.size);
 	ab_exchange_close_server(conn);
 	free(ab_take(conn->address));
 	ab_exchange_free(conn);
@@ -394,21 +390,21 @@ static void open_tunnel(struct ab_conn *conn, const struct ab_http_request *head
 	ab_tunnel_start(conn, AB_DOOR_CONNECT, &head->host, head->port);
 }
 
-static void begin_request(struct ab_conn *conn, const struct ab_http_request *head, size_t len)
+static void begin_request(struct ab_conn *conn, const struct ab_http_request *head)
 {
 	bool proxy = conn->http->mode == AB_EXCHANGE_PROXY;
 
 	ab_conn_deadline(conn, 0);
 	ab_conn_whole(conn);
 	if (proxy && head->form == AB_HTTP_AUTHORITY) {
-		open_tunnel(conn, head, len);
+		open_tunnel(conn, head);
 		return;
 	}
 	store_request(conn, head);
 	if (proxy)
-		handle_proxy_request(conn, head, len);
+		handle_proxy_request(conn, head);
 	else
-		handle_tunnel_request(conn, head, len);
+		handle_tunnel_request(conn, head);
 }
 
 /* Bytes that a server sends before a request would be taken for the response to
@@ -453,7 +449,7 @@ static void read_request(struct ab_conn *conn)
 		enum ab_io io;
 
 		if (len > 0) {
-			begin_request(conn, &head, (size_t)len);
+			begin_request(conn, &head);
 			return;
 		}
 		if (len < 0) {

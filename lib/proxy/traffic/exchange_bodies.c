@@ -206,32 +206,31 @@ static bool handle_lost_server(struct ab_conn *conn)
 	return false;
 }
 
-static void write_response_head(struct ab_conn *conn, const struct ab_http_response *rs, bool keep,
-				size_t len)
+static void write_response_head(struct ab_conn *conn, const struct ab_http_response *rs, bool keep)
 {
 	struct ab_exchange_request *rq = conn->http->request;
 	size_t before = conn->client.out.len;
 
 	ab_http_write_response(&conn->client.out, rs, keep, rq->minor);
 	rq->head_down += conn->client.out.len - before;
-	ab_buf_skip(&conn->server.in, len);
+	ab_buf_skip(&conn->server.in, rs->head.size);
 }
 
 /* 100, 103 ...: the final response follows. */
-static void pass_interim(struct ab_conn *conn, const struct ab_http_response *rs, size_t len)
+static void pass_interim(struct ab_conn *conn, const struct ab_http_response *rs)
 {
 	struct ab_exchange_request *rq = conn->http->request;
 
 	if (rs->status == 100)
 		rq->expects = false;
 	if (conn->http->mode == AB_EXCHANGE_TUNNEL) {
-		ab_buf_add(&conn->client.out, ab_buf_bytes(&conn->server.in), len);
-		ab_buf_skip(&conn->server.in, len);
-		rq->head_down += len;
+		ab_buf_add(&conn->client.out, ab_buf_bytes(&conn->server.in), rs->head.size);
+		ab_buf_skip(&conn->server.in, rs->head.size);
+		rq->head_down += rs->head.size;
 	} else if (rq->minor) {
-		write_response_head(conn, rs, true, len);
+		write_response_head(conn, rs, true);
 	} else {
-		ab_buf_skip(&conn->server.in, len); /* HTTP/1.0 has none */
+		ab_buf_skip(&conn->server.in, rs->head.size); /* HTTP/1.0 has none */
 	}
 	ab_conn_again(conn); /* there may be any number of them */
 }
@@ -253,7 +252,7 @@ static void filter_response(struct ab_exchange_request *rq, const struct ab_http
 		rq->down.filter = ab_body_filter_new(&setup);
 }
 
-static bool switch_protocol(struct ab_conn *conn, const struct ab_http_response *rs, size_t len)
+static bool switch_protocol(struct ab_conn *conn, const struct ab_http_response *rs)
 {
 	struct ab_exchange_request *rq = conn->http->request;
 	bool tunnel = conn->http->mode == AB_EXCHANGE_TUNNEL;
@@ -267,11 +266,11 @@ static bool switch_protocol(struct ab_conn *conn, const struct ab_http_response 
 	/* It filtered the request's body, which is complete. */
 	ab_body_filter_free(ab_take(rq->up.filter));
 	begin_body(&rq->up, AB_HTTP_CLOSE, 0, 0, &conn->up);
-	begin_body(&rq->down, AB_HTTP_CLOSE, 0, tunnel ? len : 0, &conn->down);
+	begin_body(&rq->down, AB_HTTP_CLOSE, 0, tunnel ? rs->head.size : 0, &conn->down);
 	if (tunnel)
-		rq->head_down += len;
+		rq->head_down += rs->head.size;
 	else
-		write_response_head(conn, rs, true, len);
+		write_response_head(conn, rs, true);
 	filter_response(rq, &rs->head, AB_HTTP_CLOSE, frames);
 	/* The client may have sent more already. */
 	ab_conn_again(conn);
@@ -309,7 +308,7 @@ static const char *check_searchable(const struct ab_exchange_request *rq,
 				   : NULL;
 }
 
-static bool begin_response(struct ab_conn *conn, const struct ab_http_response *rs, size_t len)
+static bool begin_response(struct ab_conn *conn, const struct ab_http_response *rs)
 {
 	struct ab_exchange_request *rq = conn->http->request;
 	bool tunnel = conn->http->mode == AB_EXCHANGE_TUNNEL;
@@ -321,9 +320,9 @@ static bool begin_response(struct ab_conn *conn, const struct ab_http_response *
 	rq->head = 0;
 	conn->http->scan = (struct ab_http_scan){ 0 };
 	if (rs->status == 101)
-		return switch_protocol(conn, rs, len);
+		return switch_protocol(conn, rs);
 	if (rs->status < 200) {
-		pass_interim(conn, rs, len);
+		pass_interim(conn, rs);
 		return true;
 	}
 	if (!rq->minor && !tunnel && rs->head.body == AB_HTTP_CHUNKED)
@@ -343,12 +342,13 @@ static bool begin_response(struct ab_conn *conn, const struct ab_http_response *
 	if (rs->head.body == AB_HTTP_CLOSE || rq->up.state != AB_PASS_OVER ||
 	    (fixed && !rs->head.keep))
 		rq->keep = false;
-	begin_body(&rq->down, rs->head.body, rs->head.length, tunnel ? len : 0, &conn->down);
+	begin_body(&rq->down, rs->head.body, rs->head.length, tunnel ? rs->head.size : 0,
+		   &conn->down);
 	filter_response(rq, &rs->head, rs->head.body, false);
 	if (tunnel) {
-		rq->head_down += len;
+		rq->head_down += rs->head.size;
 	} else {
-		write_response_head(conn, rs, rq->keep, len);
+		write_response_head(conn, rs, rq->keep);
 		gather_body(&rq->down, &conn->down, &conn->server, &conn->client);
 	}
 	return true;
@@ -377,7 +377,7 @@ static bool read_response(struct ab_conn *conn, bool *ret_wait)
 		ab_scrub_take(x->request->scrub, (uint8_t *)server->in.data, (size_t)len, true);
 	if (len > 0) {
 		*ret_wait = rs.status < 200;
-		return begin_response(conn, &rs, (size_t)len);
+		return begin_response(conn, &rs);
 	}
 	if (len < 0)
 		return fail_response(conn, x->scan.why);

@@ -180,11 +180,11 @@ static void gather_body(struct ab_conn *conn)
 }
 
 /* Wait for a body with a length. */
-static void gather_whole_body(struct ab_conn *conn, const struct ab_http_request *head, size_t len)
+static void gather_whole_body(struct ab_conn *conn, const struct ab_http_request *head)
 {
 	struct ab_exchange_request *rq = conn->http->request;
 
-	rq->head = len;
+	rq->head = head->head.size;
 	rq->hashed = (size_t)head->head.length;
 	call_for_body(conn);
 	ab_conn_half_open(conn);
@@ -193,7 +193,7 @@ static void gather_whole_body(struct ab_conn *conn, const struct ab_http_request
 	gather_body(conn);
 }
 
-bool ab_exchange_gather(struct ab_conn *conn, const struct ab_http_request *head, size_t len)
+bool ab_exchange_gather(struct ab_conn *conn, const struct ab_http_request *head)
 {
 	struct ab_exchange_request *rq = conn->http->request;
 
@@ -209,7 +209,7 @@ bool ab_exchange_gather(struct ab_conn *conn, const struct ab_http_request *head
 				 "its body is larger than 16 MiB, and no "
 				 "x-amz-content-sha256 names its hash");
 	else
-		gather_whole_body(conn, head, len);
+		gather_whole_body(conn, head);
 	return true;
 }
 
@@ -217,16 +217,11 @@ bool ab_exchange_gather(struct ab_conn *conn, const struct ab_http_request *head
 static const uint8_t *find_body(const struct ab_conn *conn, const struct ab_http_request *head)
 {
 	const struct ab_buf *in = &conn->client.in;
-	struct ab_http_scan scan = { 0 };
-	struct ab_http_request same;
-	ssize_t len;
 
-	if (!conn->http->request->gathered || head->head.body != AB_HTTP_LENGTH)
+	if (!conn->http->request->gathered || head->head.body != AB_HTTP_LENGTH ||
+	    in->len - head->head.size < head->head.length)
 		return NULL;
-	len = ab_http_read_request(&scan, ab_buf_bytes(in), in->len, &same);
-	if (len <= 0 || in->len - (size_t)len < head->head.length)
-		return NULL;
-	return ab_buf_bytes(in) + len;
+	return ab_buf_bytes(in) + head->head.size;
 }
 
 /* Take the signature out of `asked`. false: it was denied. Free `ret` with ab_sign_fini(). */
@@ -407,7 +402,7 @@ static const char *check_token_path(enum ab_token_path path, const struct ab_htt
 				    : "a server may take its path for the token URL";
 }
 
-bool ab_exchange_token(struct ab_conn *conn, const struct ab_http_request *head, size_t len)
+bool ab_exchange_token(struct ab_conn *conn, const struct ab_http_request *head)
 {
 	const struct ab_vault *vault = conn->engine->inspection.vault;
 	struct ab_exchange_request *rq = conn->http->request;
@@ -429,7 +424,7 @@ bool ab_exchange_token(struct ab_conn *conn, const struct ab_http_request *head,
 		return true;
 	}
 	if (!rq->gathered) {
-		gather_whole_body(conn, head, len);
+		gather_whole_body(conn, head);
 		return true;
 	}
 	secret = judge_token(conn, head);

@@ -126,10 +126,10 @@ bool ab_exchange_write(struct ab_conn *conn, struct ab_swapped *swapped,
 
 /* Wait for a body that must be hashed. true: the request is sent again later, or the
  * request was denied. */
-bool ab_exchange_gather(struct ab_conn *conn, const struct ab_http_request *head, size_t len);
+bool ab_exchange_gather(struct ab_conn *conn, const struct ab_http_request *head);
 /* Answer a request to a token URL of a secret. true: it is one, and was answered, denied, or
  * the request is sent again later. */
-bool ab_exchange_token(struct ab_conn *conn, const struct ab_http_request *head, size_t len);
+bool ab_exchange_token(struct ab_conn *conn, const struct ab_http_request *head);
 
 /* exchange_bodies.c: the head is in server.out, or is the first `raw` bytes of
  * client.in. The texts of its fields may be gone. */

@@ -540,6 +540,7 @@ ssize_t ab_http_read_request(struct ab_http_scan *scan, const void *data, size_t
 	if (end <= 0)
 		return end;
 	memset(ret, 0, offsetof(struct ab_http_request, head.fields));
+	ret->head.size = (size_t)end;
 	rest = (struct ab_http_text){ data, (size_t)end };
 	line = take_line(&rest);
 	ret->method = ab_http_until(&line, ' ');
@@ -571,6 +572,7 @@ ssize_t ab_http_read_response(struct ab_http_scan *scan, const void *data, size_
 	if (end <= 0)
 		return end ? reject_head(scan, 502, scan->why) : 0;
 	memset(ret, 0, offsetof(struct ab_http_response, head.fields));
+	head->size = (size_t)end;
 	rest = (struct ab_http_text){ data, (size_t)end };
 	line = take_line(&rest);
 	if (!take_version(ab_http_until(&line, ' '), &head->minor))

@@ -57,6 +57,7 @@ enum ab_http_body {
 };
 
 struct ab_http_head { /* of a request or a response */
+	size_t size;  /* with the empty line that ends it */
 	int minor;    /* HTTP/1.minor, 0 or 1 */
 	enum ab_http_body body;
 	uint64_t length; /* with AB_HTTP_LENGTH */
