@@ -699,6 +699,25 @@ in_turn()
 	done
 }
 
+# The broker removes what the supervisor cannot: it has locked itself in, or half of that.
+@test "faults: a supervisor that cannot lock itself in leaves nothing" {
+	need userns
+	need landlock:6
+	run timeout 120 unshare --user --map-current-user --keep-caps --mount sh -ec '
+		mount -t tmpfs -o mode=1777 tmpfs /tmp
+		exec setpriv --inh-caps=-all --ambient-caps=-all sh -c "$0" sh "$@"' '
+		for k in 0 1; do
+			timeout 60 "$1" -c seccomp -p agentbox -k $k -e ENOMEM -o "$2" "$3" run --engine no-namespaces -- \
+				sh -c "echo \$TMPDIR" | sed "s/[^.]*$/X/"
+			ls -d /tmp/agentbox.*
+		done' "$fault" "$TEST_DIR/hit" "$AGENTBOX" </dev/null 3>&-
+	echo "$output"
+	# It was there while the command ran.
+	[ "${lines[0]}" = /tmp/agentbox.X ]
+	[ "$(grep -c "cannot access '/tmp/agentbox" <<<"$output")" -eq 2 ]
+	[[ "$output" == *"step: supervisor's lock)"* ]]
+}
+
 @test "faults: a limit that cannot be set ends the start with a reason" {
 	need userns
 	local all k started=0

@@ -16,14 +16,21 @@ setup()
 }
 
 # What may not change: the tree without times (a marker comes and goes),
-# pathname sockets, cgroups of this test's runs.
+# pathname sockets.
 residue()
 {
 	host_snapshot --no-times "$HOME"
-	grep -F " $TEST_DIR/" /proc/net/unix
-	# Other suites of the same user have cgroups there, too.
-	find /sys/fs/cgroup -name 'agentbox-*' -user "$(id -u)" 2>/dev/null | sort | while read -r cgroup; do
-		[ ! -e "$AGENTBOX_STATE/runs/${cgroup##*/agentbox-}" ] || echo "$cgroup"
+	grep -F " $TEST_DIR/" /proc/net/unix || true
+}
+
+# The cgroups of this test's runs: other suites of the same user have cgroups there, too.
+cgroups_left()
+{
+	local cgroup id
+
+	find /sys/fs/cgroup -name 'agentbox-*' -user "$(id -u)" 2>/dev/null | while read -r cgroup; do
+		id=${cgroup##*/agentbox-}
+		[ ! -e "$AGENTBOX_STATE/runs/$id" ] && [ ! -e "$AGENTBOX_STATE/live/$id" ] || echo "$cgroup"
 	done
 }
 
@@ -32,7 +39,9 @@ is_unchanged()
 	[ "$(residue)" = "$host_before" ]
 }
 
-# The host is as it was, no process of ours is left, and the next run works.
+# The host is as it was, no process of ours is left, and the next run works. That one removes the cgroups that
+# are left: the supervisor of a run is locked in, so it cannot if the broker was killed; and if the supervisor was
+# killed, the broker can, but not before it was started.
 unharmed()
 {
 	local left
@@ -51,6 +60,12 @@ unharmed()
 	fi
 	if ! timeout 240 "$AGENTBOX" run -- true </dev/null 3>&-; then
 		echo "no run is possible after $1"
+		return 1
+	fi
+	left=$(cgroups_left)
+	if [ -n "$left" ]; then
+		echo "cgroups left by the run after $1:"
+		echo "$left"
 		return 1
 	fi
 }
@@ -411,6 +426,9 @@ no_live_run()
 	kill -KILL "$pid"
 	end_of "$pid"
 	[ "$status" -eq 137 ]
+	# The broker removes it.
+	wait_for 90 no_live_run
+	[ -z "$(cgroups_left)" ]
 	unharmed "a killed supervisor"
 }
 
@@ -429,6 +447,7 @@ no_live_run()
 	end_of "$pid"
 	[ "$status" -eq 137 ]
 	[[ "$output" == *"agentbox: the box was ended: its first process was killed by signal 9"* ]]
+	[ -z "$(cgroups_left)" ]
 	unharmed "a killed init"
 }
 
@@ -471,6 +490,7 @@ no_live_run()
 	[ "$status" -eq 0 ]
 	[ ! -e .envrc ]
 	no_live_run
+	[ -z "$(cgroups_left)" ]
 	unharmed "a killed broker"
 }
 
@@ -488,17 +508,24 @@ no_live_run()
 	unharmed "two runs"
 }
 
-# bats test_tags=root
-@test "residue: the cgroup of a run that ended without its broker goes with the next start" {
-	local id cgroups=$TEST_DIR/cgroups
-
-	only_root
+# with_cgroup: a run that has ended, but is still live, and its record names a cgroup: $id, $cgroups/agentbox-$id.
+with_cgroup()
+{
+	cgroups=$TEST_DIR/cgroups
 	agentbox run -- true
 	id=$(ls "$AGENTBOX_STATE/runs")
 	mv "$AGENTBOX_STATE/runs/$id" "$AGENTBOX_STATE/live/"
 	sed -i -e '1s|,"cgroup":"[^"]*"||' -e "1s|\"kind\":\"start\"|&,\"cgroup\":\"$cgroups/agentbox-$id\"|" \
 		"$AGENTBOX_STATE/live/$id/audit.jsonl"
 	mkdir "$cgroups"
+}
+
+# bats test_tags=root
+@test "residue: the cgroup of a run that ended without its broker goes with the next start" {
+	local id cgroups
+
+	only_root
+	with_cgroup
 	run timeout 120 unshare --mount sh -c '
 		mount -t cgroup2 none "$1" && mkdir "$1/agentbox-$2" "$1/agentbox-$2-other" || exit 77
 		"$3" run -- true
@@ -509,6 +536,31 @@ no_live_run()
 	# What is not the run's stays.
 	[ "$output" = "$cgroups/agentbox-$id-other" ]
 	no_live_run
+}
+
+# bats test_tags=root
+@test "residue: a cgroup that a start cannot remove goes with a later one" {
+	local id cgroups
+
+	only_root
+	with_cgroup
+	run timeout 120 unshare --mount sh -c '
+		group=$1/agentbox-$2
+		mount -t cgroup2 none "$1" && mkdir "$group" || exit 77
+		sleep 300 &
+		echo $! >"$group/cgroup.procs"
+		"$3" run -- true
+		ls -d "$group" "$AGENTBOX_STATE/live/$2"
+		kill $!
+		wait
+		"$3" run -- true
+		[ ! -e "$group" ] || { echo left && rmdir "$group"; }' - "$cgroups" "$id" "$AGENTBOX" </dev/null 3>&-
+	echo "$output"
+	[ "$status" -ne 77 ] || lacks "no cgroup can be made here: ${lines[0]}"
+	[ "$output" = "$cgroups/agentbox-$id
+$AGENTBOX_STATE/live/$id" ]
+	no_live_run
+	[ -e "$AGENTBOX_STATE/runs/$id" ]
 }
 
 @test "residue: folders of runs that never began are removed, once old" {

@@ -369,6 +369,8 @@ static void answer_leave(struct broker *b, const struct ask *ask, size_t len)
 	(void)ask;
 	(void)len;
 	ab_jobs_finish(b, 0, NULL);
+	if (is_box_gone(b))
+		ab_broker_abandon_run(b);
 	ab_broker_leave(b);
 }
 

@@ -51,14 +51,26 @@ static void retire(const struct broker *b)
 		ab_run_retire(b->duty.run);
 }
 
+static void remove_folders(const struct broker *b)
+{
+	if (b->duty.shares)
+		ab_shared_folders_remove(b->duty.run->state, b->duty.run->id, b->duty.shares);
+	ab_tmp_folder_remove(b->duty.tmp);
+}
+
 static void return_files(struct broker *b, struct ab_strv *lines)
 {
 	if (b->duty.returns)
 		ab_home_return_end(b->duty.returns, b->duty.spec, b->stage, lines);
 	/* It may have put a file into one. */
-	if (b->duty.shares)
-		ab_shared_folders_remove(b->duty.run->state, b->duty.run->id, b->duty.shares);
-	ab_tmp_folder_remove(b->duty.tmp);
+	remove_folders(b);
+}
+
+void ab_broker_abandon_run(const struct broker *b)
+{
+	if (b->duty.cgroup)
+		(void)ab_cgroup_remove(b->duty.cgroup, b->duty.run->id);
+	remove_folders(b);
 }
 
 void ab_broker_clean_up(struct broker *b, size_t most)
@@ -190,6 +202,8 @@ _Noreturn void ab_broker_answer_sweep(struct broker *b)
 	if (ab_send_fds(b->sock, &a, ANSWER_LEN(n), NULL, 0) < 0)
 		ab_broker_finish_alone(b);
 	/* While the supervisor ends, which then waits for us. */
+	if (b->duty.cgroup)
+		ab_cgroup_remove_left(b->duty.cgroup);
 	if (!b->cleaned_up && ab_hourly_is_turn(b->duty.run->id))
 		ab_broker_clean_up(b, AB_HOURLY_TURN);
 	/* If both of us are killed before, the run stays live, and the next start ends its record. */

@@ -98,6 +98,8 @@ void ab_broker_wait(struct broker *b);
 void ab_broker_sweep_workspace(struct broker *b);
 /* The box is gone and nothing is left to watch, so the broker may wait for the supervisor. */
 _Noreturn void ab_broker_answer_sweep(struct broker *b);
+/* The run does not come: remove what the supervisor, which is locked in, cannot. */
+void ab_broker_abandon_run(const struct broker *b);
 /* The supervisor died: finish the run in its place. */
 _Noreturn void ab_broker_finish_alone(struct broker *b);
 /* Does what recvmsg() returned, with its errno, say so? Any other failure does not. */

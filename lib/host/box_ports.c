@@ -23,9 +23,8 @@ void ab_box_ports_open(pid_t init, struct ab_box_ports *ret)
 
 void ab_box_ports_fini(struct ab_box_ports *ports)
 {
-	for (size_t i = 0; i < AB_COUNT(ports->tables); i++) {
+	for (size_t i = 0; i < AB_COUNT(ports->tables); i++)
 		ab_closep(&ports->tables[i]);
-	}
 }
 
 static size_t read_table(int fd, uint16_t *ports, size_t n)

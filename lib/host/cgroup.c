@@ -3,7 +3,10 @@
 #include <linux/magic.h>
 #include <sys/statfs.h>
 
+#include "base/system/folder.h"
 #include "base/text/words.h"
+
+#define NAME "agentbox-"
 
 enum { REMOVE_TRIES = 100, REMOVE_MS = 5 };
 
@@ -43,14 +46,20 @@ static const char *find_mount(void)
 	return NULL;
 }
 
+/* Where a line of the text begins with `key`, or NULL. */
+static char *find_line(const char *text, const char *key)
+{
+	while (text && strncmp(text, key, strlen(key)) != 0)
+		text = (text = strchr(text, '\n')) ? text + 1 : NULL;
+	return (char *)(uintptr_t)text;
+}
+
 /* Our own cgroup, as a path in the file system; NULL without version 2. */
 static char *find_own_cgroup(const char *mount)
 {
 	ab_autofree char *text = read_text("/proc/self", "cgroup");
-	char *line = text;
+	char *line = find_line(text, "0::/");
 
-	while (line && strncmp(line, "0::/", 4) != 0)
-		line = (line = strchr(line, '\n')) ? line + 1 : NULL;
 	if (!line)
 		return NULL;
 	line[strcspn(line, "\n")] = '\0';
@@ -118,25 +127,24 @@ int ab_cgroup_make(const char *id, uint64_t memory, uint64_t processes, struct a
 {
 	/* Except for root, the kernel limits the number of processes without a cgroup, and finding
 	 * one takes time. */
-	struct ab_cgroup cg = { .memory = memory > 0,
-				.processes = processes > 0 && geteuid() == 0,
-				.procs = -1,
-				.pids_max = -1,
-				.pids_events = -1,
-				.pids = processes };
-	ab_autofree char *parent = NULL;
+	struct ab_cgroup cg = AB_CGROUP_NONE;
+	ab_autofree char *parent = NULL, *path = NULL;
+	int made;
 
-	*ret = (struct ab_cgroup)AB_CGROUP_NONE;
+	*ret = cg;
+	cg.memory = memory > 0;
+	cg.processes = processes > 0 && geteuid() == 0;
+	cg.pids = processes;
 	if (!cg.memory && !cg.processes)
 		return 0;
 	parent = find_parent(cg.memory, cg.processes);
 	if (!parent)
 		return 0;
-	cg.path = ab_printf("%s/agentbox-%s", parent, id);
-	if (mkdir(cg.path, 0755) < 0) {
-		free(cg.path);
-		return 0;
-	}
+	path = ab_printf("%s/" NAME "%s", parent, id);
+	made = ab_folder_make_held(path, 0755, &cg.lock);
+	if (made <= 0)
+		return made < 0 ? ab_fail_step(err, "cgroup", errno, "lock %s", path) : 0;
+	cg.path = ab_take(path);
 	if ((memory &&
 	     (write_value(cg.path, "memory.max", memory, err) < 0 ||
 	      /* Otherwise the box would just use swap. */
@@ -163,12 +171,9 @@ int ab_cgroup_enter(struct ab_cgroup *cg, pid_t init, struct ab_error *err)
 
 uint64_t ab_cgroup_refused(const char *events)
 {
-	static const char key[] = "max ";
-	const char *line = events;
+	const char *line = find_line(events, "max ");
 
-	while (line && strncmp(line, key, strlen(key)) != 0)
-		line = (line = strchr(line, '\n')) ? line + 1 : NULL;
-	return line ? strtoull(line + strlen(key), NULL, 10) : 0;
+	return line ? strtoull(line + strlen("max "), NULL, 10) : 0;
 }
 
 static uint64_t read_refused(const struct ab_cgroup *cg)
@@ -199,20 +204,28 @@ void ab_cgroup_look(struct ab_cgroup *cg)
 void ab_cgroup_fini(struct ab_cgroup *cg)
 {
 	free(cg->path);
-	ab_close_all(&cg->procs, &cg->pids_max, &cg->pids_events);
+	ab_close_all(&cg->lock, &cg->procs, &cg->pids_max, &cg->pids_events);
 	*cg = (struct ab_cgroup)AB_CGROUP_NONE;
 }
 
 int ab_cgroup_remove(const char *path, const char *id)
 {
 	ab_autofree char *parent = ab_path_parent(path);
-	ab_autofree char *name = ab_printf("agentbox-%s", id);
-	int r;
+	ab_autofree char *name = ab_printf(NAME "%s", id);
+	struct statfs fs;
+	int r = statfs(parent, &fs);
 
-	if (strcmp(ab_path_name(path), name) != 0 || !is_cgroup2(parent))
+	if (strcmp(ab_path_name(path), name) != 0 || (r == 0 && fs.f_type != CGROUP2_SUPER_MAGIC))
 		return 0;
 	/* A process that has been waited for may leave its cgroup a moment later. */
-	for (int i = 0; (r = rmdir(path)) < 0 && errno == EBUSY && i < REMOVE_TRIES; i++)
-		(void)poll(NULL, 0, REMOVE_MS);
+	for (int i = 0; r == 0 && (r = rmdir(path)) < 0 && errno == EBUSY && i < REMOVE_TRIES; i++)
+		r = poll(NULL, 0, REMOVE_MS);
 	return r < 0 && errno != ENOENT ? -1 : 0;
+}
+
+void ab_cgroup_remove_left(const char *path)
+{
+	ab_autofree char *parent = ab_path_parent(path);
+
+	ab_folder_remove_unheld(parent, NAME "?????");
 }

@@ -10,6 +10,7 @@ struct ab_cgroup {
 	char *path;	     /* or NULL */
 	bool memory;	     /* it enforces the memory limit */
 	bool processes;	     /* it enforces the process limit */
+	int lock;	     /* the folder, locked, or -1 */
 	int procs, pids_max; /* open files, or -1 */
 	int pids_events;     /* the same; some kernels do not have it */
 	uint64_t pids;
@@ -17,9 +18,9 @@ struct ab_cgroup {
 	bool was_full;
 };
 
-#define AB_CGROUP_NONE                                         \
-	{                                                      \
-		.procs = -1, .pids_max = -1, .pids_events = -1 \
+#define AB_CGROUP_NONE                                                     \
+	{                                                                  \
+		.lock = -1, .procs = -1, .pids_max = -1, .pids_events = -1 \
 	}
 
 /*
@@ -42,3 +43,6 @@ void ab_cgroup_fini(struct ab_cgroup *cg);
 /* Remove the empty cgroup of a run that has ended; -1: it is still there. Passes over any path that
  * agentbox does not use. */
 int ab_cgroup_remove(const char *path, const char *id);
+/* Remove the empty ones next to it whose supervisors are dead: a supervisor that was killed before its
+ * run had a record has left one that nothing names. */
+void ab_cgroup_remove_left(const char *path);

@@ -365,10 +365,7 @@ static char *find_covered(const struct ab_host_facts *host, const char *program)
 
 	if (!real || host->hidden_root || ab_objects_around(&host->facts.write, real))
 		return NULL;
-	for (size_t i = 0; i < host->facts.privates.len; i++)
-		if (ab_path_within(real, host->facts.privates.v[i]))
-			return ab_take(real);
-	return NULL;
+	return ab_path_within_any(real, &host->facts.privates) ? ab_take(real) : NULL;
 }
 
 /* It must be runnable: show the file itself, and nothing next to it. */

@@ -80,12 +80,6 @@ static void check_paths(struct check *c, struct ab_text text, const char *stops)
 	}
 }
 
-/* In a word or a value. */
-static void check_value(struct check *c, struct ab_text text)
-{
-	check_paths(c, text, separators);
-}
-
 /* The walk does not report assignments alone ("PATH=/x; y"), so look for paths in the text itself,
  * too. */
 static void check_text(struct check *c, const char *text, const char *home)
@@ -114,7 +108,7 @@ static void check_word(struct check *c, const char *cwd, struct ab_text text)
 {
 	const char *slash = text.len ? memchr(text.s, '/', text.len) : NULL;
 
-	check_value(c, text);
+	check_paths(c, text, separators);
 	if (text.len == 0)
 		return;
 	if (text.s[0] == '-' && slash)
@@ -186,7 +180,7 @@ static void check_command(void *arg, const struct ab_simple *cmd, bool hollow, v
 	for (size_t i = 1; i < cmd->argc; i++)
 		check_word(c, cwd, cmd->argv[i].text);
 	for (size_t i = 0; i < cmd->nbindings; i++)
-		check_value(c, cmd->bindings[i].value.text);
+		check_paths(c, cmd->bindings[i].value.text, separators);
 	for (size_t i = 0; i < cmd->nredirects; i++) {
 		const struct ab_redirect *r = &cmd->redirects[i];
 

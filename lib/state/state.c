@@ -312,8 +312,8 @@ void ab_state_each_stale(const struct ab_state *state, ab_stale_fn fn, void *arg
 			remove_reserved(state, id);
 		if (id[0] == '.' || !claim_dead_run(state, id, &run))
 			continue;
-		fn(&run, arg);
-		ab_run_retire(&run);
+		if (fn(&run, arg))
+			ab_run_retire(&run);
 		ab_run_fini(&run);
 	}
 }

@@ -82,8 +82,8 @@ void ab_run_retire(struct ab_run *run);
 void ab_run_fini(struct ab_run *run);
 
 /* Runs whose processes all died without cleaning up: calls back for each, with its directory
- * locked; retires it afterwards. */
-typedef void (*ab_stale_fn)(struct ab_run *run, void *arg);
+ * locked; retires it afterwards, unless something is left for the next start (false). */
+typedef bool (*ab_stale_fn)(struct ab_run *run, void *arg);
 void ab_state_each_stale(const struct ab_state *state, ab_stale_fn fn, void *arg);
 
 /* Calls back for each active run, its directory open and not locked; the callee may take it over

@@ -4,6 +4,9 @@
 #include "base/system/fd.h"
 #include "base/system/path.h"
 
+#include <fnmatch.h>
+#include <sys/file.h>
+
 DIR *ab_folder_list(int dir, const char *name)
 {
 	ab_autoclose int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -45,4 +48,43 @@ char *ab_folder_make_all(const char *path, mode_t mode)
 	if (failed || mkdir(path, mode) == 0 || errno == EEXIST)
 		return failed;
 	return ab_strdup(path);
+}
+
+int ab_folder_make_held(const char *path, mode_t mode, int *ret_lock)
+{
+	for (;;) {
+		ab_autoclose int dir = -1;
+
+		if (mkdir(path, mode) < 0)
+			return 0;
+		dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (dir >= 0 && flock(dir, LOCK_EX) == 0 && access(path, F_OK) == 0) {
+			*ret_lock = ab_take_fd(&dir);
+			return 1;
+		}
+		/* Until it is locked, another process may take it for one whose maker is dead. */
+		if (errno != ENOENT) {
+			int saved = errno;
+
+			rmdir(path);
+			return ab_errno(saved);
+		}
+	}
+}
+
+void ab_folder_remove_unheld(const char *path, const char *names)
+{
+	ab_autodir DIR *list = ab_folder_list(AT_FDCWD, path);
+	const char *name;
+
+	while ((name = ab_folder_next(list)) != NULL) {
+		ab_autoclose int dir =
+			fnmatch(names, name, 0) != 0
+				? -1
+				: openat(dirfd(list), name,
+					 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+		if (dir >= 0 && flock(dir, LOCK_EX | LOCK_NB) == 0)
+			(void)unlinkat(dirfd(list), name, AT_REMOVEDIR);
+	}
 }

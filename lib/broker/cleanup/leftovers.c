@@ -169,21 +169,11 @@ void ab_leftovers_lines(const struct ab_quarantine *quarantine, const struct ab_
 	add_lines(quarantine, run, way, ret);
 }
 
-static void remove_cgroup(const json_t *start, const struct ab_run *run)
+static int remove_cgroup(const json_t *start, const struct ab_run *run)
 {
 	const char *cgroup = json_string_value(json_object_get(start, "cgroup"));
 
-	if (cgroup)
-		(void)ab_cgroup_remove(cgroup, run->id);
-}
-
-/* The watch list in the first line of the run's record. */
-static int read_journal(struct ab_run *run, struct ab_survey *ret)
-{
-	json_auto_t *record = ab_run_start(run);
-
-	remove_cgroup(record, run);
-	return ab_run_survey(record, ret);
+	return cgroup ? ab_cgroup_remove(cgroup, run->id) : 0;
 }
 
 static bool is_kind(const json_t *record, const char *kind)
@@ -260,7 +250,7 @@ void ab_leftovers_record(const struct ab_run *run, const struct ab_log_setup *lo
 	ab_seal_wipe(&seal);
 }
 
-static void sweep_run(struct ab_run *run, void *arg)
+static bool sweep_run(struct ab_run *run, void *arg)
 {
 	struct ab_strv *notes = arg;
 	struct ab_survey survey = { 0 };
@@ -268,23 +258,22 @@ static void sweep_run(struct ab_run *run, void *arg)
 	const struct ab_log_setup setup = { .dir = run->dir, .run_id = run->id };
 	ab_autobuf struct ab_buf line = { 0 };
 	ab_autostrv struct ab_strv lines = { 0 };
-	json_auto_t *last = read_last(run);
+	json_auto_t *start = ab_run_start(run), *last = read_last(run);
 	struct ab_error err;
 	size_t told = 0;
+	/* The supervisor, which may have written the end, is locked in: it cannot remove the cgroup if the
+	 * broker has died. */
+	bool clean = remove_cgroup(start, run) == 0;
 
-	/* The supervisor, which wrote its end, cannot remove the cgroup if the broker has died. */
-	if (has_ended(last)) {
-		json_auto_t *start = ab_run_start(run);
-
-		remove_cgroup(start, run);
-		return;
-	}
-	if (read_journal(run, &survey) < 0) {
+	if (has_ended(last))
+		return clean;
+	/* The watch list in the first line of the run's record. */
+	if (ab_run_survey(start, &survey) < 0) {
 		ab_strv_addf(notes,
 			     "run %s was killed and its record cannot be read; its workspace was "
 			     "not swept",
 			     run->id);
-		return;
+		return true;
 	}
 	if (ab_quarantine_open(&survey, run->dir, &quarantine, &err) == 0) {
 		ab_git_files_clean(&survey.repos, run->id);
@@ -301,6 +290,7 @@ static void sweep_run(struct ab_run *run, void *arg)
 	/* Best effort: the caller gets the findings as well. */
 	ab_leftovers_record(run, &setup, &line);
 	ab_survey_fini(&survey);
+	return clean;
 }
 
 void ab_leftovers_stale(const struct ab_state *state, struct ab_strv *notes)
@@ -311,12 +301,13 @@ void ab_leftovers_stale(const struct ab_state *state, struct ab_strv *notes)
 int ab_leftovers_scan(struct ab_run *run, struct ab_strv *ret, bool *ret_complete,
 		      struct ab_error *err)
 {
+	json_auto_t *start = ab_run_start(run);
 	struct ab_survey survey = { 0 };
 	struct ab_quarantine *quarantine;
 	size_t nwatch, told = 0;
 	int r;
 
-	if (read_journal(run, &survey) < 0)
+	if (ab_run_survey(start, &survey) < 0)
 		return ab_fail(err, AB_ESYSTEM, 0, "the record of run %s cannot be read", run->id);
 	/* They were watched while the box ran. */
 	nwatch = survey.nwatch;

@@ -333,6 +333,7 @@ int ab_run_lock(struct run *r, struct ab_error *err)
 	/* The key of the record: the broker and the guard, which it forks, do without it. */
 	if (ab_seal_load(state, &r->seal, err) < 0 || open_control(r, err) < 0)
 		return -1;
+	r->locked = true;
 	return ab_lock_supervisor(state, err);
 }
 

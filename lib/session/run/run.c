@@ -148,6 +148,16 @@ static int plan_box(struct run *r, struct ab_error *err)
 	return 0;
 }
 
+static void remove_traces(const struct run *r)
+{
+	struct ab_prepared *p = r->prepared;
+
+	if (r->cgroup.path)
+		(void)ab_cgroup_remove(r->cgroup.path, p->spec.run_id);
+	ab_shared_folders_remove(&p->state, p->spec.run_id, &p->shares);
+	ab_tmp_folder_remove(p->tmp);
+}
+
 void ab_run_abandon(struct run *r, struct ab_error *err)
 {
 	prefer_box_error(r, err);
@@ -158,17 +168,14 @@ void ab_run_abandon(struct run *r, struct ab_error *err)
 	ab_host_prompt_close(r->prompt);
 	ab_terminal_close(r->terminal);
 	ab_run_abandon_services(r);
-	if (r->cgroup.path)
-		(void)ab_cgroup_remove(r->cgroup.path, r->prepared->spec.run_id);
-	/* The broker removes them at its own end. Without one, the supervisor is not locked yet. */
+	/* Where we are locked in, the broker removes what is left. */
 	if (r->broker)
 		ab_broker_end(ab_take(r->broker));
-	else
-		ab_shared_folders_remove(&r->prepared->state, r->prepared->spec.run_id,
-					 &r->prepared->shares);
-	if (!r->broker)
-		ab_tmp_folder_remove(r->prepared->tmp);
-	if (r->dir.dir >= 0)
+	if (!r->locked)
+		remove_traces(r);
+	/* Else it stays live, unlocked: the next start removes the cgroup. */
+	if (r->dir.dir >= 0 &&
+	    (!r->cgroup.path || faccessat(AT_FDCWD, r->cgroup.path, F_OK, 0) < 0))
 		ab_run_retire(&r->dir);
 }
 

@@ -82,6 +82,7 @@ struct run {
 	bool unswept;		  /* the broker died: the next start sweeps the workspace */
 	bool streams_open;
 	bool blocked; /* signals, by us */
+	bool locked;  /* ab_run_lock() has begun: the host's files are out of reach */
 	struct timespec started;
 	uint64_t begun_ns, loaded_ns, launched_ns, planned_ns;
 };
