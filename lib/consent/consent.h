@@ -16,7 +16,6 @@
 #include "state/approvals.h"
 
 struct ab_policy;
-struct ab_policy_input;
 struct ab_request;
 
 /* What the judge sees, and what an answer applies to. */

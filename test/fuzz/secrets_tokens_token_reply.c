@@ -29,12 +29,12 @@ static void check_reply(const struct ab_token_reply *r)
 {
 	check(r->expires_in >= 0 && r->expires_in <= 366 * 24 * 3600);
 	check(memchr(r->error, '\0', sizeof(r->error)) != NULL);
-	check((r->outcome == AB_TOKEN_GRANTED) == (r->access != NULL));
-	check((r->outcome == AB_TOKEN_BAD) == (r->why != NULL));
-	check(!r->refresh || r->access);
-	if (r->access)
+	check((r->outcome == AB_TOKEN_GRANTED) == (r->access[0] != '\0'));
+	check((r->outcome == AB_TOKEN_BAD) == (r->why[0] != '\0'));
+	check(!r->refresh[0] || r->access[0]);
+	if (r->access[0])
 		check_token(r->access);
-	if (r->refresh)
+	if (r->refresh[0])
 		check_token(r->refresh);
 }
 
@@ -54,7 +54,6 @@ static bool read_copy(const uint8_t *data, size_t size, bool eof, enum ab_token_
 	ab_token_reply_read(&http, &r);
 	check_reply(&r);
 	*ret = r.outcome;
-	ab_token_reply_fini(&r);
 	ab_http_reply_fini(&http);
 	free(s);
 	return complete;

@@ -6,7 +6,6 @@
  */
 #include "base/base.h"
 
-struct ab_error;
 struct ab_log_setup;
 struct ab_moved;
 struct ab_quarantine;

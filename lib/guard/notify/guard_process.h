@@ -12,7 +12,6 @@
 #include "guard/notify/exec_read.h"
 #include "guard/notify/trace.h"
 
-struct ab_denied;
 struct ab_guard;
 struct ab_helper;
 struct ab_spots;

@@ -5,8 +5,6 @@
  */
 #include "policy/values/host.h"
 
-struct ab_buf;
-
 enum ab_socks_reply {
 	AB_SOCKS_OK = 0,
 	AB_SOCKS_FAILURE = 1,

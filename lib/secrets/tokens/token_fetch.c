@@ -24,56 +24,25 @@
 
 enum { GRACE_MS = 2000 }; /* beyond its own deadline */
 
-struct told { /* by the confined process, so it is checked again */
-	bool answered;
-	enum ab_token_outcome outcome;
-	int status;
-	int64_t expires_in;
-	char error[AB_TOKEN_ERROR];
-	char why[160];						    /* it failed; "": it did not */
-	char access[AB_SECRET_MAX + 1], refresh[AB_SECRET_MAX + 1]; /* "": none */
-};
-
 struct fetch {
 	const struct ab_token_setup *setup;
 	const struct ab_oauth *oauth;
 	struct ab_loop loop;
 	struct ab_upstream *upstream;
 	struct ab_buf request;
-	struct told *told;
-	struct ab_token_reply reply;
+	struct ab_token_reply *told; /* by the confined process, so it is checked again */
 };
-
-static void tell_failure(struct fetch *f, const char *why)
-{
-	snprintf(f->told->why, sizeof(f->told->why), "%.150s", why);
-}
-
-static void tell_reply(struct fetch *f, const struct ab_http_reply *http)
-{
-	struct ab_token_reply r;
-
-	ab_token_reply_read(http, &r);
-	if (r.outcome == AB_TOKEN_BAD)
-		tell_failure(f, r.why);
-	f->told->outcome = r.outcome;
-	f->told->status = r.status;
-	f->told->expires_in = r.expires_in;
-	memcpy(f->told->error, r.error, sizeof(r.error));
-	snprintf(f->told->access, sizeof(f->told->access), "%s", r.access ? r.access : "");
-	snprintf(f->told->refresh, sizeof(f->told->refresh), "%s", r.refresh ? r.refresh : "");
-	f->told->answered = true;
-	ab_token_reply_fini(&r);
-}
 
 static void service_answered(void *arg, const struct ab_http_reply *http, const char *failed)
 {
 	struct fetch *f = arg;
+	static struct ab_token_reply reply;
 
 	if (http)
-		tell_reply(f, http);
+		ab_token_reply_read(http, &reply);
 	else
-		tell_failure(f, failed);
+		ab_token_reply_fail(&reply, failed);
+	*f->told = reply;
 	f->loop.stop = true;
 }
 
@@ -116,7 +85,7 @@ static int serve_fetch(int sock, void *arg)
 
 	(void)sock;
 	if (send_request(f, &err) < 0)
-		tell_failure(f, err.text);
+		ab_token_reply_fail(f->told, err.text);
 	return 0;
 }
 
@@ -131,36 +100,29 @@ static bool is_text(const char *text, size_t room)
 	return n < room;
 }
 
-static bool is_credible(const struct told *t)
+/* Until it says something, it is a token that is not there. */
+static bool is_credible(const struct ab_token_reply *t)
 {
 	if (!is_text(t->why, sizeof(t->why)) || !is_text(t->error, sizeof(t->error)) ||
 	    !is_text(t->access, sizeof(t->access)) || !is_text(t->refresh, sizeof(t->refresh)) ||
 	    t->error[strspn(t->error, AB_TOKEN_ERROR_LETTERS)] || t->expires_in < 0 ||
 	    t->expires_in > AB_TOKEN_EXPIRES_MOST)
 		return false;
-	if (t->why[0] || (t->answered && t->outcome == AB_TOKEN_REFUSED))
+	if (t->why[0] || t->outcome == AB_TOKEN_REFUSED)
 		return true;
-	return t->answered && t->outcome == AB_TOKEN_GRANTED && ab_token_is_word(t->access) &&
+	return t->outcome == AB_TOKEN_GRANTED && ab_token_is_word(t->access) &&
 	       (!t->refresh[0] || ab_token_is_word(t->refresh));
 }
 
 /* Take what the confined process says, as far as it may say it. */
-static int take_told(struct fetch *f, struct ab_error *err)
+static int take_told(const struct ab_token_reply *t, struct ab_token_reply *ret,
+		     struct ab_error *err)
 {
-	struct told *t = f->told;
-
 	if (!is_credible(t))
 		return ab_fail(err, AB_ESYSTEM, 0, "the process that asks for it failed");
 	if (t->why[0])
 		return ab_fail(err, AB_ESYSTEM, 0, "%s", t->why);
-	f->reply = (struct ab_token_reply){ .outcome = t->outcome,
-					    .status = t->status,
-					    .expires_in = t->expires_in };
-	memcpy(f->reply.error, t->error, sizeof(t->error));
-	if (t->outcome != AB_TOKEN_GRANTED)
-		return 0;
-	f->reply.access = ab_strdup(t->access);
-	f->reply.refresh = t->refresh[0] ? ab_strdup(t->refresh) : NULL;
+	*ret = *t;
 	return 0;
 }
 
@@ -174,7 +136,7 @@ static void wait_for_fetcher(struct ab_helper *helper)
 }
 
 /* The server's bytes are read in a process that can do nothing else. */
-static int exchange(struct fetch *f, struct ab_error *err)
+static int exchange(struct fetch *f, struct ab_token_reply *ret, struct ab_error *err)
 {
 	const struct ab_helper_setup setup = {
 		.name = "agentbox-token",
@@ -197,7 +159,7 @@ static int exchange(struct fetch *f, struct ab_error *err)
 	r = ab_helper_start(&setup, &helper, err);
 	if (r == 0) {
 		wait_for_fetcher(&helper);
-		r = take_told(f, err);
+		r = take_told(f->told, ret, err);
 	}
 	explicit_bzero(f->told, sizeof(*f->told));
 	munmap(f->told, sizeof(*f->told));
@@ -278,10 +240,8 @@ static void write_request(struct fetch *f, const char *credential, size_t len)
 	ab_buf_add(&f->request, body.data, body.len);
 }
 
-static int fail_refused(const struct fetch *f, struct ab_error *err)
+static int fail_refused(const struct fetch *f, const struct ab_token_reply *r, struct ab_error *err)
 {
-	const struct ab_token_reply *r = &f->reply;
-
 	ab_fail(err, AB_EUSAGE, 0, "the service refused (%d%s%s)", r->status,
 		r->error[0] ? " " : "", r->error);
 	return strcmp(r->error, "invalid_grant") == 0 && f->oauth->grant == AB_OAUTH_REFRESH
@@ -289,7 +249,7 @@ static int fail_refused(const struct fetch *f, struct ab_error *err)
 		       : -1;
 }
 
-/* One request with this credential. The caller frees `ret`. */
+/* One request with this credential. The caller wipes `ret`. */
 static int try_credential(const struct ab_token_setup *setup, const char *credential, size_t len,
 			  struct ab_token_reply *ret, struct ab_error *err)
 {
@@ -297,12 +257,10 @@ static int try_credential(const struct ab_token_setup *setup, const char *creden
 	int r;
 
 	write_request(&f, credential, len);
-	r = exchange(&f, err);
+	*ret = (struct ab_token_reply){ 0 };
+	r = exchange(&f, ret, err);
 	ab_buf_fini(&f.request);
-	if (r == 0 && f.reply.outcome == AB_TOKEN_REFUSED)
-		r = fail_refused(&f, err);
-	*ret = f.reply;
-	return r;
+	return r == 0 && ret->outcome == AB_TOKEN_REFUSED ? fail_refused(&f, ret, err) : r;
 }
 
 static int refresh_token(const struct ab_token_setup *setup, struct ab_token_reply *ret,
@@ -321,7 +279,6 @@ static int refresh_token(const struct ab_token_setup *setup, struct ab_token_rep
 		r = try_credential(setup, kept, strlen(kept), ret, err);
 		if (r < 0 && strcmp(ret->error, "invalid_grant") == 0) {
 			ab_token_store_forget(&store);
-			ab_token_reply_fini(ret);
 			ab_free_wiped(ab_take(kept));
 		}
 	}
@@ -329,7 +286,7 @@ static int refresh_token(const struct ab_token_setup *setup, struct ab_token_rep
 		*err = (struct ab_error){ 0 };
 		r = try_credential(setup, source->s, source->len, ret, err);
 	}
-	if (r == 0 && ret->refresh && (!kept || strcmp(ret->refresh, kept) != 0) &&
+	if (r == 0 && ret->refresh[0] && (!kept || strcmp(ret->refresh, kept) != 0) &&
 	    (strlen(ret->refresh) != source->len ||
 	     memcmp(ret->refresh, source->s, source->len) != 0))
 		r = ab_token_store_put(&store, ret->refresh, err);
@@ -362,13 +319,13 @@ int ab_token_fetch(const struct ab_token_setup *setup, char **ret_token, int64_t
 					       : try_credential(setup, setup->credential.s,
 								setup->credential.len, &reply, err);
 	if (r == 0) {
-		*ret_token = ab_take(reply.access);
+		*ret_token = ab_strdup(reply.access);
 		*ret_expires = reply.expires_in ? (int64_t)time(NULL) + reply.expires_in : 0;
 	} else {
 		ab_wrap(err, "secret %s: get an access token from %s", setup->secret->name,
 			oauth->host.text);
 		ab_step(err, "secrets");
 	}
-	ab_token_reply_fini(&reply);
+	explicit_bzero(&reply, sizeof(reply));
 	return r;
 }

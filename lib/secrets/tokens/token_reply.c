@@ -1,13 +1,12 @@
 #include "secrets/tokens/token_reply.h"
 
 #include "base/text/json_scan.h"
-#include "policy/model/secrets.h"
 #include "secrets/fetch/http_reply.h"
 
-void ab_token_reply_fini(struct ab_token_reply *reply)
+void ab_token_reply_fail(struct ab_token_reply *reply, const char *why)
 {
-	ab_free_wiped(ab_take(reply->access));
-	ab_free_wiped(ab_take(reply->refresh));
+	reply->outcome = AB_TOKEN_BAD;
+	snprintf(reply->why, sizeof(reply->why), "%.150s", why);
 }
 
 bool ab_token_is_word(const char *text)
@@ -52,25 +51,15 @@ static void read_members(const struct ab_json_scan_node *object, struct ab_token
 	/* Some services answer 200 with an error. */
 	if (ret->status / 100 != 2 || (ret->error[0] && !access))
 		return;
-	ret->outcome = AB_TOKEN_BAD;
 	if (!access)
-		ret->why = "its answer has no access_token";
-	else if (strcasecmp(type, "bearer") != 0)
-		ret->why = "its answer is not a bearer token";
-	else if (!ab_token_is_word(access) || (refresh && refresh[0] && !ab_token_is_word(refresh)))
-		ret->why = "its answer has a token that cannot be used";
-	else
-		ret->outcome = AB_TOKEN_GRANTED;
-	if (ret->outcome != AB_TOKEN_GRANTED)
-		return;
-	ret->access = ab_strdup(access);
-	ret->refresh = refresh && refresh[0] ? ab_strdup(refresh) : NULL;
-}
-
-static void end_badly(struct ab_token_reply *ret, const char *why)
-{
-	ret->outcome = AB_TOKEN_BAD;
-	ret->why = why;
+		return ab_token_reply_fail(ret, "its answer has no access_token");
+	if (strcasecmp(type, "bearer") != 0)
+		return ab_token_reply_fail(ret, "its answer is not a bearer token");
+	if (!ab_token_is_word(access) || (refresh && refresh[0] && !ab_token_is_word(refresh)))
+		return ab_token_reply_fail(ret, "its answer has a token that cannot be used");
+	ret->outcome = AB_TOKEN_GRANTED;
+	snprintf(ret->access, sizeof(ret->access), "%s", access);
+	snprintf(ret->refresh, sizeof(ret->refresh), "%s", refresh ? refresh : "");
 }
 
 void ab_token_reply_read(const struct ab_http_reply *http, struct ab_token_reply *ret)
@@ -79,14 +68,12 @@ void ab_token_reply_read(const struct ab_http_reply *http, struct ab_token_reply
 	const char *cut = ab_http_reply_why(http);
 
 	*ret = (struct ab_token_reply){ .outcome = AB_TOKEN_REFUSED };
-	if (cut) {
-		end_badly(ret, cut);
-		return;
-	}
+	if (cut)
+		return ab_token_reply_fail(ret, cut);
 	ret->status = http->status;
 	if (http->body.len && ab_json_scan_parse(&json, http->body.data, http->body.len) == 0 &&
 	    json.nodes[0].kind == '{')
 		read_members(&json.nodes[0], ret);
 	else if (http->status / 100 == 2)
-		end_badly(ret, "its answer is not an object of JSON");
+		ab_token_reply_fail(ret, "its answer is not an object of JSON");
 }

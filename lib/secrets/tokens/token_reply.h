@@ -1,6 +1,6 @@
 #pragma once
 /* The answer of a token URL (RFC 6749, 5). Pure; the answer is hostile. */
-#include "base/base.h"
+#include "policy/model/secrets.h"
 
 struct ab_http_reply;
 
@@ -20,14 +20,16 @@ enum ab_token_outcome {
 struct ab_token_reply {
 	enum ab_token_outcome outcome;
 	int status;
-	char *access, *refresh;	    /* printable, without blanks; the second may be NULL */
 	int64_t expires_in;	    /* seconds; 0: the answer does not say */
 	char error[AB_TOKEN_ERROR]; /* "invalid_grant"; "": the answer does not say */
-	const char *why;
+	char why[160];
+	/* Printable, without blanks; "": none. The caller wipes them. */
+	char access[AB_SECRET_MAX + 1], refresh[AB_SECRET_MAX + 1];
 };
 
 /* Not for AB_REPLY_MORE. */
 void ab_token_reply_read(const struct ab_http_reply *http, struct ab_token_reply *ret);
 /* Can it be the value of a secret, and a word? */
 bool ab_token_is_word(const char *text);
-void ab_token_reply_fini(struct ab_token_reply *reply); /* wipes */
+/* There is no answer that can be used. */
+void ab_token_reply_fail(struct ab_token_reply *reply, const char *why);

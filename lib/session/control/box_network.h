@@ -10,7 +10,6 @@ struct ab_box;
 struct ab_broker;
 struct ab_broker_news;
 struct ab_log;
-struct ab_network;
 struct ab_policy;
 struct ab_publish;
 struct ab_safe;

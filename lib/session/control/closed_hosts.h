@@ -3,9 +3,6 @@
 #include "base/base.h"
 #include "proxy/filter/filter.h"
 
-struct ab_host_entry;
-struct ab_policy;
-
 /* What the proxy's filter would base its verdict on: DENY, BOUND and RANGE cannot be overridden. */
 enum ab_basis ab_host_closed(const struct ab_policy *policy, const struct ab_host_entry *entry);
 

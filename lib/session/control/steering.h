@@ -23,7 +23,6 @@ struct ab_control_request;
 struct ab_steering;
 struct ab_box_network;
 struct ab_log;
-struct ab_loop;
 struct ab_policy;
 struct ab_host_prompt;
 struct ab_request;

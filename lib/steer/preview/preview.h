@@ -10,8 +10,6 @@
 #include "sandbox/plan/plan.h"
 #include "shell/judge/judge.h"
 
-struct ab_policy;
-
 /* What becomes of the command. */
 enum ab_preview_verdict {
 	AB_PREVIEW_NONE, /* there is no command */

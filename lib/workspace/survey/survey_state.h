@@ -4,7 +4,6 @@
 #include "workspace/survey/survey.h"
 #include "workspace/tree/names.h"
 
-struct ab_listing;
 struct ab_walk;
 
 struct ab_surveyor {
