@@ -280,8 +280,7 @@ static void write_answer(const struct hook *h, const struct ab_hook_answer *answ
 		}
 		return;
 	}
-	out = json_object();
-	ab_hook_write(h->dialect, &h->event, answer, out);
+	out = ab_hook_write(h->dialect, &h->event, answer);
 	free(ret->out);
 	ret->out = json_dumps(out, JSON_COMPACT);
 	json_decref(out);

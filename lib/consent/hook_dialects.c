@@ -17,94 +17,66 @@ static const char *const verdict_names[] = {
 
 static json_t *replace_command(const struct ab_hook_event *event, const char *command)
 {
-	json_t *input = json_copy(event->input);
+	json_t *input = command ? json_copy(event->input) : NULL;
 
 	json_object_set_new(input, "command", json_string(command));
 	return input;
 }
 
-/* The answer to a request for permission: {"behavior": ..., "message": ...} */
+/* The answer to a request for permission. */
 static json_t *make_behavior(const struct ab_hook_answer *answer)
 {
-	json_t *decision = json_pack("{s:s}", "behavior", verdict_names[answer->verdict]);
+	bool denied = answer->verdict == AB_HOOK_DENY;
 
-	if (answer->verdict == AB_HOOK_DENY)
-		json_object_set_new(decision, "message", json_string(answer->reason));
-	return decision;
+	return json_pack("{s:s, s:o*}", "behavior", verdict_names[answer->verdict], "message",
+			 denied ? json_string(answer->reason) : NULL);
 }
 
-/* {"hookSpecificOutput": {"permissionDecision": ..., "updatedInput": ...}} */
-static void write_claude(const struct ab_hook_event *event, const struct ab_hook_answer *answer,
-			 json_t *out)
+static json_t *make_claude(const struct ab_hook_event *event, const struct ab_hook_answer *answer)
 {
-	json_t *own;
+	json_t *input = replace_command(event, answer->command);
 
-	if (event->permission) {
-		own = json_pack("{s:s}", "hookEventName", "PermissionRequest");
-		json_object_set_new(own, "decision", make_behavior(answer));
-	} else {
-		own = json_pack("{s:s, s:s, s:s}", "hookEventName", "PreToolUse",
-				"permissionDecision", verdict_names[answer->verdict],
-				"permissionDecisionReason", answer->reason);
-	}
-	if (answer->command)
-		json_object_set_new(own, "updatedInput", replace_command(event, answer->command));
-	json_object_set_new(out, "hookSpecificOutput", own);
+	if (event->permission)
+		return json_pack("{s:s, s:o, s:o*}", "hookEventName", "PermissionRequest",
+				 "decision", make_behavior(answer), "updatedInput", input);
+	return json_pack("{s:s, s:s, s:o*, s:o*}", "hookEventName", "PreToolUse",
+			 "permissionDecision", verdict_names[answer->verdict],
+			 "permissionDecisionReason", json_string(answer->reason), "updatedInput",
+			 input);
 }
 
-static void write_gemini(const struct ab_hook_answer *answer, json_t *out)
+/* The agent merges it into the tool's arguments. */
+static json_t *make_gemini_input(const char *command)
 {
-	json_object_set_new(out, "decision", json_string(verdict_names[answer->verdict]));
-	json_object_set_new(out, "reason", json_string(answer->reason));
-	/* The agent merges this into the tool's arguments. */
-	if (answer->command)
-		json_object_set_new(out, "hookSpecificOutput",
-				    json_pack("{s:{s:s}}", "tool_input", "command",
-					      answer->command));
+	return command ? json_pack("{s:{s:s}}", "tool_input", "command", command) : NULL;
 }
 
-static void write_cursor(const struct ab_hook_answer *answer, json_t *out)
+/* A member that is NULL is left out, as is a reason that is not UTF-8. */
+json_t *ab_hook_write(const struct ab_hook_dialect *dialect, const struct ab_hook_event *event,
+		      const struct ab_hook_answer *answer)
 {
-	json_object_set_new(out, "permission", json_string(verdict_names[answer->verdict]));
-	json_object_set_new(out, "user_message", json_string(answer->reason));
-	json_object_set_new(out, "agent_message", json_string(answer->reason));
-}
+	const char *verdict = verdict_names[answer->verdict], *reason = answer->reason;
 
-static void write_copilot(const struct ab_hook_event *event, const struct ab_hook_answer *answer,
-			  json_t *out)
-{
-	if (event->permission) {
-		json_t *decision = make_behavior(answer);
-
-		json_object_update(out, decision);
-		json_decref(decision);
-		return;
-	}
-	json_object_set_new(out, "permissionDecision", json_string(verdict_names[answer->verdict]));
-	json_object_set_new(out, "permissionDecisionReason", json_string(answer->reason));
-	if (answer->command)
-		json_object_set_new(out, "modifiedArgs", replace_command(event, answer->command));
-}
-
-void ab_hook_write(const struct ab_hook_dialect *dialect, const struct ab_hook_event *event,
-		   const struct ab_hook_answer *answer, json_t *out)
-{
 	switch (dialect->form) {
 	case AB_HOOK_FORM_STATUS:
-		return;
+		break;
 	case AB_HOOK_FORM_CLAUDE:
-		write_claude(event, answer, out);
-		return;
+		return json_pack("{s:o}", "hookSpecificOutput", make_claude(event, answer));
 	case AB_HOOK_FORM_GEMINI:
-		write_gemini(answer, out);
-		return;
+		return json_pack("{s:s, s:o*, s:o*}", "decision", verdict, "reason",
+				 json_string(reason), "hookSpecificOutput",
+				 make_gemini_input(answer->command));
 	case AB_HOOK_FORM_CURSOR:
-		write_cursor(answer, out);
-		return;
+		return json_pack("{s:s, s:o*, s:o*}", "permission", verdict, "user_message",
+				 json_string(reason), "agent_message", json_string(reason));
 	case AB_HOOK_FORM_COPILOT:
-		write_copilot(event, answer, out);
-		return;
+		if (event->permission)
+			return make_behavior(answer);
+		return json_pack("{s:s, s:o*, s:o*}", "permissionDecision", verdict,
+				 "permissionDecisionReason", json_string(reason), "modifiedArgs",
+				 replace_command(event, answer->command));
 	}
+	return NULL;
 }
 
 const struct ab_hook_dialect *ab_hook_at(size_t index)

@@ -45,7 +45,7 @@ int ab_hook_refuse_agent(const char *agent, struct ab_error *err);
 /* The strings live as long as the event. */
 int ab_hook_read(const struct ab_hook_dialect *dialect, const char *text, size_t len,
 		 struct ab_hook_event *ret, struct ab_error *err);
-/* Adds the answer to *out, unless the agent reads the exit status. */
-void ab_hook_write(const struct ab_hook_dialect *dialect, const struct ab_hook_event *event,
-		   const struct ab_hook_answer *answer, json_t *out);
+/* The answer as JSON; NULL: the agent reads the exit status. */
+json_t *ab_hook_write(const struct ab_hook_dialect *dialect, const struct ab_hook_event *event,
+		      const struct ab_hook_answer *answer);
 void ab_hook_event_fini(struct ab_hook_event *event);

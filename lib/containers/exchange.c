@@ -112,11 +112,15 @@ static void deny(struct ab_engine_exchange *x, const struct ab_refusal *why)
 	answer(x, why->status, body.data, body.len);
 }
 
-static void deny_malformed(struct ab_engine_exchange *x, int status, const char *what)
+__attribute__((format(printf, 3, 4))) static void deny_malformed(struct ab_engine_exchange *x,
+								 int status, const char *fmt, ...)
 {
-	struct ab_refusal why = { 0 };
+	struct ab_refusal why = { .status = status, .rule = "docker" };
+	va_list ap;
 
-	ab_refuse(&why, status, "docker", "%s", what);
+	va_start(ap, fmt);
+	vsnprintf(why.reason, sizeof(why.reason), fmt, ap);
+	va_end(ap);
 	deny(x, &why);
 }
 
@@ -158,17 +162,12 @@ static void take_head(struct ab_engine_exchange *x, const struct ab_http_request
 	x->framing = rq->head.body;
 	x->left = rq->head.length;
 	x->to_head = ab_http_is_exactly(rq->method, "HEAD");
-	if (ab_api_read(rq, &x->call, &why) < 0) {
-		deny(x, &why);
-		return;
-	}
+	if (ab_api_read(rq, &x->call, &why) < 0)
+		return deny(x, &why);
 	x->upgrade = rq->head.upgrade && ab_http_upgrades_to(&rq->head, "tcp");
-	if (rq->head.body == AB_HTTP_LENGTH && rq->head.length > AB_ENGINE_BODY_MAX) {
-		ab_refuse(&why, 413, "docker", "the body is longer than %d bytes",
-			  AB_ENGINE_BODY_MAX);
-		deny(x, &why);
-		return;
-	}
+	if (rq->head.body == AB_HTTP_LENGTH && rq->head.length > AB_ENGINE_BODY_MAX)
+		return deny_malformed(x, 413, "the body is longer than %d bytes",
+				      AB_ENGINE_BODY_MAX);
 	if (rq->head.expect)
 		ab_buf_puts(&x->to_client, "HTTP/1.1 100 Continue\r\n\r\n");
 	x->state = AB_ENGINE_BODY;
@@ -183,10 +182,8 @@ static void read_head(struct ab_engine_exchange *x)
 		take_head(x, &rq);
 		ab_buf_skip(&x->in, x->state == AB_ENGINE_OVER ? 0 : (size_t)n);
 	} else if (n < 0) {
-		ab_autofree char *why = ab_printf("the request is malformed: %s", x->scan.why);
-
 		note_first_bytes(x);
-		deny_malformed(x, (int)-n, why);
+		deny_malformed(x, (int)-n, "the request is malformed: %s", x->scan.why);
 	} else if (x->client_ended && !x->in.len) {
 		finish(x);
 	} else if (x->client_ended) {
@@ -195,36 +192,50 @@ static void read_head(struct ab_engine_exchange *x)
 	}
 }
 
+/* How many of these bytes belong to the body, of which the last *ret_payload are its content. Stops
+ * after the first run of content. -1: it is malformed. */
+static ssize_t measure_body(struct ab_engine_exchange *x, const struct ab_buf *from,
+			    size_t *ret_payload, bool *ret_over)
+{
+	size_t n = from->len;
+
+	switch (x->framing) {
+	case AB_HTTP_NONE:
+		n = 0;
+		*ret_over = true;
+		break;
+	case AB_HTTP_LENGTH:
+		n = n < x->left ? n : (size_t)x->left;
+		x->left -= n;
+		*ret_over = !x->left;
+		break;
+	case AB_HTTP_CHUNKED:
+		return ab_http_chunks_next(&x->chunks, from->data, n, ret_payload, ret_over);
+	case AB_HTTP_CLOSE:
+		break;
+	}
+	*ret_payload = n;
+	return (ssize_t)n;
+}
+
 /* Move the bytes of a body from one buffer to another. 1: it is complete, 0: not yet, -1: it is
  * malformed or too long. */
 static int read_body(struct ab_engine_exchange *x, struct ab_buf *from, struct ab_buf *to,
 		     size_t most, bool ended)
 {
-	if (x->framing == AB_HTTP_NONE)
-		return 1;
-	while (from->len) {
-		size_t n = from->len, payload = n;
-		bool over = false;
+	bool over = x->framing == AB_HTTP_NONE;
 
-		if (x->framing == AB_HTTP_CHUNKED) {
-			ssize_t taken = ab_http_chunks_next(&x->chunks, from->data, from->len,
-							    &payload, &over);
+	while (from->len && !over) {
+		size_t payload;
+		ssize_t n = measure_body(x, from, &payload, &over);
 
-			if (taken < 0)
-				return -1;
-			n = (size_t)taken;
-		} else if (x->framing == AB_HTTP_LENGTH) {
-			n = payload = n < x->left ? n : (size_t)x->left;
-			x->left -= n;
-			over = !x->left;
-		}
-		if (to->len + payload > most)
+		if (n < 0 || to->len + payload > most)
 			return -1;
 		ab_buf_add(to, from->data + n - payload, payload);
-		ab_buf_skip(from, n);
-		if (over)
-			return 1;
+		ab_buf_skip(from, (size_t)n);
 	}
+	if (over)
+		return 1;
 	if (!ended)
 		return 0;
 	return x->framing == AB_HTTP_CLOSE ? 1 : -1;
@@ -233,16 +244,12 @@ static int read_body(struct ab_engine_exchange *x, struct ab_buf *from, struct a
 static void read_request_body(struct ab_engine_exchange *x)
 {
 	int r = read_body(x, &x->in, &x->body, AB_ENGINE_BODY_MAX, x->client_ended);
-	struct ab_refusal why = { 0 };
 
-	if (r > 0) {
+	if (r > 0)
 		judge_request(x);
-	} else if (r < 0) {
-		ab_refuse(&why, 400, "docker",
-			  "the body is malformed, cut off or longer than %d bytes",
-			  AB_ENGINE_BODY_MAX);
-		deny(x, &why);
-	}
+	else if (r < 0)
+		deny_malformed(x, 400, "the body is malformed, cut off or longer than %d bytes",
+			       AB_ENGINE_BODY_MAX);
 }
 
 /* The value of the only field with this name; "" if there is none, or another one. */
@@ -377,35 +384,14 @@ static void collect_answer(struct ab_engine_exchange *x)
 		answer(x, x->note.engine, body.data, body.len);
 }
 
-/* How many bytes of the answer's body are there; -1: it is malformed. */
-static ssize_t count_body_bytes(struct ab_engine_exchange *x, bool *ret_over)
-{
-	size_t n = x->reply.len;
-
-	switch (x->framing) {
-	case AB_HTTP_NONE:
-		*ret_over = true;
-		return 0;
-	case AB_HTTP_LENGTH:
-		n = n < x->left ? n : (size_t)x->left;
-		x->left -= n;
-		*ret_over = !x->left;
-		return (ssize_t)n;
-	case AB_HTTP_CHUNKED:
-		return n ? ab_http_chunks_take(&x->chunks, x->reply.data, n, ret_over) : 0;
-	case AB_HTTP_CLOSE:
-		break;
-	}
-	return (ssize_t)n;
-}
-
 /* What comes after the body's end is not of this answer. */
 static void pass_answer(struct ab_engine_exchange *x)
 {
-	bool over = false;
-	ssize_t n = count_body_bytes(x, &over);
+	bool over = x->framing == AB_HTTP_NONE;
+	size_t payload;
+	ssize_t n = 0;
 
-	if (n > 0) {
+	while (x->reply.len && !over && (n = measure_body(x, &x->reply, &payload, &over)) >= 0) {
 		ab_buf_add(&x->to_client, x->reply.data, (size_t)n);
 		ab_buf_skip(&x->reply, (size_t)n);
 	}

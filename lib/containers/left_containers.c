@@ -1,9 +1,9 @@
 #include "containers/left_containers.h"
 
-#include <dirent.h>
 #include <sys/file.h>
 #include <sys/un.h>
 
+#include "base/system/folder.h"
 #include "containers/engine_client.h"
 
 #define FOLDER "containers"
@@ -65,18 +65,12 @@ static void sweep_run(int dir, const char *run, struct ab_strv *notes)
 void ab_left_containers_sweep(int state, struct ab_strv *notes)
 {
 	ab_autostrv struct ab_strv runs = { 0 };
-	int fd = open_folder(state);
-	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *e;
+	ab_autodir DIR *folder = ab_folder_list(state, FOLDER);
+	const char *run;
 
-	if (!folder) {
-		ab_closep(&fd);
-		return;
-	}
-	while ((e = readdir(folder)) != NULL)
-		if (e->d_name[0] != '.')
-			ab_strv_add(&runs, e->d_name);
+	while ((run = ab_folder_next(folder)) != NULL)
+		if (run[0] != '.')
+			ab_strv_add(&runs, run);
 	for (size_t i = 0; i < runs.len; i++)
 		sweep_run(dirfd(folder), runs.v[i], notes);
-	closedir(folder);
 }

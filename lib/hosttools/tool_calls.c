@@ -126,8 +126,15 @@ static void deny_call(struct ab_tool_call *c, const char *why)
 }
 
 /* Refused because of a mistake or a failure, not because of the words. */
-static void refuse_call(struct ab_tool_call *c, const char *why)
+__attribute__((format(printf, 2, 3))) static void refuse_call(struct ab_tool_call *c,
+							      const char *fmt, ...)
 {
+	ab_autofree char *why = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	why = ab_vprintf(fmt, ap);
+	va_end(ap);
 	c->rule = "tools";
 	deny_call(c, why);
 }
@@ -203,27 +210,19 @@ static void start_tool(struct ab_tool_call *c)
 	struct ab_tool_calls *calls = c->calls;
 	ab_autoclose int settings = -1;
 
-	if (calls->running == AB_TOOL_RUNS_MAX) {
-		refuse_call(c, "too many tools run at the same time");
-		return;
-	}
+	if (calls->running == AB_TOOL_RUNS_MAX)
+		return refuse_call(c, "too many tools run at the same time");
 	if (!c->tool->unconfined) {
 		settings = ab_memfd_sealed("agentbox-tool", c->tool->box, strlen(c->tool->box));
-		if (settings < 0) {
-			refuse_call(c, "its settings cannot be handed over");
-			return;
-		}
+		if (settings < 0)
+			return refuse_call(c, "its settings cannot be handed over");
 		wrap_words(c, settings);
 	}
 	/* First the record. */
-	if (tell_supervisor(c, AB_TOOL_NEWS_STARTED, c->pattern, 0) < 0) {
-		finish_call(c);
-		return;
-	}
-	if (fork_tool(c, settings) < 0) {
-		refuse_call(c, "it cannot be started");
-		return;
-	}
+	if (tell_supervisor(c, AB_TOOL_NEWS_STARTED, c->pattern, 0) < 0)
+		return finish_call(c);
+	if (fork_tool(c, settings) < 0)
+		return refuse_call(c, "it cannot be started");
 	c->started_ms = ab_now_ms();
 	calls->running++;
 	for (size_t i = 0; i < AB_TOOL_FDS; i++)
@@ -254,10 +253,8 @@ static void ask_about(struct ab_tool_call *c)
 {
 	ab_autofree char *shown = ab_escape(c->words);
 
-	if (strlen(shown) > AB_TOOL_ASKED_MAX) {
-		deny_call(c, "it needs approval, and is too long to be shown");
-		return;
-	}
+	if (strlen(shown) > AB_TOOL_ASKED_MAX)
+		return deny_call(c, "it needs approval, and is too long to be shown");
 	c->number = ++c->calls->numbers;
 	if (tell_supervisor(c, AB_TOOL_NEWS_WAITS, c->pattern, 0) < 0)
 		finish_call(c);
@@ -370,7 +367,7 @@ static void fill_environment(struct ab_tool_call *c, const struct ab_tool_reques
 static void judge_call(struct ab_tool_call *c)
 {
 	const char *const *words = (const char *const *)c->argv.v + 1;
-	ab_autofree char *name = name_call(c);
+	ab_autofree char *name = name_call(c), *why = NULL;
 	struct ab_tool_judgement j;
 
 	ab_tool_judge(c->tool, words, c->argv.len - 1, &j);
@@ -378,13 +375,8 @@ static void judge_call(struct ab_tool_call *c)
 	c->pattern = ab_strdup(j.pattern ? j.pattern : "");
 	switch (j.ruling) {
 	case AB_TOOL_DENIED:
-		if (j.word) {
-			ab_autofree char *why = ab_printf("%.100s: %s", j.word, j.why);
-
-			deny_call(c, why);
-		} else {
-			deny_call(c, j.why);
-		}
+		why = j.word ? ab_printf("%.100s: %s", j.word, j.why) : ab_strdup(j.why);
+		deny_call(c, why);
 		break;
 	case AB_TOOL_ASKED:
 		if (ab_strv_has(&c->calls->granted, name))
@@ -410,27 +402,19 @@ static void take_request(struct ab_tool_call *c, const struct ab_tool_request *r
 	c->words = ab_printf("%.500s%s", words.data, words.len > 500 ? " ..." : "");
 	c->cwd = ab_strdup(request->cwd);
 	c->tool = find_tool(c->calls->setup->policy, request->argv[0]);
-	if (!c->tool) {
-		refuse_call(c, "there is no such tool in the settings");
-		return;
-	}
+	if (!c->tool)
+		return refuse_call(c, "there is no such tool in the settings");
 	for (int fd = 0; fd < 3 && !wrong; fd++)
 		wrong = ab_tool_stream_check(c->fds[fd]);
-	if (wrong) {
-		ab_autofree char *why = ab_printf("a stream of the caller: %s", wrong);
-
-		refuse_call(c, why);
-		return;
-	}
+	if (wrong)
+		return refuse_call(c, "a stream of the caller: %s", wrong);
 	folder = open_folder(c->calls, request->cwd);
 	wrong = folder < 0 ? "the current folder is not in the workspace"
 			   : ab_tool_cwd_check(c->fds[AB_TOOL_FD_CWD], folder);
 	ab_closep(&c->fds[AB_TOOL_FD_CWD]);
 	c->fds[AB_TOOL_FD_CWD] = folder;
-	if (wrong) {
-		refuse_call(c, wrong);
-		return;
-	}
+	if (wrong)
+		return refuse_call(c, "%s", wrong);
 	fill_environment(c, request);
 	judge_call(c);
 }
@@ -447,23 +431,17 @@ static void hear_request(struct ab_tool_call *c)
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	ab_loop_timer_stop(&c->calls->loop, &c->timer);
-	if (n <= 0) {
-		finish_call(c);
-		return;
-	}
+	if (n <= 0)
+		return finish_call(c);
 	if (fds.len != AB_TOOL_FDS) {
 		ab_fds_close(&fds);
-		refuse_call(c, "the request is malformed: it does not have four descriptors");
-		return;
+		return refuse_call(c,
+				   "the request is malformed: it does not have four descriptors");
 	}
 	memcpy(c->fds, fds.v, sizeof(c->fds));
 	wrong = ab_tool_request_parse(data, (size_t)n, room, &request);
-	if (wrong) {
-		ab_autofree char *why = ab_printf("the request is malformed: %s", wrong);
-
-		refuse_call(c, why);
-		return;
-	}
+	if (wrong)
+		return refuse_call(c, "the request is malformed: %s", wrong);
 	take_request(c, &request);
 }
 
@@ -502,10 +480,8 @@ static void hear_signal(struct ab_tool_call *c)
 	if (n != (ssize_t)sizeof(message))
 		return;
 	for (size_t i = 0; !c->pid && i < AB_COUNT(ending); i++)
-		if (message.signal == ending[i]) {
-			cancel_call(c, ending[i]);
-			return;
-		}
+		if (message.signal == ending[i])
+			return cancel_call(c, ending[i]);
 	for (size_t i = 0; i < AB_COUNT(passed); i++)
 		if (message.signal == passed[i])
 			signal_tool(c, passed[i]);

@@ -8,9 +8,7 @@
 #include "hosttools/tool_broker.h"
 #include "hosttools/tool_streams.h"
 
-struct ab_host_tool;
 struct ab_tool_call;
-struct ab_tool_request;
 
 struct ab_tool_calls {
 	struct ab_loop loop;

@@ -31,7 +31,7 @@ void ab_output_event(struct ab_buf *b, uint64_t run, const char *stream, struct 
 		     const char *data, size_t len, bool last)
 {
 	ab_autobuf struct ab_buf whole = { 0 };
-	ab_autofree char *base64 = NULL;
+	ab_autobuf struct ab_buf base64 = { 0 };
 	size_t text;
 	bool held;
 
@@ -51,8 +51,7 @@ void ab_output_event(struct ab_buf *b, uint64_t run, const char *stream, struct 
 	if (text == whole.len) {
 		ab_buf_jsonf(b, ",'text':%.*s}", (int)whole.len, whole.data);
 	} else {
-		base64 = ab_alloc(AB_BASE64_ROOM(whole.len) + 1);
-		ab_base64_encode(whole.data, whole.len, AB_BASE64_STANDARD, base64);
-		ab_buf_jsonf(b, ",'base64':%s}", base64);
+		ab_base64_add(&base64, whole.data, whole.len, AB_BASE64_STANDARD, true);
+		ab_buf_jsonf(b, ",'base64':%s}", base64.data);
 	}
 }

@@ -378,50 +378,59 @@ static int check_fixed(const struct ab_serve_request *r, const json_t *line, str
 	return 0;
 }
 
-static int check_whole(struct ab_serve_request *r, const json_t *line, struct ab_error *err)
+/* Members that must be there. */
+static const char *find_missing(const struct ab_serve_request *r)
 {
 	switch (r->what) {
 	case AB_SERVE_HELLO:
-		return r->protocol ? 0 : ab_fail(err, AB_EUSAGE, 0, "missing \"protocol\"");
-	case AB_SERVE_POOL:
-		return r->size ? 0
-			       : ab_fail(err, AB_EUSAGE, 0,
-					 "missing \"size\": the number of boxes, from 1 to %d",
-					 AB_SERVE_BOXES_MAX);
+		return r->protocol ? NULL : "missing \"protocol\"";
 	case AB_SERVE_CLOSE:
-		return r->pool ? 0 : ab_fail(err, AB_EUSAGE, 0, "missing \"pool\"");
-	case AB_SERVE_RUN:
-	case AB_SERVE_CHECK:
-	case AB_SERVE_WRAP:
-		if (r->what == AB_SERVE_RUN && check_fixed(r, line, err) < 0)
-			return -1;
-		return check_command(r, line, err) < 0 ? -1 : check_descriptors(r, err);
-	case AB_SERVE_DOCTOR:
-		return 0;
+		return r->pool ? NULL : "missing \"pool\"";
 	case AB_SERVE_ANSWER:
 		if (!r->question || !r->answer)
-			return ab_fail(err, AB_EUSAGE, 0,
-				       "an answer needs \"question\" and \"answer\"");
+			return "an answer needs \"question\" and \"answer\"";
 		break;
 	case AB_SERVE_SIGNAL:
 		if (!r->signal)
-			return ab_fail(err, AB_EUSAGE, 0, "missing \"signal\"");
+			return "missing \"signal\"";
 		break;
 	case AB_SERVE_INPUT:
 		if (!r->bytes && !r->eof)
-			return ab_fail(err, AB_EUSAGE, 0,
-				       "missing \"text\", \"base64\" or \"eof\"");
+			return "missing \"text\", \"base64\" or \"eof\"";
 		break;
-	case AB_SERVE_STOP:
 	case AB_SERVE_STATUS:
 		if (r->pool)
-			return 0;
+			return NULL;
 		break;
+	case AB_SERVE_STOP:
 	case AB_SERVE_UPDATE:
 	case AB_SERVE_DO_COUNT:
 		break;
+	case AB_SERVE_POOL: /* its size has a bound that is told */
+	case AB_SERVE_RUN:
+	case AB_SERVE_CHECK:
+	case AB_SERVE_WRAP:
+	case AB_SERVE_DOCTOR:
+		return NULL;
 	}
-	return r->run ? 0 : ab_fail(err, AB_EUSAGE, 0, "missing \"run\"");
+	return r->run ? NULL : "missing \"run\"";
+}
+
+static int check_whole(struct ab_serve_request *r, const json_t *line, struct ab_error *err)
+{
+	const char *missing = find_missing(r);
+
+	if (missing)
+		return ab_fail(err, AB_EUSAGE, 0, "%s", missing);
+	if (r->what == AB_SERVE_POOL && !r->size)
+		return ab_fail(err, AB_EUSAGE, 0,
+			       "missing \"size\": the number of boxes, from 1 to %d",
+			       AB_SERVE_BOXES_MAX);
+	if (!(COMMANDS & 1u << r->what))
+		return 0;
+	return check_fixed(r, line, err) < 0 || check_command(r, line, err) < 0
+		       ? -1
+		       : check_descriptors(r, err);
 }
 
 static int read_line(struct ab_serve_request *to, struct ab_error *err)

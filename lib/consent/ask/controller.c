@@ -10,22 +10,6 @@ static void set_unanswered(struct ab_approver_reply *ret, const char *why)
 	snprintf(ret->why, sizeof(ret->why), "%s", why);
 }
 
-/* False: not in time. */
-static bool await_packet(int sock, unsigned timeout_ms)
-{
-	int64_t end = ab_now_ms() + timeout_ms;
-
-	for (;;) {
-		int64_t left = end - ab_now_ms();
-		int n = left > 0 ? ab_poll(sock, POLLIN, left > 60000 ? 60000 : (int)left) : 0;
-
-		if (n > 0)
-			return true;
-		if (left <= 0 || (n < 0 && errno != EINTR))
-			return false;
-	}
-}
-
 void ab_controller_ask(int sock, const char *question, size_t len, unsigned timeout_ms,
 		       struct ab_approver_reply *ret)
 {
@@ -41,7 +25,8 @@ void ab_controller_ask(int sock, const char *question, size_t len, unsigned time
 	if (send(sock, packet.data, packet.len, MSG_NOSIGNAL) < 0)
 		return set_unanswered(ret, errno == EMSGSIZE ? "the question is too long"
 							     : "it has left");
-	if (!await_packet(sock, timeout_ms))
+	/* Days at most, so it is an int. */
+	if (ab_poll(sock, POLLIN, (int)timeout_ms) <= 0)
 		return set_unanswered(ret, "the time is over");
 	n = recv(sock, answer, ANSWER_MAX, 0);
 	if (n <= 0)
