@@ -33,9 +33,9 @@ struct ab_import_word {
 	const char *why;	    /* left out, with this reason; or NULL */
 };
 
-/* A row: where in the other file, and what becomes of it. "*" stands for one key. */
+/* A row: places in the other file, and what becomes of them. "*" stands for one key. */
 struct ab_import_row {
-	char path[56];
+	char paths[104];
 	enum ab_import_as as;
 	const char *why;
 	const struct ab_import_word *words; /* ends with an empty one */

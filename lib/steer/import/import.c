@@ -5,6 +5,7 @@
 #include "base/text/guess.h"
 #include "base/text/json_scan.h"
 #include "base/text/toml.h"
+#include "base/text/words.h"
 #include "steer/import/imported.h"
 
 /* How a row relates to a path: "a.b" against "a" and so on. "*" stands for one key. */
@@ -13,16 +14,16 @@ enum fit { FIT_NONE, FIT_ABOVE, FIT_EXACT };
 static enum fit fit_row(const char *row, const char *path)
 {
 	for (;;) {
-		size_t n = strcspn(row, "."), m = strcspn(path, ".");
-		bool any = n == 1 && row[0] == '*';
+		size_t n = strcspn(row, ". "), m = strcspn(path, ".");
+		bool any = n == 1 && row[0] == '*', more = row[n] == '.';
 
 		if (!any && (n != m || memcmp(row, path, n) != 0))
 			return FIT_NONE;
 		/* The rest of a variable's name may have dots. */
-		if (any && !row[n])
+		if (any && !more)
 			return FIT_EXACT;
-		if (!row[n] || !path[m])
-			return row[n] ? FIT_ABOVE : path[m] ? FIT_NONE : FIT_EXACT;
+		if (!more || !path[m])
+			return more ? FIT_ABOVE : path[m] ? FIT_NONE : FIT_EXACT;
 		row += n + 1;
 		path += m + 1;
 	}
@@ -33,14 +34,15 @@ static const struct ab_import_row *find_row(const struct ab_imported *im, const 
 {
 	*ret = FIT_NONE;
 	for (size_t i = 0; i < im->format->nrows; i++) {
-		enum fit fit = fit_row(im->format->rows[i].path, path);
+		const char *list = im->format->rows[i].paths, *one;
 
-		if (fit == FIT_EXACT) {
-			*ret = fit;
-			return &im->format->rows[i];
+		for (size_t n; (one = ab_word_next(&list, &n));) {
+			enum fit fit = fit_row(one, path);
+
+			*ret = fit != FIT_NONE ? fit : *ret;
+			if (fit == FIT_EXACT)
+				return &im->format->rows[i];
 		}
-		if (fit == FIT_ABOVE)
-			*ret = fit;
 	}
 	return NULL;
 }

@@ -71,7 +71,9 @@ static void add_fetch(struct ab_imported *im, enum ab_import_as as, const char *
 	else if (as == AB_IMPORT_RULE_ASK)
 		ab_imported_leave(im, spec, "hosts on neither list are asked about");
 	else
-		ab_imported_host(im, as == AB_IMPORT_RULE_DENY, spec + strlen(start));
+		ab_imported_host(im,
+				 as == AB_IMPORT_RULE_DENY ? AB_IMPORT_DENY_HOST : AB_IMPORT_HOST,
+				 spec + strlen(start));
 }
 
 /* Paths of Claude Code: "//x" is absolute, "/x" and "x" start at the project. */

@@ -9,9 +9,9 @@ enum { PATH_MAX_LEN = 1024, LIST_MAX = 512 };
 
 void ab_imported_fini(struct ab_imported *im)
 {
-	ab_strv_fini_all(&im->write, &im->deny_read, &im->deny_write, &im->allow, &im->deny,
-			 &im->sockets, &im->ports, &im->pass, &im->strip, &im->set, &im->read_back,
-			 &im->rules[0], &im->rules[1], &im->rules[2]);
+	for (size_t i = 0; i < AB_COUNT(im->lists); i++)
+		ab_strv_fini(&im->lists[i]);
+	ab_strv_fini_all(&im->rules[0], &im->rules[1], &im->rules[2]);
 }
 
 void ab_imported_leave(struct ab_imported *im, const char *value, const char *why)
@@ -89,11 +89,7 @@ static const char *find_fault(enum ab_import_as as, const char *file)
 void ab_imported_path(struct ab_imported *im, enum ab_import_as as, const char *value)
 {
 	ab_autofree char *file = resolve_variable(value), *entry = NULL;
-	struct ab_strv *list = as == AB_IMPORT_WRITE	    ? &im->write
-			       : as == AB_IMPORT_DENY_WRITE ? &im->deny_write
-			       : as == AB_IMPORT_UNIX	    ? &im->sockets
-			       : as == AB_IMPORT_READ_BACK  ? &im->read_back
-							    : &im->deny_read;
+	struct ab_strv *list = &im->lists[as];
 	const char *fault = file ? NULL : "this variable has no counterpart";
 	size_t n;
 
@@ -117,15 +113,15 @@ void ab_imported_path(struct ab_imported *im, enum ab_import_as as, const char *
 		ab_strv_add_once(list, entry);
 }
 
-void ab_imported_host(struct ab_imported *im, bool deny, const char *value)
+void ab_imported_host(struct ab_imported *im, enum ab_import_as as, const char *value)
 {
-	struct ab_strv *list = deny ? &im->deny : &im->allow;
+	struct ab_strv *list = &im->lists[as];
 	struct ab_complaint why = { .right = "" };
 	char buf[AB_HOST_ENTRY_TEXT];
 	struct ab_host_entry e;
 
 	if (ab_host_entry_parse(value, strlen(value), &e, &why) < 0 ||
-	    (!deny && ab_host_entry_may_allow(&e, &why) < 0)) {
+	    (as == AB_IMPORT_HOST && ab_host_entry_may_allow(&e, &why) < 0)) {
 		ab_imported_leave(im, NULL, why.wrong);
 		return;
 	}
@@ -142,6 +138,7 @@ static void add_variable(struct ab_imported *im, const char *name, const char *v
 	static const char *const hints[] = {
 		"TOKEN", "SECRET", "PASSW", "KEY", "CREDENTIAL", "AUTH"
 	};
+	struct ab_strv *set = &im->lists[AB_IMPORT_VARIABLE];
 	bool named = false;
 
 	for (size_t i = 0; i < AB_COUNT(hints); i++)
@@ -150,20 +147,21 @@ static void add_variable(struct ab_imported *im, const char *name, const char *v
 		ab_imported_leave(
 			im, NULL,
 			"may be a credential, and is not copied; use a secret, or env.set");
-	else if (!is_variable(name) || strlen(value) > PATH_MAX_LEN || im->set.len >= LIST_MAX)
+	else if (!is_variable(name) || strlen(value) > PATH_MAX_LEN || set->len >= LIST_MAX)
 		ab_imported_leave(im, NULL, "cannot be set");
 	else
-		ab_env_set(&im->set, name, value);
+		ab_env_set(set, name, value);
 }
 
 static void add_port(struct ab_imported *im, const char *value)
 {
+	struct ab_strv *list = &im->lists[AB_IMPORT_PORT];
 	uint16_t port;
 
-	if (!ab_port_parse(value, strlen(value), &port) || im->ports.len >= LIST_MAX)
+	if (!ab_port_parse(value, strlen(value), &port) || list->len >= LIST_MAX)
 		ab_imported_leave(im, value, "not a port");
 	else
-		ab_strv_add_once(&im->ports, value);
+		ab_strv_add_once(list, value);
 }
 
 static void add_word(struct ab_imported *im, const struct ab_import_word *words, const char *value)
@@ -230,7 +228,7 @@ void ab_imported_add(struct ab_imported *im, const struct ab_import_row *row, co
 		break;
 	case AB_IMPORT_HOST:
 	case AB_IMPORT_DENY_HOST:
-		ab_imported_host(im, row->as == AB_IMPORT_DENY_HOST, value);
+		ab_imported_host(im, row->as, value);
 		break;
 	case AB_IMPORT_PORT:
 		add_port(im, value);
@@ -252,7 +250,7 @@ void ab_imported_add(struct ab_imported *im, const struct ab_import_row *row, co
 		break;
 	case AB_IMPORT_PASS:
 	case AB_IMPORT_STRIP:
-		add_name(im, row->as == AB_IMPORT_PASS ? &im->pass : &im->strip, value);
+		add_name(im, &im->lists[row->as], value);
 		break;
 	case AB_IMPORT_AGENT:
 		add_agent(im, value);
@@ -340,45 +338,47 @@ static void put_rules(struct out *o, const struct ab_imported *im)
 }
 
 /* An exception may open what the file itself denies, and nothing that agentbox denies. */
-static void add_exceptions(struct ab_imported *im)
+static void add_exceptions(const struct ab_strv *back, struct ab_strv *denied)
 {
-	size_t denied = im->deny_read.len;
+	size_t len = denied->len;
 
-	for (size_t i = 0; i < im->read_back.len; i++) {
+	for (size_t i = 0; i < back->len; i++) {
 		bool own = false;
 
-		for (size_t k = 0; k < denied; k++)
-			own |= strcmp(im->read_back.v[i], im->deny_read.v[k]) != 0 &&
-			       is_below(im->read_back.v[i], im->deny_read.v[k]);
+		for (size_t k = 0; k < len; k++)
+			own |= strcmp(back->v[i], denied->v[k]) != 0 &&
+			       is_below(back->v[i], denied->v[k]);
 		if (own)
-			ab_strv_addf(&im->deny_read, "!%s", im->read_back.v[i]);
+			ab_strv_addf(denied, "!%s", back->v[i]);
 	}
 }
 
 char *ab_imported_text(struct ab_imported *im)
 {
 	struct out o = { 0 };
-	bool hosts = im->allow.len || im->deny.len || im->format->closed;
+	struct ab_strv *lists = im->lists;
+	bool hosts =
+		lists[AB_IMPORT_HOST].len || lists[AB_IMPORT_DENY_HOST].len || im->format->closed;
 	bool open = !im->mode || strcmp(im->mode, "blocked") != 0;
 
-	add_exceptions(im);
+	add_exceptions(&lists[AB_IMPORT_READ_BACK], &lists[AB_IMPORT_DENY_READ]);
 	ab_buf_puts(&o.b, "{");
 	put_text(&o, NULL, "extends", im->extends);
-	put_list(&o, "filesystem", "write", &im->write, true);
-	put_list(&o, "filesystem", "denyRead", &im->deny_read, true);
-	put_list(&o, "filesystem", "denyWrite", &im->deny_write, true);
-	put_list(&o, "filesystem", "unix", &im->sockets, true);
+	put_list(&o, "filesystem", "write", &lists[AB_IMPORT_WRITE], true);
+	put_list(&o, "filesystem", "denyRead", &lists[AB_IMPORT_DENY_READ], true);
+	put_list(&o, "filesystem", "denyWrite", &lists[AB_IMPORT_DENY_WRITE], true);
+	put_list(&o, "filesystem", "unix", &lists[AB_IMPORT_UNIX], true);
 	put_text(&o, "network", "mode", im->mode ? im->mode : hosts ? "filtered" : NULL);
-	put_list(&o, "network", "allow", &im->allow, true);
-	put_list(&o, "network", "deny", &im->deny, true);
+	put_list(&o, "network", "allow", &lists[AB_IMPORT_HOST], true);
+	put_list(&o, "network", "deny", &lists[AB_IMPORT_DENY_HOST], true);
 	put_text(&o, "network", "unknown", im->format->closed ? "deny" : NULL);
 	/* Only a filtered network has them. */
 	if (open)
-		put_list(&o, "network", "hostPorts", &im->ports, false);
-	put_text(&o, "env", "mode", im->pass.len ? "listed" : NULL);
-	put_list(&o, "env", "pass", &im->pass, true);
-	put_list(&o, "env", "strip", &im->strip, true);
-	put_variables(&o, &im->set);
+		put_list(&o, "network", "hostPorts", &lists[AB_IMPORT_PORT], false);
+	put_text(&o, "env", "mode", lists[AB_IMPORT_PASS].len ? "listed" : NULL);
+	put_list(&o, "env", "pass", &lists[AB_IMPORT_PASS], true);
+	put_list(&o, "env", "strip", &lists[AB_IMPORT_STRIP], true);
+	put_variables(&o, &lists[AB_IMPORT_VARIABLE]);
 	put_rules(&o, im);
 	if (o.section)
 		ab_buf_puts(&o.b, "\n  }");

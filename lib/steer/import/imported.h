@@ -9,9 +9,8 @@ const struct ab_import_format *ab_import_format_find(const char *name);
 
 struct ab_imported {
 	const struct ab_import_format *format;
-	struct ab_strv write, deny_read, read_back, deny_write, allow, deny, sockets, ports;
-	struct ab_strv pass, strip, set; /* set: "NAME=value" */
-	struct ab_strv rules[3];	 /* forbidden, escalated, sandboxed: JSON objects */
+	struct ab_strv lists[AB_IMPORT_AGENT + 1]; /* of AB_IMPORT_VARIABLE: "NAME=value" */
+	struct ab_strv rules[3]; /* forbidden, escalated, sandboxed: JSON objects */
 	const char *extends, *mode;
 	struct ab_strv *left;
 	/* The entry that is read. */
@@ -35,7 +34,7 @@ void ab_imported_command(struct ab_imported *im, enum ab_import_as as, const cha
 
 /* Add a path or a host as it is written there. */
 void ab_imported_path(struct ab_imported *im, enum ab_import_as as, const char *value);
-void ab_imported_host(struct ab_imported *im, bool deny, const char *value);
+void ab_imported_host(struct ab_imported *im, enum ab_import_as as, const char *value);
 
 /* The settings file. Takes exceptions into account, after everything was added. */
 char *ab_imported_text(struct ab_imported *im);

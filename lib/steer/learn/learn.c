@@ -3,6 +3,7 @@
 #include <jansson.h>
 
 #include "audit/read/details.h"
+#include "audit/read/find.h"
 #include "audit/read/reader.h"
 #include "audit/read/words.h"
 #include "base/system/folder.h"
@@ -21,32 +22,6 @@
 #include "steer/client/steer.h"
 #include "steer/learn/learned.h"
 
-/* The run has ended, but its folder may not have been moved yet. */
-static int open_folder(const struct ab_policy_input *input, const char *id, struct ab_error *err)
-{
-	ab_auto(ab_state_fini) struct ab_state state = AB_STATE_NONE;
-	int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, fd;
-
-	if (ab_steer_state(input, &state, err) < 0)
-		return -1;
-	fd = openat(state.runs, id, flags);
-	if (fd < 0)
-		fd = openat(state.live, id, flags);
-	if (fd < 0)
-		ab_fail(err, AB_ESYSTEM, errno, "open the record of run %s", id);
-	return fd;
-}
-
-static int get_id(const char *result, char ret[8], struct ab_error *err)
-{
-	struct ab_detail id;
-
-	if (!ab_details_one(result, strlen(result), "run_id", &id) ||
-	    ab_detail_copy(&id, ret, 8) == 0 || strchr(ret, '/') || ret[0] == '.')
-		return ab_fail(err, AB_ESYSTEM, 0, "there is no run to learn from");
-	return 0;
-}
-
 static char *get_command(const char *result)
 {
 	enum { WORDS = 80 };
@@ -59,21 +34,29 @@ static char *get_command(const char *result)
 	return ab_buf_take(&b);
 }
 
-static int read_record(const struct ab_policy_input *input, const char *id,
+static bool take_line(void *arg, const char *line, size_t len)
+{
+	ab_learned_take(arg, line, len);
+	return true;
+}
+
+/* The record of the run with this result, which has ended. */
+static int read_record(const struct ab_policy_input *input, const char *result,
 		       struct ab_learned *learned, struct ab_error *err)
 {
-	ab_autoclose int dir = open_folder(input, id, err);
-	struct ab_reader reader;
-	const char *line;
-	size_t len;
-	int r;
+	ab_auto(ab_state_fini) struct ab_state state = AB_STATE_NONE;
+	ab_auto(ab_found_run_fini) struct ab_found_run run = { .dir = -1 };
+	struct ab_detail member;
+	char id[8];
 
-	if (dir < 0 || ab_reader_open(dir, &reader, err) < 0)
+	(void)ab_details_one(result, strlen(result), "run_id", &member);
+	ab_detail_copy(&member, id, sizeof(id));
+	if (!ab_run_id_valid(id))
+		return ab_fail(err, AB_ESYSTEM, 0, "there is no run to learn from");
+	if (ab_steer_state(input, &state, err) < 0 ||
+	    ab_find_run(state.live, state.runs, id, &run, err) < 0)
 		return -1;
-	while ((r = ab_reader_next(&reader, &line, &len, err)) > 0)
-		ab_learned_take(learned, line, len);
-	ab_reader_fini(&reader);
-	return r;
+	return ab_reader_each(run.dir, take_line, learned, err);
 }
 
 static char *real_path(const char *path)
@@ -116,11 +99,10 @@ int ab_learn(const struct ab_policy_input *input, const char *result, struct ab_
 {
 	struct ab_lesson lesson = { .learned = ab_learned_new() };
 	struct ab_learned_from from;
-	char id[8];
 
-	if (get_id(result, id, err) < 0 || ab_policy_load(input, &lesson.own, NULL, err) < 0 ||
-	    ab_policy_load_one(input, lesson.own->profile, &lesson.base, err) < 0 ||
-	    read_record(input, id, lesson.learned, err) < 0) {
+	if (read_record(input, result, lesson.learned, err) < 0 ||
+	    ab_policy_load(input, &lesson.own, NULL, err) < 0 ||
+	    ab_policy_load_one(input, lesson.own->profile, &lesson.base, err) < 0) {
 		ab_lesson_fini(&lesson);
 		return -1;
 	}

@@ -26,20 +26,12 @@ void ab_quarantined_list_fini(struct ab_quarantined_list *list)
 	*list = (struct ab_quarantined_list){ 0 };
 }
 
-/* A run's own list of what was moved, by number. */
+/* A run's own list of what was moved. */
 struct notes {
 	struct ab_moved_file *v;
 	size_t len;
 	int errnum; /* why they cannot be read, or 0 */
 };
-
-static int by_number(const void *a, const void *b)
-{
-	const struct ab_moved_file *x = a, *y = b;
-	unsigned m = ab_quarantine_number(x->file), n = ab_quarantine_number(y->file);
-
-	return m < n ? -1 : m > n;
-}
 
 static void read_notes(int dir, struct notes *ret)
 {
@@ -55,8 +47,6 @@ static void read_notes(int dir, struct notes *ret)
 		ab_make_room(ret->v, ret->len);
 		ret->len += ab_moved_parse(p, (size_t)(end - p), &ret->v[ret->len]) == 0;
 	}
-	if (ret->len)
-		qsort(ret->v, ret->len, sizeof(ret->v[0]), by_number);
 }
 
 static void free_notes(struct notes *notes)
@@ -71,21 +61,11 @@ static void free_notes(struct notes *notes)
 static const struct ab_moved_file *find_note(const struct notes *notes, unsigned number,
 					     const struct stat *st)
 {
-	size_t low = 0, high = notes->len;
+	for (size_t i = 0; i < notes->len; i++) {
+		const struct ab_moved_file *f = &notes->v[i];
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (ab_quarantine_number(notes->v[middle].file) < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < notes->len && ab_quarantine_number(notes->v[low].file) == number; low++) {
-		const struct ab_moved_file *f = &notes->v[low];
-
-		if (f->dev == st->st_dev && f->ino == st->st_ino &&
-		    f->kind == ab_node_of(st->st_mode))
+		if (f->ino == st->st_ino && f->dev == st->st_dev &&
+		    f->kind == ab_node_of(st->st_mode) && ab_quarantine_number(f->file) == number)
 			return f;
 	}
 	return NULL;
