@@ -350,9 +350,8 @@ bool ab_conn_describe(const struct ab_conn *conn, struct ab_request_record *ret)
 {
 	bool has_server = ab_side_is_open(&conn->server) || conn->dial;
 
-	if (conn->closed || conn->waiter || !has_server || !conn->kind)
-		return false;
-	return conn->kind->describe(conn, ret);
+	return !conn->closed && !conn->waiter && has_server && conn->kind && conn->kind->describe &&
+	       conn->kind->describe(conn, ret);
 }
 
 static void dial_ended(void *arg, struct ab_dialled *result)

@@ -81,7 +81,7 @@ struct ab_engine { /* shared by all connections */
  * is known.
  */
 struct ab_conn_kind {
-	/* The request in progress, for a record; false: none. */
+	/* The request in progress, for a record; false: none. NULL: there never is one to break off. */
 	bool (*describe)(const struct ab_conn *conn, struct ab_request_record *ret);
 	/* Deny the request in progress: record it, with an id, and close. */
 	void (*break_off)(struct ab_conn *conn, enum ab_fault fault,

@@ -10,7 +10,6 @@ struct swap {
 	struct ab_swapped *ret;	       /* ret->request: to be sent */
 	bool bound[AB_VAULT_OWNERS];   /* none of those that were replaced */
 	bool injected[AB_SECRETS_MAX]; /* its value was inserted */
-	bool carries[AB_HTTP_FIELDS];  /* parallel to the fields: a value is in it */
 };
 
 /* Sets the result; returns false. */
@@ -215,28 +214,10 @@ static bool inject_query(struct swap *sw, size_t i, const char *name, const char
 
 /* Adds and removes fields that the client did not ask for. */
 
-static void set_value(struct swap *sw, struct ab_http_field *f, const struct ab_buf *text)
+static void set_value(struct ab_http_field *f, const struct ab_buf *text)
 {
 	f->value = (struct ab_http_text){ text->data, text->len };
-	sw->carries[f - sw->ret->request.head.fields] = true;
-}
-
-static void remove_field(struct swap *sw, size_t k)
-{
-	struct ab_http_head *head = &sw->ret->request.head;
-	size_t n = --head->nfields - k;
-
-	memmove(&head->fields[k], &head->fields[k + 1], n * sizeof(head->fields[0]));
-	memmove(&sw->carries[k], &sw->carries[k + 1], n * sizeof(sw->carries[0]));
-}
-
-static void remove_named(struct swap *sw, const char *name)
-{
-	const struct ab_http_head *head = &sw->ret->request.head;
-
-	for (size_t k = head->nfields; k-- > 0;)
-		if (ab_http_is(head->fields[k].name, name))
-			remove_field(sw, k);
+	f->secret = true;
 }
 
 /* A field that Connection names would be dropped by the next hop. */
@@ -254,13 +235,12 @@ static struct ab_http_field *replace_fields(struct swap *sw, const char *name)
 	struct ab_http_head *head = &sw->ret->request.head;
 	struct ab_http_field *f;
 
-	remove_named(sw, name);
+	ab_http_remove(head, name);
 	if (head->nfields == AB_HTTP_FIELDS)
 		return NULL;
 	remove_option(head, name);
-	f = &head->fields[head->nfields];
+	f = &head->fields[head->nfields++];
 	*f = (struct ab_http_field){ .name = { name, strlen(name) } };
-	sw->carries[head->nfields++] = false;
 	return f;
 }
 
@@ -269,7 +249,7 @@ static bool has_value(const struct swap *sw, const char *name)
 	const struct ab_http_head *head = &sw->ret->request.head;
 
 	for (size_t k = 0; k < head->nfields; k++)
-		if (sw->carries[k] && ab_http_is(head->fields[k].name, name))
+		if (head->fields[k].secret && ab_http_is(head->fields[k].name, name))
 			return true;
 	return false;
 }
@@ -313,7 +293,7 @@ static bool inject_field(struct swap *sw, size_t i, const struct ab_carrier *c, 
 		put_basic(out, format, e);
 	else
 		put_formatted(out, format, e, false);
-	set_value(sw, f, out);
+	set_value(f, out);
 	sw->injected[i] = true;
 	return true;
 }
@@ -341,7 +321,7 @@ static bool keep_searchable(struct swap *sw)
 	struct ab_http_field *f;
 
 	for (size_t i = 0; i < AB_COUNT(unwanted); i++)
-		remove_named(sw, unwanted[i]);
+		ab_http_remove(&sw->ret->request.head, unwanted[i]);
 	f = replace_fields(sw, "accept-encoding");
 	if (!f)
 		return fail_swap(sw, AB_SWAP_TOO_LONG, sw->ret->secret);
@@ -482,7 +462,7 @@ static bool swap_field(struct swap *sw, size_t k)
 		good = swap_basic(sw, f, found.needle->owner, out);
 	else
 		good = swap_text(sw, f, f->value, out);
-	set_value(sw, f, out);
+	set_value(f, out);
 	return good;
 }
 

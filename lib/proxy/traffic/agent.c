@@ -522,20 +522,6 @@ static void read_request(struct ab_conn *conn)
 	}
 }
 
-static bool describe_nothing(const struct ab_conn *conn, struct ab_request_record *ret)
-{
-	(void)conn;
-	(void)ret;
-	return false;
-}
-
-static void break_off(struct ab_conn *conn, enum ab_fault fault, const struct ab_verdict *verdict)
-{
-	(void)fault;
-	(void)verdict;
-	ab_conn_close(conn, false);
-}
-
 static void end_client(struct ab_conn *conn)
 {
 	struct ab_agent_client *c = ab_take(conn->client_of_agent);
@@ -559,11 +545,7 @@ static void end_client(struct ab_conn *conn)
 
 void ab_agent_open(struct ab_engine *engine, int fd, uint16_t port)
 {
-	static const struct ab_conn_kind kind = {
-		.describe = describe_nothing,
-		.break_off = break_off,
-		.end = end_client,
-	};
+	static const struct ab_conn_kind kind = { .end = end_client };
 	struct ab_conn *conn = ab_conn_new(engine, AB_DOOR_AGENT, fd, read_request);
 	int on = 1;
 

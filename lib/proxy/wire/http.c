@@ -233,6 +233,7 @@ static const char *add_field(struct ab_http_head *head, struct ab_http_text line
 
 	if (!memchr(line.s, ':', line.len))
 		return "header field without a colon";
+	f->secret = false;
 	f->name = ab_http_until(&line, ':');
 	f->value = trim_blanks(line);
 	if (!ab_http_token(f->name))

@@ -47,6 +47,7 @@ enum ab_http_name {
 struct ab_http_field {
 	enum ab_http_name id;
 	struct ab_http_text name, value; /* value without outer blanks */
+	bool secret;			 /* the value of a secret is in it (proxy/secrets/swap.h) */
 };
 
 enum ab_http_body {
