@@ -161,13 +161,15 @@ static struct ab_dialled dial(const char *name)
 static void open_dialer(const struct ab_upstream *upstream)
 {
 	struct ab_dialer_setup setup = {
-		.loop = &loop,
 		.check = check,
 		.arg = (void *)names,
 		.upstream = upstream,
-		.resolv_conf = resolv_conf,
-		.hosts = hosts,
-		.dns_port = dns.port,
+		.resolver = {
+			.loop = &loop,
+			.resolv_conf = resolv_conf,
+			.hosts = hosts,
+			.port = dns.port,
+		},
 	};
 	struct ab_error err;
 

@@ -6,9 +6,13 @@
 #include "base/data/list.h"
 #include "policy/toolchains/host_groups.h"
 #include "proxy/filter/synthetic.h"
+#include "proxy/wire/http.h"
 #include "proxy/wire/ssh_kex.h"
 
-enum { EDGES = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET };
+enum {
+	EDGES = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
+	DIAL_ROOM = 16 * 1024, /* bytes of a tunnel that are buffered during the dial */
+};
 
 static void count_buffered(struct ab_conn *conn, size_t now)
 {
@@ -371,9 +375,17 @@ static void dial_ended(void *arg, struct ab_dialled *result)
 	conn->dialled(conn, result);
 }
 
+/* Buffer the client's bytes, and notice that it failed. */
+static void wait_for_dial(struct ab_conn *conn)
+{
+	if (ab_side_read(&conn->client, conn->http ? AB_HTTP_HEAD_MAX : DIAL_ROOM) == AB_IO_FAILED)
+		ab_conn_close(conn, true);
+}
+
 void ab_conn_dial(struct ab_conn *conn, const struct ab_host *host, uint16_t port, bool http,
 		  ab_conn_dialled_fn done)
 {
+	conn->step = wait_for_dial;
 	conn->dialled = done;
 	conn->dial = ab_dial_start(conn->engine->dialer, host, port, http, dial_ended, conn);
 }

@@ -189,7 +189,7 @@ void ab_verdict_keep(struct ab_verdict *verdict, char **entry);
 /* The tunnel or request in progress; false: none. */
 bool ab_conn_describe(const struct ab_conn *conn, struct ab_request_record *ret);
 
-/* Dial conn->server; `done` is called later with the result (after OK
+/* Dial conn->server, and buffer what the client sends meanwhile; `done` is called later with the result (after OK
  * conn->server is watched). */
 void ab_conn_dial(struct ab_conn *conn, const struct ab_host *host, uint16_t port, bool http,
 		  ab_conn_dialled_fn done);

@@ -17,7 +17,6 @@
 #include <sys/epoll.h>
 
 #include "base/data/list.h"
-#include "proxy/dial/resolver.h"
 #include "proxy/dial/upstream_tunnel.h"
 
 enum {
@@ -59,7 +58,7 @@ struct ab_dial {
 /* Stop everything; keep the dial and its result. */
 static void stop_dial(struct ab_dial *dial)
 {
-	struct ab_loop *loop = dial->dialer->setup.loop;
+	struct ab_loop *loop = dial->dialer->setup.resolver.loop;
 
 	ab_resolver_cancel(&dial->ask);
 	ab_loop_timer_stop(loop, &dial->deadline);
@@ -75,7 +74,7 @@ static void end_dial(struct ab_dial *dial, enum ab_dial_result result)
 	dial->result.result = result;
 	dial->over = true;
 	stop_dial(dial);
-	ab_loop_later(dial->dialer->setup.loop, &dial->later);
+	ab_loop_later(dial->dialer->setup.resolver.loop, &dial->later);
 }
 
 static void unlink_dial(struct ab_dial *dial)
@@ -104,7 +103,7 @@ void ab_dial_cancel(struct ab_dial *dial)
 	stop_dial(dial);
 	ab_closep(&dial->result.fd);
 	dial->over = true;
-	ab_loop_later(dial->dialer->setup.loop, &dial->later);
+	ab_loop_later(dial->dialer->setup.resolver.loop, &dial->later);
 }
 
 static void dial_timed_out(struct ab_timer *timer)
@@ -117,7 +116,7 @@ static void dial_timed_out(struct ab_timer *timer)
 /* 0 or errno. */
 static int watch_events(struct ab_dial *dial, struct ab_source *source, uint32_t events)
 {
-	struct ab_loop *loop = dial->dialer->setup.loop;
+	struct ab_loop *loop = dial->dialer->setup.resolver.loop;
 	struct ab_error err;
 
 	if (source->active) {
@@ -129,7 +128,7 @@ static int watch_events(struct ab_dial *dial, struct ab_source *source, uint32_t
 
 static void end_connected(struct ab_dial *dial)
 {
-	ab_loop_remove(dial->dialer->setup.loop, &dial->winner->source);
+	ab_loop_remove(dial->dialer->setup.resolver.loop, &dial->winner->source);
 	dial->result.fd = ab_take_fd(&dial->winner->source.fd);
 	dial->result.errnum = 0; /* of an earlier address */
 	end_dial(dial, AB_DIAL_OK);
@@ -169,7 +168,7 @@ static void tunnel_ready(struct ab_source *source, uint32_t events)
 
 static void use_attempt(struct ab_dial *dial, struct attempt *a)
 {
-	struct ab_loop *loop = dial->dialer->setup.loop;
+	struct ab_loop *loop = dial->dialer->setup.resolver.loop;
 
 	dial->winner = a;
 	ab_host_from_addr(a->addr.v6, a->addr.addr, &dial->result.address);
@@ -244,7 +243,7 @@ static int begin_attempt(struct ab_dial *dial, struct attempt *a)
 /* Begin attempts until one is connecting. If none is, the dial failed. */
 static void try_next(struct ab_dial *dial)
 {
-	struct ab_loop *loop = dial->dialer->setup.loop;
+	struct ab_loop *loop = dial->dialer->setup.resolver.loop;
 
 	ab_loop_timer_stop(loop, &dial->pace);
 	while (dial->begun < dial->n) {
@@ -338,7 +337,7 @@ static void name_resolved(struct ab_ask *ask, const struct ab_answer *answer)
 
 	use_answer(dial, answer);
 	if (!dial->over)
-		ab_loop_timer(dial->dialer->setup.loop, &dial->deadline, DEADLINE_MS);
+		ab_loop_timer(dial->dialer->setup.resolver.loop, &dial->deadline, DEADLINE_MS);
 }
 
 static void begin_dial(struct ab_dial *dial, const struct ab_host *host, uint16_t port, bool http)
@@ -382,25 +381,18 @@ struct ab_dial *ab_dial_start(struct ab_dialer *dialer, const struct ab_host *ho
 	ab_list_push(&dialer->dials, dial);
 	begin_dial(dial, host, port, http);
 	if (!dial->over)
-		ab_loop_timer(dialer->setup.loop, &dial->deadline,
+		ab_loop_timer(dialer->setup.resolver.loop, &dial->deadline,
 			      dial->ask.link ? RESOLVE_MS : DEADLINE_MS);
 	return dial;
 }
 
 int ab_dialer_new(const struct ab_dialer_setup *setup, struct ab_dialer **ret, struct ab_error *err)
 {
-	struct ab_resolver_setup resolver = {
-		.loop = setup->loop,
-		.resolv_conf = setup->resolv_conf,
-		.hosts = setup->hosts,
-		.port = setup->dns_port,
-	};
-
 	if (!setup->check)
 		return ab_fail(err, AB_EUSAGE, 0, "the dialer has no address check");
 	*ret = ab_alloc(sizeof(**ret));
 	(*ret)->setup = *setup;
-	(*ret)->resolver = ab_resolver_new(&resolver);
+	(*ret)->resolver = ab_resolver_new(&setup->resolver);
 	return 0;
 }
 

@@ -12,6 +12,7 @@
  */
 #include "base/system/loop.h"
 #include "policy/values/host.h"
+#include "proxy/dial/resolver.h"
 #include "proxy/dial/upstream.h"
 #include "proxy/filter/filter.h"
 
@@ -47,15 +48,11 @@ struct ab_dial;
 typedef void (*ab_dialled_fn)(void *arg, struct ab_dialled *result);
 
 struct ab_dialer_setup {
-	struct ab_loop *loop;
+	struct ab_resolver_setup resolver;
 	/* May this address be dialled? Called for each. */
 	bool (*check)(void *arg, const struct ab_host *addr, uint16_t port, struct ab_verdict *ret);
 	void *arg;
 	const struct ab_upstream *upstream; /* or NULL */
-
-	/* For tests; NULL and 0: the system's files and port 53. */
-	const char *resolv_conf, *hosts;
-	uint16_t dns_port;
 };
 
 /* Opens no file or socket before the first name. */

@@ -25,6 +25,7 @@ enum {
 
 struct ab_resolver_setup {
 	struct ab_loop *loop;
+	/* These are for tests. */
 	const char *resolv_conf; /* NULL: the system's */
 	const char *hosts;	 /* NULL: the system's */
 	uint16_t port;		 /* of the name servers; 0: 53 */

@@ -354,7 +354,10 @@ static int prepare_engine(struct ab_proxy *p, struct ab_error *err)
 {
 	struct ab_engine *e = &p->engine;
 	struct ab_dialer_setup dialer = {
-		.loop = &e->loop, .check = check_address, .arg = e, .upstream = p->setup.upstream
+		.resolver = { .loop = &e->loop },
+		.check = check_address,
+		.arg = e,
+		.upstream = p->setup.upstream,
 	};
 
 	ab_acceptor_prepare(&p->acceptor);

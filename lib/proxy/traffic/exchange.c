@@ -203,13 +203,6 @@ static void server_dialled(struct ab_conn *conn, const struct ab_dialled *result
 	ab_exchange_send_again(conn);
 }
 
-/* Only notice that the client has closed. */
-static void wait_for_dial(struct ab_conn *conn)
-{
-	if (ab_side_read(&conn->client, AB_HTTP_HEAD_MAX) == AB_IO_FAILED)
-		ab_conn_close(conn, true);
-}
-
 void ab_exchange_dial(struct ab_conn *conn)
 {
 	struct ab_exchange_request *rq = conn->http->request;
@@ -217,7 +210,6 @@ void ab_exchange_dial(struct ab_conn *conn)
 	ab_exchange_close_server(conn);
 	free(ab_take(conn->address));
 	rq->reused = false;
-	conn->step = wait_for_dial;
 	ab_conn_dial(conn, &rq->host, rq->port, !rq->gateway, server_dialled);
 }
 

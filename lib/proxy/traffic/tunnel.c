@@ -17,10 +17,6 @@
 #include "proxy/wire/hello.h"
 #include "proxy/wire/ssh_kex.h"
 
-enum {
-	WAITING_ROOM = 16 * 1024, /* bytes buffered during the dial */
-};
-
 void ab_tunnel_describe(const struct ab_conn *conn, struct ab_request_record *ret)
 {
 	*ret = (struct ab_request_record){
@@ -241,13 +237,6 @@ static void server_dialled(struct ab_conn *conn, const struct ab_dialled *result
 	record_and_reply(conn, &r, failure.socks);
 }
 
-/* Buffer the client's bytes, and notice that it failed. */
-static void wait_for_dial(struct ab_conn *conn)
-{
-	if (ab_side_read(&conn->client, WAITING_ROOM) == AB_IO_FAILED)
-		ab_conn_close(conn, true);
-}
-
 /* A placeholder in the request for the tunnel, or in the host name, would leak
  * to another host. */
 static bool deny_placeholder(struct ab_conn *conn)
@@ -279,7 +268,6 @@ static void dial_if_allowed(struct ab_conn *conn, struct ab_request_record *r)
 	}
 	conn->verdict = r->verdict;
 	ab_verdict_keep(&conn->verdict, &conn->entry);
-	conn->step = wait_for_dial;
 	ab_conn_dial(conn, conn->host, conn->port, false, server_dialled);
 }
 
@@ -291,7 +279,6 @@ void ab_tunnel_start(struct ab_conn *conn, enum ab_door door, const struct ab_ho
 	conn->door = (uint8_t)door;
 	ab_tunnel_adopt(conn, host, port);
 	conn->verdict.entry = "";
-	conn->step = wait_for_dial;
 	ab_conn_deadline(conn, 0);
 	ab_conn_whole(conn);
 	if (deny_placeholder(conn))

@@ -181,7 +181,7 @@ static int open_tls(struct ab_http_client *c, struct ab_error *err)
 int ab_http_client_new(const struct ab_http_client_setup *setup, struct ab_http_client **ret,
 		       struct ab_error *err)
 {
-	struct ab_dialer_setup dialer = { .loop = setup->loop,
+	struct ab_dialer_setup dialer = { .resolver = { .loop = setup->loop },
 					  .check = allow_address,
 					  .upstream = setup->upstream };
 	struct ab_http_client *c = ab_alloc(sizeof(*c));
