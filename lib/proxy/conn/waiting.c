@@ -366,6 +366,11 @@ static struct ab_question *find_host_question(const struct ab_waiting *p,
 	return NULL;
 }
 
+static bool take_turn(const struct ab_engine *engine, struct ab_bucket *rate)
+{
+	return ab_bucket_take(rate, engine->loop.now, AB_QUESTIONS_BURST, AB_QUESTIONS_PER_SECOND);
+}
+
 static enum ab_reply check_limits(struct ab_engine *engine, bool is_new)
 {
 	struct ab_waiting *p = &engine->waiting;
@@ -374,7 +379,7 @@ static enum ab_reply check_limits(struct ab_engine *engine, bool is_new)
 		return AB_REPLY_FULL;
 	if (is_new && p->nquestions >= AB_QUESTIONS_MAX)
 		return AB_REPLY_MANY;
-	if (is_new && !ab_bucket_take(&p->ask_rate, engine->loop.now))
+	if (is_new && !take_turn(engine, &p->ask_rate))
 		return AB_REPLY_FAST;
 	return AB_REPLY_NONE;
 }
@@ -501,7 +506,7 @@ bool ab_waiting_identify(struct ab_conn *conn, const struct ab_request_record *r
 		return true;
 	}
 	if (p->nidentify >= AB_QUESTIONS_MAX || !ab_ledger_seeks(engine->ledger, number) ||
-	    !ab_bucket_take(&p->identify_rate, engine->loop.now))
+	    !take_turn(engine, &p->identify_rate))
 		return false;
 	return ask(conn, NULL, r, resume, AB_QUESTION_IDENTIFY, number);
 }
@@ -519,7 +524,7 @@ void ab_waiting_datagram(struct ab_engine *engine, const struct ab_denied_datagr
 	ab_host_from_addr(d->to.v6, d->to.addr, &q->host);
 	ab_conn_name(engine, &q->host);
 	if (engine->setup->identify_denied && engine->setup->asked && !engine->ending &&
-	    p->nidentify < AB_QUESTIONS_MAX && ab_bucket_take(&p->datagram_rate, engine->loop.now))
+	    p->nidentify < AB_QUESTIONS_MAX && take_turn(engine, &p->datagram_rate))
 		seek_datagrams(engine);
 	else
 		identify_timed_out(&q->timer);
@@ -545,7 +550,7 @@ static bool identify_agent_client(struct ab_conn *conn, struct ab_request_record
 	uint32_t number;
 
 	if (!engine->setup->asked || engine->ending || p->nidentify >= AB_QUESTIONS_MAX ||
-	    !ab_bucket_take(&p->identify_rate, engine->loop.now))
+	    !take_turn(engine, &p->identify_rate))
 		return false;
 	number = ab_ledger_number(engine->ledger, r);
 	if (find_question(p, number, true))

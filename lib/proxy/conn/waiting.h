@@ -10,6 +10,7 @@
  * When the wait ends, `resume` is called once with the connection's record:
  * r->verdict, r->fault and r->reply are the result.
  */
+#include "proxy/io/bucket.h"
 #include "proxy/record/events.h"
 
 struct ab_conn;
@@ -22,29 +23,8 @@ struct ab_request_record;
 enum {
 	AB_QUESTIONS_MAX = 1024, /* open at a time */
 	AB_QUESTIONS_BURST = 1200,
-	AB_QUESTION_EVERY_MS = 100, /* one more: 600 a minute */
+	AB_QUESTIONS_PER_SECOND = 10,
 };
-
-struct ab_bucket { /* a rate limit; all zero: full */
-	uint64_t at;
-	uint64_t left;
-};
-
-static inline bool ab_bucket_take(struct ab_bucket *bucket, uint64_t now)
-{
-	uint64_t more = (now - bucket->at) / AB_QUESTION_EVERY_MS;
-
-	if (more) {
-		bucket->at += more * AB_QUESTION_EVERY_MS;
-		bucket->left += more;
-		if (bucket->left > AB_QUESTIONS_BURST)
-			bucket->left = AB_QUESTIONS_BURST;
-	}
-	if (!bucket->left)
-		return false;
-	bucket->left--;
-	return true;
-}
 
 struct ab_waiting {
 	struct ab_question *questions, *hold;
@@ -54,7 +34,7 @@ struct ab_waiting {
 	size_t nsought;	     /* datagrams whose process is looked for: at most one */
 	uint32_t ndatagrams; /* so far */
 	size_t max_conns;
-	struct ab_bucket ask_rate, identify_rate, datagram_rate;
+	struct ab_bucket ask_rate, identify_rate, datagram_rate; /* full at first */
 };
 
 typedef void (*ab_resume_fn)(struct ab_conn *conn, struct ab_request_record *r);

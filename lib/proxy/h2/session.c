@@ -75,24 +75,10 @@ static void *reallocate(void *data, size_t len, void *arg)
 	return fresh;
 }
 
-static bool take_token(struct ab_h2_session *h, struct ab_h2_bucket *b, uint64_t most,
-		       uint64_t per_second)
-{
-	uint64_t now = *h->setup.now;
-
-	b->left += (now - b->at) * per_second;
-	b->at = now;
-	if (b->left > most * 1000)
-		b->left = most * 1000;
-	if (b->left < 1000)
-		return false;
-	b->left -= 1000;
-	return true;
-}
-
 static int count_reset(struct ab_h2_session *h)
 {
-	return take_token(h, &h->resets, RESETS, RESETS_PER_SECOND) ? 0 : END_SESSION;
+	return ab_bucket_take(&h->resets, *h->setup.now, RESETS, RESETS_PER_SECOND) ? 0
+										    : END_SESSION;
 }
 
 static struct ab_h2_stream *find_stream(const struct ab_h2_session *h, int32_t id)
@@ -121,7 +107,7 @@ static int begin_frame(nghttp2_session *ng, const nghttp2_frame_hd *hd, void *ar
 	    hd->type == NGHTTP2_RST_STREAM ||
 	    (hd->type == NGHTTP2_DATA && (hd->length || hd->flags & NGHTTP2_FLAG_END_STREAM)))
 		return 0;
-	return take_token(h, &h->idle, IDLE, IDLE_PER_SECOND) ? 0 : END_SESSION;
+	return ab_bucket_take(&h->idle, *h->setup.now, IDLE, IDLE_PER_SECOND) ? 0 : END_SESSION;
 }
 
 static int begin_headers(nghttp2_session *ng, const nghttp2_frame *frame, void *arg)
@@ -368,8 +354,8 @@ struct ab_h2_session *ab_h2_session_new(const struct ab_h2_setup *setup)
 	};
 
 	h->setup = *setup;
-	h->resets = (struct ab_h2_bucket){ RESETS * 1000, *setup->now };
-	h->idle = (struct ab_h2_bucket){ IDLE * 1000, *setup->now };
+	h->resets = (struct ab_bucket){ RESETS * 1000, *setup->now };
+	h->idle = (struct ab_bucket){ IDLE * 1000, *setup->now };
 	make_session(h);
 	nghttp2_submit_settings(h->ng, NGHTTP2_FLAG_NONE, settings, AB_COUNT(settings));
 	if (!setup->small)

@@ -6,20 +6,16 @@
 
 #include "proxy/h2/head.h"
 #include "proxy/h2/session.h"
+#include "proxy/io/bucket.h"
 #include "proxy/wire/http.h"
 #include "proxy/wire/http_chunks.h"
-
-struct ab_h2_bucket {  /* events per second, and a burst */
-	uint64_t left; /* thousandths */
-	uint64_t at;   /* milliseconds */
-};
 
 struct ab_h2_session {
 	struct ab_h2_setup setup;
 	nghttp2_session *ng;
 	struct ab_h2_stream *streams;
 	size_t nstreams;
-	struct ab_h2_bucket resets, idle;
+	struct ab_bucket resets, idle;
 	unsigned continuations; /* of the head that arrives */
 	bool leaving, drained, lost;
 };
