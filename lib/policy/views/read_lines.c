@@ -34,29 +34,36 @@ static char *split(char *s, const char *separators)
 	return trim(value);
 }
 
-/* A reader of lines. It changes its copy of the text. */
 struct lines {
-	char *copy, *rest;
 	struct ab_tree *tree;
-	bool section; /* one is open */
+	bool section;	/* one is open */
+	bool continues; /* of Java: the last line goes on */
+	/* Of Python: the last value, which goes on in lines that are indented more than its key. */
+	char *key; /* NULL: there is none */
+	size_t indent;
+	struct ab_buf text;
 };
 
-static struct lines begin(const char *text, struct ab_tree *tree)
+static void end_value(struct lines *l)
 {
-	char *copy = ab_strdup(text);
-
-	return (struct lines){ .copy = copy, .rest = copy, .tree = tree };
+	if (l->key)
+		ab_tree_add(l->tree, l->key, '"', l->text.data ? l->text.data : "");
+	l->key = NULL;
+	ab_buf_fini(&l->text);
 }
 
-static bool end(struct lines *l)
+/* Each line of a copy, which `take` may change. */
+static bool read_lines(const char *text, struct ab_tree *tree,
+		       void (*take)(struct lines *l, char *line))
 {
-	ab_free_wiped(l->copy);
-	return !l->tree->full;
-}
+	struct lines l = { .tree = tree, .text = { .wipe = true } };
+	char *copy = ab_strdup(text), *rest = copy;
 
-static char *next_line(struct lines *l)
-{
-	return strsep(&l->rest, "\n");
+	for (char *line; (line = strsep(&rest, "\n")) && !tree->full;)
+		take(&l, line);
+	end_value(&l);
+	ab_free_wiped(copy);
+	return !tree->full;
 }
 
 /* "[name]". One that is not understood has a name that no table has. */
@@ -96,35 +103,35 @@ static void add_npm_pair(struct lines *l, char *s)
 		ab_tree_add(l->tree, trim(s), '"', end_npm_value(value));
 }
 
+static void take_npm_line(struct lines *l, char *line)
+{
+	char *s = trim(line);
+
+	if (*s == '[')
+		open_section(l, s);
+	else if (*s && *s != ';' && *s != '#')
+		add_npm_pair(l, s);
+}
+
 bool ab_read_npmrc(const char *text, struct ab_tree *ret)
 {
-	struct lines l = begin(text, ret);
+	return read_lines(text, ret, take_npm_line);
+}
 
-	for (char *line; (line = next_line(&l)) && !ret->full;) {
-		char *s = trim(line);
+static void take_pair(struct lines *l, char *line)
+{
+	char *value = *trim(line) ? split(line, "=") : NULL;
 
-		if (*s == '[')
-			open_section(&l, s);
-		else if (*s && *s != ';' && *s != '#')
-			add_npm_pair(&l, s);
-	}
-	return end(&l);
+	/* Go ignores every other line, and so a key with a blank. */
+	if (value)
+		ab_tree_add(l->tree, line, '"', value);
+	else if (*line && line[0] != '#')
+		l->tree->lost++;
 }
 
 bool ab_read_pairs(const char *text, struct ab_tree *ret)
 {
-	struct lines l = begin(text, ret);
-
-	for (char *line; (line = next_line(&l)) && !ret->full;) {
-		char *value = *trim(line) ? split(line, "=") : NULL;
-
-		/* Go ignores every other line, and so a key with a blank. */
-		if (value)
-			ab_tree_add(ret, line, '"', value);
-		else if (*line && line[0] != '#')
-			ret->lost++;
-	}
-	return end(&l);
+	return read_lines(text, ret, take_pair);
 }
 
 /* Does the line go on in the next one? */
@@ -153,87 +160,64 @@ static void add_property(struct lines *l, char *s)
 	ab_tree_add(l->tree, s, '"', value);
 }
 
-bool ab_read_properties(const char *text, struct ab_tree *ret)
+static void take_property_line(struct lines *l, char *line)
 {
-	struct lines l = begin(text, ret);
-	bool continues = false;
+	size_t len = strlen(line);
+	char *s = line + strspn(line, " \t\f");
+	bool before = l->continues;
 
-	for (char *line; (line = next_line(&l)) && !ret->full;) {
-		size_t len = strlen(line);
-		char *s = line + strspn(line, " \t\f");
-		bool before = continues;
-
-		if (len && line[len - 1] == '\r')
-			line[--len] = '\0';
-		/* Some end a line at a carriage return, too. */
-		continues = (before || (*s != '#' && *s != '!')) && is_continued(line);
-		if (before || strchr(line, '\r'))
-			ret->lost++;
-		else if (*s && *s != '#' && *s != '!')
-			add_property(&l, s);
-	}
-	return end(&l);
+	if (len && line[len - 1] == '\r')
+		line[--len] = '\0';
+	/* Some end a line at a carriage return, too. */
+	l->continues = (before || (*s != '#' && *s != '!')) && is_continued(line);
+	if (before || strchr(line, '\r'))
+		l->tree->lost++;
+	else if (*s && *s != '#' && *s != '!')
+		add_property(l, s);
 }
 
-struct pip {
-	struct lines l;
-	bool has_key;
-	size_t indent;	    /* of the key: what is indented more is of its value */
-	char *key;	    /* in the copy */
-	struct ab_buf text; /* its value so far */
-};
-
-static void end_value(struct pip *p)
+bool ab_read_properties(const char *text, struct ab_tree *ret)
 {
-	if (p->has_key)
-		ab_tree_add(p->l.tree, p->key, '"', p->text.data ? p->text.data : "");
-	p->has_key = false;
-	ab_buf_fini(&p->text);
+	return read_lines(text, ret, take_property_line);
 }
 
 /* pip accepts "_" for "-", and any case. */
-static void begin_value(struct pip *p, char *s, size_t indent)
+static void begin_value(struct lines *l, char *s, size_t indent)
 {
 	char *value = split(s, "=:");
 
 	if (!value) {
-		p->l.tree->lost++;
+		l->tree->lost++;
 		return;
 	}
-	p->key = trim(s);
-	for (char *c = p->key; *c; c++)
+	l->key = trim(s);
+	for (char *c = l->key; *c; c++)
 		*c = *c == '_' ? '-' : (char)ab_lower(*c);
-	p->has_key = true;
-	p->indent = indent;
-	ab_buf_puts(&p->text, value);
+	l->indent = indent;
+	ab_buf_puts(&l->text, value);
 }
 
-static void read_pip_line(struct pip *p, char *line)
+static void take_pip_line(struct lines *l, char *line)
 {
 	size_t indent = strspn(line, " \t\r\f\v");
 	char *s = trim(line);
 
 	if (!*s || *s == '#' || *s == ';')
 		return;
-	if (p->has_key && indent > p->indent) {
-		ab_buf_printf(&p->text, "\n%s", s);
+	if (l->key && indent > l->indent) {
+		ab_buf_printf(&l->text, "\n%s", s);
 		return;
 	}
-	end_value(p);
+	end_value(l);
 	if (*s == '[')
-		open_section(&p->l, s);
+		open_section(l, s);
 	else
-		begin_value(p, s, indent);
+		begin_value(l, s, indent);
 }
 
 /* As Python's configparser reads it, but for a carriage return within a line, which ends it there: such
  * a line is not understood. */
 bool ab_read_pip(const char *text, struct ab_tree *ret)
 {
-	struct pip p = { .l = begin(text, ret), .text = { .wipe = true } };
-
-	for (char *line; (line = next_line(&p.l)) && !ret->full;)
-		read_pip_line(&p, line);
-	end_value(&p);
-	return end(&p.l);
+	return read_lines(text, ret, take_pip_line);
 }
