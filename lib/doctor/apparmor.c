@@ -119,17 +119,11 @@ static bool is_skipped(const char *name)
 	static const char *const ends[] = { "~",	 ".dpkg-new", ".dpkg-old", ".dpkg-dist",
 					    ".dpkg-bak", ".rpmnew",   ".rpmsave",  ".orig",
 					    ".rej",	 ".swp" };
-	size_t len = strlen(name);
 
-	if (name[0] == '.')
-		return true;
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
-		size_t n = strlen(ends[i]);
-
-		if (len >= n && strcmp(name + len - n, ends[i]) == 0)
+	for (size_t i = 0; i < AB_COUNT(ends); i++)
+		if (ab_ends_with(name, ends[i]))
 			return true;
-	}
-	return false;
+	return name[0] == '.';
 }
 
 static void read_profiles(int dir, const char *name, const char *path,

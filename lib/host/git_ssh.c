@@ -2,25 +2,7 @@
 
 #include "base/process/own_program.h"
 #include "sandbox/plan/spec.h"
-
-static char *quote_word(const char *s)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
-				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "0123456789/._-+%";
-	struct ab_buf b = { 0 };
-
-	if (*s && !s[strspn(s, plain)])
-		return ab_strdup(s);
-	ab_buf_puts(&b, "'");
-	for (; *s; s++)
-		if (*s == '\'')
-			ab_buf_puts(&b, "'\\''");
-		else
-			ab_buf_add(&b, s, 1);
-	ab_buf_puts(&b, "'");
-	return ab_buf_take(&b);
-}
+#include "shell/syntax/quote.h"
 
 /* ssh replaces what follows a percent sign. */
 static char *double_percents(const char *s)
@@ -38,11 +20,15 @@ static char *double_percents(const char *s)
 char *ab_git_ssh_command(const char *program)
 {
 	ab_autofree char *doubled = double_percents(program);
-	ab_autofree char *word = quote_word(doubled);
-	ab_autofree char *option = ab_printf("ProxyCommand=%s connect %%h %%p", word);
-	ab_autofree char *outer = quote_word(option);
+	ab_autobuf struct ab_buf option = { 0 };
+	struct ab_buf command = { 0 };
 
-	return ab_printf("ssh -o %s", outer);
+	ab_buf_puts(&option, "ProxyCommand=");
+	ab_quote(&option, doubled);
+	ab_buf_puts(&option, " connect %h %p");
+	ab_buf_puts(&command, "ssh -o ");
+	ab_quote(&command, option.data);
+	return ab_buf_take(&command);
 }
 
 void ab_git_ssh_fill(struct ab_spec *spec)

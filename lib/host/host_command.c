@@ -254,17 +254,11 @@ int ab_host_command_check(const char *option, const char *text, const struct ab_
 /* Does the value contain a path that a box can write? */
 static bool is_boxs(const struct ab_strv *touched, const char *value)
 {
-	for (const char *p = value; *p; p++) {
-		ab_autofree char *part = NULL, *path = NULL;
+	struct ab_error unused = { 0 };
+	struct check c = { .option = "", .touched = touched, .err = &unused };
 
-		if (*p != '/' || (p > value && !strchr(separators, p[-1])))
-			continue;
-		part = ab_strndup(p, strcspn(p, separators));
-		path = ab_path_resolve(part, "/", NULL);
-		if (path && ab_host_path_is_open(touched, path))
-			return true;
-	}
-	return false;
+	check_paths(&c, (struct ab_text){ value, (uint32_t)strlen(value) }, separators);
+	return c.failed;
 }
 
 char **ab_host_command_environ(const struct ab_strv *touched, char *const *env, char **ret_path)
