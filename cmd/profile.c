@@ -55,11 +55,11 @@ static void print_presets(const struct ab_strv *found)
 
 static void put_list(struct ab_buf *b, const char *name, const char *list)
 {
-	char word[AB_TOOLCHAIN_WORD];
+	const char *word;
 
 	ab_buf_jsonf(b, ",%s:[", name);
-	while (ab_toolchain_next(&list, word))
-		ab_buf_jsonf(b, ",%s", word);
+	for (size_t n; (word = ab_word_next(&list, &n));)
+		ab_buf_jsonf(b, ",%.*s", (int)n, word);
 	ab_buf_puts(b, "]");
 }
 

@@ -1,5 +1,6 @@
 #include "policy/toolchains/toolchains.h"
 
+#include "base/text/words.h"
 #include "policy/model/config.h"
 #include "policy/model/policy.h"
 #include "policy/toolchains/host_groups.h"
@@ -17,19 +18,30 @@ static bool is_host(const char *entry)
 	return ab_host_entry_parse(entry, strlen(entry), &e, NULL) == 0;
 }
 
+/* The next word of a list, terminated. */
+static bool next_word(const char **list, char ret[80])
+{
+	size_t n;
+	const char *word = ab_word_next(list, &n);
+
+	if (word)
+		snprintf(ret, 80, "%.*s", (int)n, word);
+	return word;
+}
+
 static void test_table(void)
 {
 	for (size_t i = 0; i < ab_toolchain_count; i++) {
 		const struct ab_toolchain *t = &ab_toolchains[i];
-		char word[AB_TOOLCHAIN_WORD];
+		char word[80];
 		size_t bad = 0;
 
 		ok(i == 0 || strcmp(ab_toolchains[i - 1].name, t->name) < 0, "%s: sorted", t->name);
-		for (const char *list = t->hosts; ab_toolchain_next(&list, word);)
+		for (const char *list = t->hosts; next_word(&list, word);)
 			bad += !is_host(word);
-		for (const char *list = t->env; ab_toolchain_next(&list, word);)
+		for (const char *list = t->env; next_word(&list, word);)
 			bad += !strchr(word, '=');
-		for (const char *list = t->files; ab_toolchain_next(&list, word);)
+		for (const char *list = t->files; next_word(&list, word);)
 			bad += !ab_toolchain_has(t, word);
 		/* A text that fills its array would have no end. */
 		bad += !memchr(t->name, 0, sizeof(t->name)) || !memchr(t->doc, 0, sizeof(t->doc)) ||

@@ -1,3 +1,4 @@
+#include "base/text/words.h"
 #include "policy/layers/load.h"
 #include "policy/toolchains/toolchains.h"
 #include "policy/values/paths.h"
@@ -29,11 +30,11 @@ static void add_hosts(struct ab_load *l, const struct ab_toolchain *t, const str
 				  .environ = l->in->environ };
 	struct ab_value *allow = &l->policy->store->config.v[AB_KEY_NET_ALLOW];
 	struct ab_value more = { 0 };
-	const char *list = t->hosts;
-	char host[AB_TOOLCHAIN_WORD];
+	const char *list = t->hosts, *word;
 
-	while (ab_toolchain_next(&list, host))
-		ab_value_put(&ctx, AB_KEY_NET_ALLOW, &more, host, by->from, NULL);
+	for (size_t n; (word = ab_word_next(&list, &n));)
+		ab_value_put(&ctx, AB_KEY_NET_ALLOW, &more, ab_arena_ndup(l->arena, word, n),
+			     by->from, NULL);
 	for (size_t i = 0; i < more.len; i++)
 		if (!ab_value_find(allow, more.items[i].text))
 			ab_value_add(l->arena, allow, more.items[i]);
@@ -42,10 +43,10 @@ static void add_hosts(struct ab_load *l, const struct ab_toolchain *t, const str
 static void add_variables(struct ab_load *l, const struct ab_toolchain *t, const struct ab_item *by)
 {
 	struct ab_value *set = &l->policy->store->config.v[AB_KEY_ENV_SET];
-	const char *list = t->env;
-	char one[AB_TOOLCHAIN_WORD];
+	const char *list = t->env, *word;
 
-	while (ab_toolchain_next(&list, one)) {
+	for (size_t n; (word = ab_word_next(&list, &n));) {
+		const char *one = ab_arena_ndup(l->arena, word, n);
 		ab_autofree char *name = ab_strndup(one, strcspn(one, "="));
 
 		if (!ab_value_find_named(set, one) && !ab_environ_get(l->in->environ, name))

@@ -39,37 +39,29 @@ static char *read_file(const char *path)
 	return data;
 }
 
-/* The value of "KEY: value" or "KEY value", or NULL. */
-static const char *find_value(const char *line, const char *key, char separator)
+/* Behind "deb [options] URL suite" and "URIs: URL ..."; NULL: it is another line. */
+static const char *find_urls(const char *line)
 {
-	size_t n = strlen(key), blank;
-
 	line += strspn(line, " \t");
-	if (strncasecmp(line, key, n) != 0)
+	if (strncasecmp(line, "deb", 3) == 0 && ab_is_blank(line[3]))
+		return line + 3;
+	if (strncasecmp(line, "URIs", 4) != 0)
 		return NULL;
-	line += n;
-	blank = strspn(line, " \t");
-	if (separator == ' ')
-		return blank ? line + blank : NULL;
-	return line[blank] == separator ? line + blank + 1 : NULL;
+	line += 4 + strspn(line + 4, " \t");
+	return *line == ':' ? line + 1 : NULL;
 }
 
-/* Add the URLs after `key` in a file of lines. */
-static bool scan_lines(const char *path, const char *key, char separator, struct ab_strv *hosts)
+/* Add the URLs of a file of apt's sources. */
+static bool scan_apt(const char *path, struct ab_strv *hosts)
 {
 	ab_autofree char *data = read_file(path);
+	char *rest = data, *line;
 	bool any = false;
 
-	for (char *line = data; line && *line;) {
-		size_t n = strcspn(line, "\n");
-		char *next = line + n + (line[n] == '\n');
-		const char *value;
+	while ((line = strsep(&rest, "\n"))) {
+		const char *urls = find_urls(line);
 
-		line[n] = '\0';
-		value = find_value(line, key, separator);
-		if (value)
-			any |= add_urls(hosts, value);
-		line = next;
+		any |= urls && add_urls(hosts, urls);
 	}
 	return any;
 }
@@ -80,14 +72,6 @@ static bool is_sources(const char *name)
 
 	return (n > 5 && strcmp(name + n - 5, ".list") == 0) ||
 	       (n > 8 && strcmp(name + n - 8, ".sources") == 0);
-}
-
-static bool scan_apt(const char *path, struct ab_strv *hosts)
-{
-	/* "deb [options] URL suite", or "URIs: URL ..." */
-	bool line = scan_lines(path, "deb", ' ', hosts);
-
-	return scan_lines(path, "URIs", ':', hosts) || line;
 }
 
 /* The sources of apt are complete, and the box sees them: if there are any, the table is not needed. */

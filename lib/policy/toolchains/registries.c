@@ -1,16 +1,12 @@
 #include "policy/toolchains/registries.h"
 
 #include "base/system/own_path.h"
+#include "base/text/words.h"
 #include "policy/toolchains/registry_files.h"
 #include "policy/values/host.h"
 #include "policy/values/paths.h"
 
 enum { FILE_MAX = 256 * 1024, HOSTS_MAX = 64 };
-
-struct source {
-	const char *home;
-	char *const *environ;
-};
 
 enum place {
 	IN_HOME,
@@ -18,75 +14,59 @@ enum place {
 	IN_SYSTEM, /* absolute; the box sees it */
 };
 
-struct registry_file {
+/* Of one group the first file comes first. */
+static const struct registry_file {
+	char group[12];
 	enum place place;
-	const char *name;
+	char name[28];
 	const struct ab_view_format *format;
+} files[] = {
+	{ "npm", IN_HOME, ".npmrc", &ab_registry_npmrc },
+	{ "npm", IN_HOME, ".yarnrc.yml", &ab_registry_yarnrc },
+	{ "pypi", IN_CONFIG, "pip/pip.conf", &ab_registry_pip },
+	{ "pypi", IN_HOME, ".pip/pip.conf", &ab_registry_pip },
+	{ "pypi", IN_SYSTEM, "/etc/pip.conf", &ab_registry_pip },
+	{ "pypi", IN_CONFIG, "uv/uv.toml", &ab_registry_uv },
+	{ "crates", IN_HOME, ".cargo/config.toml", &ab_registry_cargo },
+	{ "crates", IN_HOME, ".cargo/config", &ab_registry_cargo },
+	{ "go", IN_CONFIG, "go/env", &ab_registry_go },
+	{ "maven", IN_HOME, ".m2/settings.xml", &ab_registry_maven },
+	{ "maven", IN_HOME, ".gradle/gradle.properties", &ab_registry_gradle },
+	{ "maven", IN_SYSTEM, "/etc/maven/settings.xml", &ab_registry_maven },
+	{ "rubygems", IN_HOME, ".bundle/config", &ab_registry_bundle },
+	{ "rubygems", IN_HOME, ".gemrc", &ab_registry_gemrc },
+	{ "rubygems", IN_CONFIG, "gem/gemrc", &ab_registry_gemrc },
+	{ "rubygems", IN_SYSTEM, "/etc/gemrc", &ab_registry_gemrc },
+	{ "packagist", IN_CONFIG, "composer/config.json", &ab_registry_composer },
+	{ "packagist", IN_HOME, ".composer/config.json", &ab_registry_composer },
+	{ "nuget", IN_HOME, ".nuget/NuGet/NuGet.Config", &ab_registry_nuget },
+	{ "nuget", IN_CONFIG, "NuGet/NuGet.Config", &ab_registry_nuget },
 };
 
-static const struct tool {
-	const char *group;
-	const char *variables[7];
-	struct registry_file files[5];
-} tools[] = {
-	{ "npm",
-	  { "npm_config_registry", "NPM_CONFIG_REGISTRY", "YARN_NPM_REGISTRY_SERVER" },
-	  { { IN_HOME, ".npmrc", &ab_registry_npmrc },
-	    { IN_HOME, ".yarnrc.yml", &ab_registry_yarnrc } } },
-	{ "pypi",
-	  { "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX", "UV_INDEX_URL",
-	    "UV_EXTRA_INDEX_URL" },
-	  { { IN_CONFIG, "pip/pip.conf", &ab_registry_pip },
-	    { IN_HOME, ".pip/pip.conf", &ab_registry_pip },
-	    { IN_SYSTEM, "/etc/pip.conf", &ab_registry_pip },
-	    { IN_CONFIG, "uv/uv.toml", &ab_registry_uv } } },
-	{ "crates",
-	  { NULL },
-	  { { IN_HOME, ".cargo/config.toml", &ab_registry_cargo },
-	    { IN_HOME, ".cargo/config", &ab_registry_cargo } } },
-	{ "go", { "GOPROXY" }, { { IN_CONFIG, "go/env", &ab_registry_go } } },
-	{ "maven",
-	  { NULL },
-	  { { IN_HOME, ".m2/settings.xml", &ab_registry_maven },
-	    { IN_HOME, ".gradle/gradle.properties", &ab_registry_gradle },
-	    { IN_SYSTEM, "/etc/maven/settings.xml", &ab_registry_maven } } },
-	{ "rubygems",
-	  { "BUNDLE_MIRROR__ALL", "BUNDLE_MIRROR__HTTPS://RUBYGEMS__ORG/" },
-	  { { IN_HOME, ".bundle/config", &ab_registry_bundle },
-	    { IN_HOME, ".gemrc", &ab_registry_gemrc },
-	    { IN_CONFIG, "gem/gemrc", &ab_registry_gemrc },
-	    { IN_SYSTEM, "/etc/gemrc", &ab_registry_gemrc } } },
-	{ "packagist",
-	  { NULL },
-	  { { IN_CONFIG, "composer/config.json", &ab_registry_composer },
-	    { IN_HOME, ".composer/config.json", &ab_registry_composer } } },
-	{ "nuget",
-	  { NULL },
-	  { { IN_HOME, ".nuget/NuGet/NuGet.Config", &ab_registry_nuget },
-	    { IN_CONFIG, "NuGet/NuGet.Config", &ab_registry_nuget } } },
+static const struct variables {
+	char group[12], names[120];
+} variables[] = {
+	{ "npm", "npm_config_registry NPM_CONFIG_REGISTRY YARN_NPM_REGISTRY_SERVER" },
+	{ "pypi", "PIP_INDEX_URL PIP_EXTRA_INDEX_URL UV_DEFAULT_INDEX UV_INDEX UV_INDEX_URL "
+		  "UV_EXTRA_INDEX_URL" },
+	{ "go", "GOPROXY" },
+	{ "rubygems", "BUNDLE_MIRROR__ALL BUNDLE_MIRROR__HTTPS://RUBYGEMS__ORG/" },
 };
 
-static const struct tool *find_tool(const char *group)
+/* NULL: it is not of this group's tools (NULL: any), or there is no home folder. */
+static char *find_path(const struct registry_file *f, const char *group, const char *home,
+		       char *const *env)
 {
-	return ab_find_row(tools, AB_COUNT(tools), group, group);
-}
+	const char *config = f->place == IN_CONFIG ? ab_environ_get(env, "XDG_CONFIG_HOME") : NULL;
 
-static char *make_path(const struct source *s, const struct registry_file *f)
-{
-	const char *config;
-
-	switch (f->place) {
-	case IN_SYSTEM:
+	if (group && strcmp(f->group, group) != 0)
+		return NULL;
+	if (f->place == IN_SYSTEM)
 		return ab_strdup(f->name);
-	case IN_CONFIG:
-		config = ab_environ_get(s->environ, "XDG_CONFIG_HOME");
-		if (config && config[0] == '/')
-			return ab_printf("%s/%s", config, f->name);
-		return s->home ? ab_printf("%s/.config/%s", s->home, f->name) : NULL;
-	case IN_HOME:
-		break;
-	}
-	return s->home ? ab_printf("%s/%s", s->home, f->name) : NULL;
+	if (config && config[0] == '/')
+		return ab_printf("%s/%s", config, f->name);
+	return home ? ab_printf("%s/%s%s", home, f->place == IN_CONFIG ? ".config/" : "", f->name)
+		    : NULL;
 }
 
 /* Open a regular file; -1: there is none. *ret_fault: why it is not obeyed, or NULL. */
@@ -151,22 +131,23 @@ bool ab_registry_add_host(const char *url, struct ab_strv *entries)
 void ab_registries_hosts(const char *group, const char *home, char *const *env,
 			 struct ab_strv *ret_entries)
 {
-	const struct tool *t = find_tool(group);
-	const struct source s = { home, env };
+	const struct variables *v = ab_find_row(variables, AB_COUNT(variables), group, group);
+	const char *names = v ? v->names : NULL, *word;
 	ab_autostrv struct ab_strv urls = { 0 };
 
-	for (size_t i = 0; t && t->variables[i]; i++) {
-		const char *value = ab_environ_get(env, t->variables[i]);
+	for (size_t n; (word = ab_word_next(&names, &n));) {
+		ab_autofree char *name = ab_strndup(word, n);
+		const char *value = ab_environ_get(env, name);
 
 		if (value)
 			ab_registry_variable(value, &urls);
 	}
-	for (size_t i = 0; t && t->files[i].name; i++) {
-		ab_autofree char *path = make_path(&s, &t->files[i]);
-		ab_autoview struct ab_view v = { 0 };
+	for (size_t i = 0; i < AB_COUNT(files); i++) {
+		ab_autofree char *path = find_path(&files[i], group, home, env);
+		ab_autoview struct ab_view view = { 0 };
 
-		if (path && read_registry(path, &t->files[i], &v))
-			ab_strv_extend(&urls, &v.urls);
+		if (path && read_registry(path, &files[i], &view))
+			ab_strv_extend(&urls, &view.urls);
 	}
 	for (size_t i = 0; i < urls.len; i++)
 		ab_registry_add_host(urls.v[i], ret_entries);
@@ -175,11 +156,8 @@ void ab_registries_hosts(const char *group, const char *home, char *const *env,
 void ab_registries_faults(const char *group, const char *home, char *const *env,
 			  struct ab_strv *ret_notes)
 {
-	const struct tool *t = find_tool(group);
-	const struct source s = { home, env };
-
-	for (size_t i = 0; t && t->files[i].name; i++) {
-		ab_autofree char *path = make_path(&s, &t->files[i]);
+	for (size_t i = 0; i < AB_COUNT(files); i++) {
+		ab_autofree char *path = find_path(&files[i], group, home, env);
 		const char *fault = NULL;
 		ab_autoclose int fd = path ? open_registry(path, &fault) : -1;
 
@@ -192,15 +170,12 @@ void ab_registries_faults(const char *group, const char *home, char *const *env,
 
 void ab_registries_paths(const char *home, char *const *env, struct ab_strv *ret_paths)
 {
-	const struct source s = { home, env };
+	for (size_t i = 0; i < AB_COUNT(files); i++) {
+		char *path = find_path(&files[i], NULL, home, env);
 
-	for (size_t i = 0; i < AB_COUNT(tools); i++)
-		for (size_t k = 0; tools[i].files[k].name; k++) {
-			char *path = make_path(&s, &tools[i].files[k]);
-
-			if (path)
-				ab_strv_give(ret_paths, path);
-		}
+		if (path)
+			ab_strv_give(ret_paths, path);
+	}
 }
 
 /* Takes the text of the view. A file that is gone has none. */
@@ -220,15 +195,12 @@ static void add_view(struct ab_registry_views *views, const char *path, struct a
 void ab_registries_views(const char *group, const char *home, char *const *env,
 			 struct ab_registry_views *ret)
 {
-	const struct tool *t = find_tool(group);
-	const struct source s = { home, env };
-
-	for (size_t i = 0; t && t->files[i].name; i++) {
+	for (size_t i = 0; i < AB_COUNT(files); i++) {
 		ab_autoview struct ab_view v = { 0 };
-		ab_autofree char *path = make_path(&s, &t->files[i]);
+		ab_autofree char *path =
+			files[i].place == IN_SYSTEM ? NULL : find_path(&files[i], group, home, env);
 
-		if (t->files[i].place != IN_SYSTEM && path &&
-		    read_registry(path, &t->files[i], &v) && v.text.len)
+		if (path && read_registry(path, &files[i], &v) && v.text.len)
 			add_view(ret, path, &v);
 	}
 }
@@ -246,21 +218,18 @@ static bool read_visible(const char *path, const struct registry_file *f, struct
 	return fd < 0 ? ret->broken : !ret->whole;
 }
 
-void ab_registries_visible(const char *home, char *const *env, const struct ab_strv *files,
+void ab_registries_visible(const char *home, char *const *env, const struct ab_strv *exist,
 			   struct ab_registry_views *ret)
 {
-	const struct source s = { home, env };
+	for (size_t i = 0; i < AB_COUNT(files) && (!exist || exist->len); i++) {
+		ab_autofree char *path =
+			files[i].place == IN_SYSTEM ? NULL : find_path(&files[i], NULL, home, env);
+		ab_autoview struct ab_view v = { 0 };
 
-	for (size_t i = 0; i < AB_COUNT(tools) && (!files || files->len); i++)
-		for (size_t k = 0; tools[i].files[k].name; k++) {
-			const struct registry_file *f = &tools[i].files[k];
-			ab_autofree char *path = f->place == IN_SYSTEM ? NULL : make_path(&s, f);
-			ab_autoview struct ab_view v = { 0 };
-
-			if (path && (!files || ab_strv_has(files, path)) &&
-			    read_visible(path, f, &v))
-				add_view(ret, path, &v);
-		}
+		if (path && (!exist || ab_strv_has(exist, path)) &&
+		    read_visible(path, &files[i], &v))
+			add_view(ret, path, &v);
+	}
 }
 
 void ab_registry_views_drop(struct ab_registry_views *views, size_t i)

@@ -39,8 +39,8 @@ struct ab_registry_views {
 void ab_registries_views(const char *group, const char *home, char *const *environ,
 			 struct ab_registry_views *ret);
 /* Add those files of all tools that the box may not see as they are, perhaps nothing of one.
- * `files`: no others exist; or NULL. */
-void ab_registries_visible(const char *home, char *const *environ, const struct ab_strv *files,
+ * `exist`: no others do; or NULL. */
+void ab_registries_visible(const char *home, char *const *environ, const struct ab_strv *exist,
 			   struct ab_registry_views *ret);
 void ab_registry_views_drop(struct ab_registry_views *views, size_t i);
 void ab_registry_views_fini(struct ab_registry_views *views);

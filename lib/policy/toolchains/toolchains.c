@@ -68,18 +68,6 @@ const struct ab_toolchain *ab_toolchain_find(const char *name)
 	return ab_find_row(ab_toolchains, ab_toolchain_count, name, name);
 }
 
-bool ab_toolchain_next(const char **list, char ret[AB_TOOLCHAIN_WORD])
-{
-	size_t n = strcspn(*list, " ");
-
-	if (!**list || n >= AB_TOOLCHAIN_WORD)
-		return false;
-	memcpy(ret, *list, n);
-	ret[n] = '\0';
-	*list += n + ((*list)[n] == ' ');
-	return true;
-}
-
 const char *ab_toolchain_guess(const char *name)
 {
 	const char *names[AB_COUNT(ab_toolchains) + 1];
@@ -93,24 +81,18 @@ const char *ab_toolchain_guess(const char *name)
 	return ab_guess(name, names, AB_COUNT(names));
 }
 
-static bool matches_file(const char *pattern, const char *file)
-{
-	size_t n = strlen(file), len;
-
-	if (pattern[0] != '*')
-		return strcmp(pattern, file) == 0;
-	len = strlen(pattern + 1);
-	return n > len && strcmp(file + n - len, pattern + 1) == 0;
-}
-
 bool ab_toolchain_has(const struct ab_toolchain *t, const char *file)
 {
-	const char *list = t->files;
-	char one[AB_TOOLCHAIN_WORD];
+	const char *list = t->files, *name;
+	size_t n = strlen(file), len;
 
-	while (ab_toolchain_next(&list, one))
-		if (matches_file(one, file))
+	while ((name = ab_word_next(&list, &len))) {
+		bool ending = name[0] == '*'; /* of at least one character more */
+
+		if (ending ? n >= len && memcmp(file + n - len + 1, name + 1, len - 1) == 0
+			   : n == len && memcmp(file, name, len) == 0)
 			return true;
+	}
 	return false;
 }
 

@@ -8,7 +8,7 @@
  */
 #include "base/base.h"
 
-/* Lists are words with a blank between them: each pointer in a table costs every start of the program a
+/* Lists are words (base/text/words.h): each pointer in a table costs every start of the program a
  * relocation. */
 struct ab_toolchain {
 	char name[12];
@@ -19,10 +19,6 @@ struct ab_toolchain {
 	char env[80];	 /* "NAME=value", unless the caller or a setting has NAME */
 	char forge[16];	 /* the host of git remotes that need it; "": none */
 };
-
-enum { AB_TOOLCHAIN_WORD = 80 };
-/* Take the next word of a list; false: there is none. */
-bool ab_toolchain_next(const char **list, char ret[AB_TOOLCHAIN_WORD]);
 
 /* Sorted by name. */
 extern const struct ab_toolchain ab_toolchains[];

@@ -6,6 +6,7 @@
 #include "base/system/new_file.h"
 #include "base/text/json_scan.h"
 #include "base/text/text_diff.h"
+#include "base/text/words.h"
 #include "policy/edit/json_edit.h"
 #include "policy/layers/layers.h"
 #include "policy/read/settings_file.h"
@@ -104,13 +105,15 @@ static void find_remote(int dir, struct ab_init_plan *plan)
 static void find_registries(const struct ab_policy_input *in, struct ab_init_plan *plan)
 {
 	for (size_t i = 0; i < plan->presets.len; i++) {
-		const char *list = ab_toolchain_find(plan->presets.v[i])->hosts;
-		char host[AB_TOOLCHAIN_WORD];
+		const char *list = ab_toolchain_find(plan->presets.v[i])->hosts, *host;
 
-		while (ab_toolchain_next(&list, host))
+		for (size_t n; (host = ab_word_next(&list, &n));) {
+			ab_autofree char *group = ab_strndup(host + 1, n - 1);
+
 			if (host[0] == '@')
-				ab_registries_hosts(host + 1, in->home, in->environ,
+				ab_registries_hosts(group, in->home, in->environ,
 						    &plan->registries);
+		}
 	}
 }
 
