@@ -679,23 +679,27 @@ in_turn()
 	done
 }
 
-# The proof lowers the limit of processes: a command that kept that limit could not start a program, and would
-# not know why.
 # What is refused once, in a folder that can be searched, is not taken for absent.
 @test "faults: a look at .git that is refused once leaves no hook open" {
 	need userns
-	local call all k
+	local call all k ran
 	git init -q .
 	for call in newfstatat openat2; do
+		ran=0
 		"$fault" -c "$call" -p agentbox -o "$TEST_DIR/hit" "$AGENTBOX" run --yes -- true
 		all=$(cut -d' ' -f1 "$TEST_DIR/hit")
 		[ "$all" -ge 30 ]
 		for ((k = 20; k <= all && k < 90; k++)); do
 			run timeout 60 "$fault" -c "$call" -p agentbox -k "$k" -e EACCES -o "$TEST_DIR/hit" \
-				"$AGENTBOX" run --yes -- sh -c 'echo x >.git/hooks/pre-commit && echo HOOK' </dev/null
+				"$AGENTBOX" run --yes -- sh -c 'echo RAN; echo x >.git/hooks/pre-commit && echo HOOK' </dev/null
+			echo "$call $k: $output"
 			[[ "$output" != *HOOK* ]]
 			[ ! -e .git/hooks/pre-commit ]
+			[[ "$output" != *RAN* ]] || ran=$((ran + 1))
 		done
+		echo "$call: the command ran in $ran runs"
+		# Elsewhere the refusal ends the start, as it should.
+		[ "$ran" -ge 3 ]
 	done
 }
 
@@ -718,6 +722,8 @@ in_turn()
 	[[ "$output" == *"step: supervisor's lock)"* ]]
 }
 
+# The proof lowers the limit of processes: a command that kept that limit could not start a program, and would
+# not know why.
 @test "faults: a limit that cannot be set ends the start with a reason" {
 	need userns
 	local all k started=0
