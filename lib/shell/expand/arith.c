@@ -23,18 +23,10 @@ static char peek_byte(struct reader *r)
 /* 12, 0x1f, 017; the whole text. */
 static bool read_number(struct ab_text t, int64_t *ret)
 {
-	int base = (int)ab_read_base(&t);
-	int64_t n = 0;
+	unsigned base = ab_read_base(&t), digits;
 
-	if (!t.len || t.len > DIGITS_MAX)
-		return false;
-	for (uint32_t i = 0; i < t.len; i++) {
-		if ((int)ab_digit(t.s[i]) >= base)
-			return false;
-		n = n * base + (int)ab_digit(t.s[i]);
-	}
-	*ret = n;
-	return true;
+	*ret = (int64_t)ab_read_digits(&t, base, DIGITS_MAX, &digits);
+	return digits && !t.len;
 }
 
 static int64_t read_name(struct reader *r, struct ab_text name)

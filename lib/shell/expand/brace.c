@@ -214,24 +214,19 @@ struct term {
 
 static bool read_term(struct ab_text t, struct term *ret)
 {
-	uint32_t i = t.len && (t.s[0] == '-' || t.s[0] == '+');
-	int64_t n = 0;
+	bool minus = t.len && t.s[0] == '-';
+	unsigned digits;
 
 	*ret = (struct term){ .text = t };
 	if (t.len == 1 && ab_is_letter(t.s[0])) {
 		ret->n = t.s[0];
 		return true;
 	}
-	if (i == t.len || t.len - i > DIGITS_MAX)
-		return false;
-	for (; i < t.len; i++) {
-		if (t.s[i] < '0' || t.s[i] > '9')
-			return false;
-		n = n * 10 + (t.s[i] - '0');
-	}
+	t = ab_text_rest(t, minus || (t.len && t.s[0] == '+'));
+	ret->n = (int64_t)ab_read_digits(&t, 10, DIGITS_MAX, &digits);
+	ret->n = minus ? -ret->n : ret->n;
 	ret->number = true;
-	ret->n = t.s[0] == '-' ? -n : n;
-	return true;
+	return digits && !t.len;
 }
 
 static bool is_padded(struct ab_text t)
@@ -420,7 +415,6 @@ static bool extend_names(struct expander *x, struct ab_part *part)
 	for (; part; part = part->next) {
 		struct ab_part *next = part->next;
 		uint32_t n = 0;
-		char *name;
 
 		if (!has_open_name(part) || !next || !(is_bare(next) || is_made(next)))
 			continue;
@@ -430,11 +424,8 @@ static bool extend_names(struct expander *x, struct ab_part *part)
 			continue;
 		if (!spend_bytes(x, part->param.name.len + n))
 			return false;
-		name = ab_arena_alloc(x->e->arena, part->param.name.len + n);
-		memcpy(name, part->param.name.s, part->param.name.len);
-		memcpy(name + part->param.name.len, next->text.s, n);
-		part->param.name.s = name;
-		part->param.name.len += n;
+		part->param.name = ab_text_join(x->e->arena, part->param.name,
+						(struct ab_text){ next->text.s, n });
 		next->text = ab_text_rest(next->text, n);
 		next->range.to = UINT32_MAX;
 	}

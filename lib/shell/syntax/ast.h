@@ -26,10 +26,10 @@ static inline unsigned ab_digit(char c)
 }
 
 /* The number in up to `most` digits, which are skipped; *ret_n: how many they are. */
-static inline uint32_t ab_read_digits(struct ab_text *t, unsigned base, unsigned most,
+static inline uint64_t ab_read_digits(struct ab_text *t, unsigned base, unsigned most,
 				      unsigned *ret_n)
 {
-	uint32_t value = 0;
+	uint64_t value = 0;
 
 	for (*ret_n = 0; *ret_n < most && t->len && ab_digit(*t->s) < base; (*ret_n)++) {
 		value = value * base + ab_digit(*t->s++);

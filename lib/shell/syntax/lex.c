@@ -82,23 +82,19 @@ void ab_lex_fail(struct ab_reader *r, uint32_t at, const char *error)
 	r->at = r->end;
 }
 
-static char *quote_token(struct ab_reader *r, const char *before, const char *token, size_t len,
-			 const char *after)
+static const char *quote_token(struct ab_reader *r, const char *before, struct ab_text token,
+			       const char *after)
 {
-	size_t n = strlen(before), m = strlen(after);
-	char *text = ab_arena_alloc(r->arena, n + len + m + 1);
+	struct ab_text text = ab_text_join(r->arena, ab_text_of(before), token);
 
-	memcpy(text, before, n);
-	memcpy(text + n, token, len);
-	memcpy(text + n + len, after, m);
-	return text;
+	return ab_text_join(r->arena, text, ab_text_of(after)).s;
 }
 
 /* Length of the operator or reserved word here; 0: neither. */
-static size_t measure_token(struct ab_reader *r)
+static uint32_t measure_token(struct ab_reader *r)
 {
 	const char *s = r->s + r->at;
-	size_t n = 1, left = r->end - r->at;
+	uint32_t n = 1, left = r->end - r->at;
 
 	if (ab_lex_keyword(r))
 		return r->key_end - r->at;
@@ -113,20 +109,20 @@ static size_t measure_token(struct ab_reader *r)
 void ab_lex_unexpected(struct ab_reader *r, const char *missing)
 {
 	const char *error;
-	size_t len;
+	uint32_t len;
 
 	if (r->error)
 		return;
 	if (r->at >= r->end && missing)
-		error = quote_token(r, "`", missing, strlen(missing), "` is missing");
+		error = quote_token(r, "`", ab_text_of(missing), "` is missing");
 	else if (r->at >= r->end)
 		error = "a command is missing at the end";
 	else if (r->s[r->at] == '\n')
 		error = "the line ends too early";
 	else if ((len = measure_token(r)) > 0)
-		error = quote_token(r, "unexpected `", r->s + r->at, len, "`");
+		error = quote_token(r, "unexpected `", (struct ab_text){ r->s + r->at, len }, "`");
 	else if (missing)
-		error = quote_token(r, "`", missing, strlen(missing), "` is missing");
+		error = quote_token(r, "`", ab_text_of(missing), "` is missing");
 	else
 		error = "unexpected word";
 	ab_lex_fail(r, r->at, error);

@@ -70,6 +70,19 @@ static inline bool ab_text_contains(struct ab_text t, const char *s)
 	return t.len && memmem(t.s, t.len, s, strlen(s));
 }
 
+/* Both in one piece, and a NUL. */
+static inline struct ab_text ab_text_join(struct ab_arena *arena, struct ab_text a,
+					  struct ab_text b)
+{
+	char *s = ab_arena_alloc(arena, (size_t)a.len + b.len + 1);
+
+	if (a.len)
+		memcpy(s, a.s, a.len);
+	if (b.len)
+		memcpy(s + a.len, b.s, b.len);
+	return (struct ab_text){ s, a.len + b.len };
+}
+
 /* Without its first bytes. */
 static inline struct ab_text ab_text_rest(struct ab_text t, uint32_t from)
 {

@@ -296,19 +296,6 @@ static void walk_kind(struct ab_walk *w, const struct ab_shell_node *node)
 	}
 }
 
-/* A compound command with redirections. */
-static void walk_redirected(struct ab_walk *w, const struct ab_shell_node *node)
-{
-	struct ab_outlet *out = w->out;
-	const struct ab_data in = w->in;
-	struct ab_walk_output *output = ab_walk_redirect(w, node);
-
-	walk_kind(w, node);
-	w->in = in;
-	w->out = out;
-	ab_walk_redirected(w, output);
-}
-
 void ab_walk_node(struct ab_walk *w, const struct ab_shell_node *node)
 {
 	unsigned flags = w->flags;
@@ -325,7 +312,7 @@ void ab_walk_node(struct ab_walk *w, const struct ab_shell_node *node)
 	if (node->kind == AB_NODE_SIMPLE)
 		ab_walk_simple(w, node);
 	else if (node->redirs && node->kind != AB_NODE_FUNCTION)
-		walk_redirected(w, node);
+		ab_walk_redirected(w, node, walk_kind);
 	else
 		walk_kind(w, node);
 	w->flags = flags | (w->flags & AB_SIMPLE_ALTERED);

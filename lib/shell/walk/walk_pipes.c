@@ -77,12 +77,7 @@ static struct ab_data make_text_data(const struct ab_field *body)
 
 static struct ab_text name_descriptor(struct ab_arena *arena, struct ab_text number)
 {
-	static const char folder[] = "/dev/fd/";
-	char *name = ab_arena_alloc(arena, sizeof(folder) + number.len);
-
-	memcpy(name, folder, sizeof(folder) - 1);
-	memcpy(name + sizeof(folder) - 1, number.s, number.len);
-	return (struct ab_text){ name, (uint32_t)sizeof(folder) - 1 + number.len };
+	return ab_text_join(arena, AB_TEXT("/dev/fd/"), number);
 }
 
 static struct ab_data get_descriptor_data(struct ab_walk *w, const struct ab_simple *command,

@@ -341,20 +341,16 @@ void ab_walk_expand(struct ab_walk *w, const struct ab_shell_node *node)
 	const struct ab_shell_word *first = node->simple.words;
 	struct ab_named *alias;
 	struct ab_field script = { .verbatim = AB_NOT_VERBATIM };
-	uint32_t rest;
-	char *text;
+	struct ab_text rest;
 
 	if (!first->parts || first->parts->next || first->parts->kind != AB_PART_TEXT ||
 	    first->parts->quoted)
 		return;
 	alias = find_named(w, first->parts->text, true);
-	rest = node->range.to - first->range.to;
 	if (!alias || alias->running || node->range.to > w->at.text.len)
 		return;
-	text = ab_arena_alloc(w->arena, alias->alias.len + (size_t)rest);
-	memcpy(text, alias->alias.s, alias->alias.len);
-	memcpy(text + alias->alias.len, w->at.text.s + first->range.to, rest);
-	script.text = (struct ab_text){ text, alias->alias.len + rest };
+	rest = (struct ab_text){ w->at.text.s + first->range.to, node->range.to - first->range.to };
+	script.text = ab_text_join(w->arena, alias->alias, rest);
 	script.range = ab_walk_map(w, node->range);
 	alias->running++;
 	walk_script(w, &script);

@@ -24,19 +24,12 @@ static bool has_command(struct ab_text t)
 /* Walk it as a here-document, where quotes have no meaning. */
 void ab_walk_expansions(struct ab_walk *w, const struct ab_field *text)
 {
-	static const char before[] = ": <<END_OF_TEXT\n";
-	static const char after[] = "\nEND_OF_TEXT\n";
-	size_t len = sizeof(before) + sizeof(after) - 2 + text->text.len;
 	struct ab_field script = *text;
-	char *s;
 
 	if (!has_command(text->text))
 		return;
-	s = ab_arena_alloc(w->arena, len);
-	memcpy(s, before, sizeof(before) - 1);
-	memcpy(s + sizeof(before) - 1, text->text.s, text->text.len);
-	memcpy(s + len - sizeof(after) + 1, after, sizeof(after) - 1);
-	script.text = (struct ab_text){ s, (uint32_t)len };
+	script.text = ab_text_join(w->arena, AB_TEXT(": <<END_OF_TEXT\n"), text->text);
+	script.text = ab_text_join(w->arena, script.text, AB_TEXT("\nEND_OF_TEXT\n"));
 	script.bytes = 0;
 	script.verbatim = AB_NOT_VERBATIM;
 	ab_walk_text(w, &script);

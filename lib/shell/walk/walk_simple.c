@@ -389,36 +389,25 @@ static void walk_expansions(struct ab_walk *w, const struct ab_shell_node *node)
 	}
 }
 
-struct ab_walk_output {
-	struct ab_outlet outlet;
-	const struct built *built;
-};
-
-void ab_walk_redirected(struct ab_walk *w, const struct ab_walk_output *output)
+void ab_walk_redirected(struct ab_walk *w, const struct ab_shell_node *node,
+			void (*walk)(struct ab_walk *w, const struct ab_shell_node *node))
 {
-	if (output)
-		ab_walk_printed(w, &output->built->command, output->built->to, &output->outlet);
-}
-
-struct ab_walk_output *ab_walk_redirect(struct ab_walk *w, const struct ab_shell_node *node)
-{
-	struct ab_walk_output *output = NULL;
+	struct ab_outlet *out = w->out, own = { .maybes = w->maybes };
+	const struct ab_data in = w->in;
 	void *place = ab_walk_reserve(w);
-	struct built *b;
+	const struct built *b;
 
 	walk_expansions(w, node);
 	b = build_all(w, node);
 	run_all(w, node, b, place);
 	w->in = b->command.in;
-	if (b->to) {
-		output = ab_arena_alloc(w->arena, sizeof(*output));
-		output->outlet.maybes = w->maybes;
-		output->built = b;
-		w->out = &output->outlet;
-	} else if (!b->prints) {
-		w->out = NULL;
-	}
-	return output;
+	if (b->to || !b->prints)
+		w->out = b->to ? &own : NULL;
+	walk(w, node);
+	w->in = in;
+	w->out = out;
+	if (b->to)
+		ab_walk_printed(w, &b->command, b->to, &own);
 }
 
 static void assign_all(struct ab_walk *w, const struct ab_shell_node *node)

@@ -107,11 +107,9 @@ void ab_walk_parts(struct ab_walk *w, struct ab_part *parts);
 struct ab_text ab_walk_folder(const struct ab_walk *w);
 /* Set the command's name from its first word. */
 void ab_walk_name(struct ab_simple *command);
-/* Apply the redirections of a compound command to w->in and w->out. If the output is
- * a file, returns a handle for ab_walk_redirected() after the command; else NULL. */
-struct ab_walk_output;
-struct ab_walk_output *ab_walk_redirect(struct ab_walk *w, const struct ab_shell_node *node);
-void ab_walk_redirected(struct ab_walk *w, const struct ab_walk_output *output);
+/* Walk a compound command with its redirections applied to w->in and w->out. */
+void ab_walk_redirected(struct ab_walk *w, const struct ab_shell_node *node,
+			void (*walk)(struct ab_walk *w, const struct ab_shell_node *node));
 
 /* walk_run.c: commands started by a command */
 void ab_walk_run(struct ab_walk *w, const struct ab_simple *command, void *place);

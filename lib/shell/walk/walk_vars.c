@@ -91,7 +91,6 @@ static const struct ab_var *append_value(struct ab_walk *w, const struct ab_var 
 {
 	struct ab_var *v = ab_arena_alloc(w->arena, sizeof(*v));
 	size_t len = (size_t)former->text.len + value->text.len;
-	char *text;
 
 	*v = *value;
 	v->unknown |= former->unknown;
@@ -103,10 +102,7 @@ static const struct ab_var *append_value(struct ab_walk *w, const struct ab_var 
 		return v;
 	}
 	w->nested += len;
-	text = ab_arena_alloc(w->arena, len + 1);
-	memcpy(text, former->text.s, former->text.len);
-	memcpy(text + former->text.len, value->text.s, value->text.len);
-	v->text = (struct ab_text){ text, (uint32_t)len };
+	v->text = ab_text_join(w->arena, former->text, value->text);
 	return v;
 }
 
