@@ -238,119 +238,88 @@ static bool apply_operator(struct ab_arena *arena, struct ab_text value, struct 
 	}
 }
 
-/* A parameter's value, as far as known. */
-struct value {
-	bool known;	     /* else nothing is known */
-	struct ab_text text; /* may have unknown stretches */
-	bool unknown;
-	unsigned taint;
-	const struct ab_fields *items;
-};
-
 static bool is_list(const struct ab_part *part)
 {
 	return part->param.array || ab_text_is(part->param.name, "@") ||
 	       ab_text_is(part->param.name, "*");
 }
 
-static void read_field(const struct ab_field *f, struct value *ret)
+/* The n-th of a list; missing ones are empty. Unknown if one before it may be several words,
+ * which shifts all that follow. */
+static struct ab_field pick_field(const struct ab_fields *list, size_t n)
 {
-	*ret = (struct value){
-		.known = true, .text = f->text, .unknown = f->unknown, .taint = f->taint
-	};
+	for (size_t i = 0; i < list->len && i <= n; i++)
+		if (list->v[i].splits)
+			return (struct ab_field){ 0 };
+	return n < list->len ? list->v[n] : (struct ab_field){ .text = AB_TEXT("") };
 }
 
-/* $1 ${10}: missing ones are empty. */
-static void get_positional(const struct ab_eval *e, struct ab_text name, struct value *ret)
+/* $1 ${10} */
+static struct ab_field get_positional(const struct ab_eval *e, struct ab_text name)
 {
 	const struct ab_fields *args = ab_vars_args(e->vars);
 	unsigned digits;
 	size_t n = ab_read_digits(&name, 10, 4, &digits);
 
-	if (name.len)
-		return;
-	/* A field that may be several words shifts all that follow. */
-	for (size_t i = 0; args && i < args->len && i <= n; i++)
-		if (args->v[i].splits)
-			args = NULL;
-	if (!args)
-		return;
-	if (n < args->len)
-		read_field(&args->v[n], ret);
-	else
-		*ret = (struct value){ .known = true, .text = AB_TEXT("") };
+	return name.len || !args ? (struct ab_field){ 0 } : pick_field(args, n);
 }
 
-static size_t count_values(const struct ab_var *v)
-{
-	size_t n = 0;
-
-	for (; v; v = v->next)
-		n++;
-	return n;
-}
-
-static void get_variable(const struct ab_eval *e, struct ab_text name, struct value *ret)
+/* One of its values; NULL: unknown. */
+static const struct ab_var *get_variable(const struct ab_eval *e, struct ab_text name)
 {
 	const struct ab_var *v = ab_vars_get(e->vars, name);
+	size_t n = 0;
 
-	if (v && v->next) {
-		size_t n = count_values(v), at = ab_choose(e, v, n);
-
-		if (at == n)
-			return;
-		for (; at; at--)
+	for (const struct ab_var *each = v; each; each = each->next)
+		n++;
+	if (n > 1)
+		for (size_t at = ab_choose(e, v, n); at; at--)
 			v = v->next;
-	}
-	if (v)
-		*ret = (struct value){ .known = true,
-				       .text = v->text,
-				       .unknown = v->unknown,
-				       .taint = v->taint,
-				       .items = v->items };
+	return v;
+}
+
+static struct ab_field make_field(const struct ab_var *v)
+{
+	return (struct ab_field){ .text = v->text, .unknown = v->unknown, .taint = v->taint };
 }
 
 /* "[0]" before the operator: selects an item of an array. */
-static void take_index(struct value *v, struct ab_text *op)
+static struct ab_field take_index(const struct ab_fields *items, struct ab_text *op)
 {
-	const struct ab_fields *items = v->items;
 	struct ab_text rest = *op;
 	unsigned digits;
 	size_t n;
 
-	*v = (struct value){ 0 };
 	if (!ab_text_skip(&rest, "["))
-		return;
+		return (struct ab_field){ 0 };
 	n = ab_read_digits(&rest, 10, 8, &digits);
 	if (!digits || !ab_text_skip(&rest, "]"))
-		return;
+		return (struct ab_field){ 0 };
 	*op = rest;
-	for (size_t i = 0; items && i < items->len && i <= n; i++)
-		if (items->v[i].splits)
-			return;
-	if (items && n < items->len)
-		read_field(&items->v[n], v);
+	return items && n < items->len ? pick_field(items, n) : (struct ab_field){ 0 };
 }
 
-static void get_value(const struct ab_build *b, const struct ab_part *part, struct ab_text *op,
-		      struct value *ret)
+/* A parameter's value, as far as known; it may have unknown stretches. text.s NULL: nothing is
+ * known. */
+static struct ab_field get_value(const struct ab_build *b, const struct ab_part *part,
+				 struct ab_text *op)
 {
 	struct ab_text name = part->param.name;
+	const struct ab_var *v;
 
-	*ret = (struct value){ 0 };
 	if (!name.len)
-		return;
-	if (name.s[0] >= '0' && name.s[0] <= '9')
-		get_positional(b->e, name, ret);
-	else
-		get_variable(b->e, name, ret);
+		return (struct ab_field){ 0 };
+	v = ab_is_digit(name.s[0]) ? NULL : get_variable(b->e, name);
 	if (part->param.indexed)
-		take_index(ret, op);
+		return take_index(v ? v->items : NULL, op);
+	if (ab_is_digit(name.s[0]))
+		return get_positional(b->e, name);
+	return v ? make_field(v) : (struct ab_field){ 0 };
 }
 
-static void add_value(struct ab_build *b, const struct value *v, bool quoted)
+static void add_value(struct ab_build *b, const struct ab_field *v, bool quoted)
 {
-	if (v->known)
+	if (v->text.s)
 		ab_build_value(b, v->text, quoted, v->taint);
 	else
 		ab_build_unknown(b, quoted, v->taint);
@@ -376,7 +345,7 @@ static void add_list(struct ab_build *b, const struct ab_field *v, size_t n, boo
 static bool get_list(const struct ab_build *b, const struct ab_part *part,
 		     const struct ab_field **ret_v, size_t *ret_n, struct ab_field *one)
 {
-	struct value v = { 0 };
+	const struct ab_var *v;
 
 	if (!part->param.array) {
 		const struct ab_fields *args = ab_vars_args(b->e->vars);
@@ -387,16 +356,18 @@ static bool get_list(const struct ab_build *b, const struct ab_part *part,
 		*ret_n = args->len ? args->len - 1 : 0;
 		return true;
 	}
-	get_variable(b->e, part->param.name, &v);
-	if (v.items) {
-		*ret_v = v.items->v;
-		*ret_n = v.items->len;
+	v = get_variable(b->e, part->param.name);
+	if (!v)
+		return false;
+	if (v->items) {
+		*ret_v = v->items->v;
+		*ret_n = v->items->len;
 		return true;
 	}
-	*one = (struct ab_field){ .text = v.text, .unknown = v.unknown, .taint = v.taint };
+	*one = make_field(v);
 	*ret_v = one;
 	*ret_n = 1;
-	return v.known && !v.unknown;
+	return !v->unknown;
 }
 
 static bool is_joined(const struct ab_part *part, bool quoted)
@@ -461,13 +432,13 @@ static void add_operand(struct ab_build *b, const struct ab_part *part, bool quo
 		ab_build_text(b, AB_TEXT(""), true, AB_NOT_VERBATIM, 0);
 }
 
-enum state { EMPTY, FILLED, EITHER };
+enum state { FILLED, EMPTY, EITHER };
 
 /* Is the value empty for an operator with a colon? For one without, a known
  * value is always FILLED. */
-static enum state get_state(const struct value *v, bool colon)
+static enum state get_state(const struct ab_field *v, bool colon)
 {
-	if (!v->known)
+	if (!v->text.s)
 		return EITHER;
 	for (uint32_t i = 0; i < v->text.len; i++)
 		if (v->text.s[i] != AB_UNKNOWN)
@@ -477,18 +448,29 @@ static enum state get_state(const struct value *v, bool colon)
 	return colon ? EMPTY : FILLED;
 }
 
-/* 0: filled, 1: empty, 2: unknown. EITHER becomes a choice. */
-static size_t choose_state(const struct ab_build *b, const struct ab_part *part, enum state state)
+/* ${x-w} is the value or the operand, ${x+w} the operand or nothing. EITHER becomes a choice,
+ * and is unknown if that remains open. */
+static void add_choice(struct ab_build *b, const struct ab_part *part, const struct ab_field *v,
+		       enum state state, bool quoted)
 {
-	if (state != EITHER)
-		return state == EMPTY ? 1 : 0;
+	bool alternate = part->param.op == AB_PARAM_ALTERNATE;
+
 	/* The address of the name is the same in every round. */
-	return ab_choose(b->e, part->param.name.s, 2);
+	if (state == EITHER)
+		state = (enum state)ab_choose(b->e, part->param.name.s, EITHER);
+	if (state == EITHER)
+		ab_build_unknown(b, quoted, alternate ? 0 : v->taint);
+	else if (alternate == (state == FILLED))
+		add_operand(b, part, quoted);
+	else if (alternate)
+		ab_build_value(b, AB_TEXT(""), quoted, 0);
+	else
+		add_value(b, v, quoted);
 }
 
-static void add_length(struct ab_build *b, const struct value *v, bool quoted)
+static void add_length(struct ab_build *b, const struct ab_field *v, bool quoted)
 {
-	bool exact = v->known && !v->unknown;
+	bool exact = v->text.s && !v->unknown;
 
 	for (uint32_t i = 0; exact && i < v->text.len; i++)
 		exact = v->text.s[i] && !(v->text.s[i] & 0x80);
@@ -498,12 +480,12 @@ static void add_length(struct ab_build *b, const struct value *v, bool quoted)
 		ab_build_unknown(b, true, 0);
 }
 
-static void add_operator_result(struct ab_build *b, const struct value *v, struct ab_text op,
+static void add_operator_result(struct ab_build *b, const struct ab_field *v, struct ab_text op,
 				bool quoted)
 {
 	struct ab_text text;
 
-	if (v->known && !v->unknown && op.s && ab_vars_spend(b->e->vars, v->text.len) &&
+	if (v->text.s && !v->unknown && op.s && ab_vars_spend(b->e->vars, v->text.len) &&
 	    apply_operator(b->e->arena, v->text, op, &text))
 		ab_build_value(b, text, quoted, v->taint);
 	else
@@ -529,8 +511,8 @@ static void add_special(struct ab_build *b, struct ab_text name, bool quoted)
 void ab_build_param(struct ab_build *b, const struct ab_part *part, bool quoted)
 {
 	struct ab_text op = part->param.op_text;
+	struct ab_field v;
 	enum state state;
-	struct value v;
 
 	if (is_list(part)) {
 		add_list_param(b, part, quoted);
@@ -540,7 +522,7 @@ void ab_build_param(struct ab_build *b, const struct ab_part *part, bool quoted)
 		add_special(b, part->param.name, quoted);
 		return;
 	}
-	get_value(b, part, &op, &v);
+	v = get_value(b, part, &op);
 	state = get_state(&v, part->param.colon);
 	switch (part->param.op) {
 	case AB_PARAM_PLAIN:
@@ -548,34 +530,14 @@ void ab_build_param(struct ab_build *b, const struct ab_part *part, bool quoted)
 		break;
 	case AB_PARAM_DEFAULT:
 	case AB_PARAM_ASSIGN:
-		switch (choose_state(b, part, state)) {
-		case 0:
-			add_value(b, &v, quoted);
-			break;
-		case 1:
-			add_operand(b, part, quoted);
-			break;
-		default:
-			ab_build_unknown(b, quoted, v.taint);
-		}
+	case AB_PARAM_ALTERNATE:
+		add_choice(b, part, &v, state, quoted);
 		break;
 	case AB_PARAM_ERROR:
 		if (state == FILLED)
 			add_value(b, &v, quoted);
 		else
 			ab_build_unknown(b, quoted, v.taint);
-		break;
-	case AB_PARAM_ALTERNATE:
-		switch (choose_state(b, part, state)) {
-		case 0:
-			add_operand(b, part, quoted);
-			break;
-		case 1:
-			ab_build_value(b, AB_TEXT(""), quoted, 0);
-			break;
-		default:
-			ab_build_unknown(b, quoted, 0);
-		}
 		break;
 	case AB_PARAM_LENGTH:
 		add_length(b, &v, quoted);

@@ -175,47 +175,6 @@ static void log_change(struct ab_vars *vars, struct slot *slot)
 	slot->logged = (uint32_t)vars->nlog;
 }
 
-/* A copy of at most AB_VALUES_MAX values, and one unknown value for the rest. */
-static const struct ab_var *copy_values(struct ab_arena *arena, const struct ab_var *from)
-{
-	const struct ab_var *first = NULL, **link = &first;
-
-	for (size_t n = 0; from; from = from->next, n++) {
-		struct ab_var *v = ab_arena_alloc(arena, sizeof(*v));
-
-		*v = n < AB_VALUES_MAX ? *from : unknown_value;
-		v->next = NULL;
-		*link = v;
-		link = &v->next;
-		if (n == AB_VALUES_MAX)
-			break;
-	}
-	return first;
-}
-
-void ab_vars_set(struct ab_vars *vars, struct ab_text name, const struct ab_var *value)
-{
-	uint32_t hash = hash_name(name);
-	struct slot *slot;
-
-	if (!name.len)
-		return;
-	slot = find_slot(vars->slots, vars->nslots, name, hash);
-	if (!slot->name.s) {
-		if (!value || vars->nnames == AB_VARS_MAX)
-			return;
-		if (2 * (vars->nnames + 1) > vars->nslots && vars->nslots < SLOTS_MAX) {
-			grow_slots(vars);
-			slot = find_slot(vars->slots, vars->nslots, name, hash);
-		}
-		slot->name = name;
-		slot->hash = hash;
-		vars->nnames++;
-	}
-	log_change(vars, slot);
-	slot->value = copy_values(vars->arena, value);
-}
-
 static bool same_value(const struct ab_var *a, const struct ab_var *b)
 {
 	if (a->text.len != b->text.len || a->unknown != b->unknown || a->taint != b->taint ||
@@ -240,15 +199,13 @@ static bool has_all(const struct ab_var *list, const struct ab_var *v)
 	return !v;
 }
 
-const struct ab_var *ab_vars_join(struct ab_arena *arena, const struct ab_var *a,
-				  const struct ab_var *b)
+/* A copy of at most AB_VALUES_MAX values of both lists, and one unknown value for the rest. */
+static const struct ab_var *copy_values(struct ab_arena *arena, const struct ab_var *a,
+					const struct ab_var *b)
 {
-	const struct ab_var *sources[] = { a ? a : &unknown_value, b ? b : &unknown_value };
-	const struct ab_var *list = NULL, **link = &list;
+	const struct ab_var *sources[] = { a, b }, *list = NULL, **link = &list;
 	size_t n = 0;
 
-	if (a == b || (a && has_all(a, sources[1])))
-		return a;
 	for (size_t i = 0; i < 2; i++)
 		for (const struct ab_var *v = sources[i]; v; v = v->next) {
 			struct ab_var *copy;
@@ -264,6 +221,39 @@ const struct ab_var *ab_vars_join(struct ab_arena *arena, const struct ab_var *a
 				return list;
 		}
 	return list;
+}
+
+const struct ab_var *ab_vars_join(struct ab_arena *arena, const struct ab_var *a,
+				  const struct ab_var *b)
+{
+	const struct ab_var *other = b ? b : &unknown_value;
+
+	if (a == b || (a && has_all(a, other)))
+		return a;
+	return copy_values(arena, a ? a : &unknown_value, other);
+}
+
+void ab_vars_set(struct ab_vars *vars, struct ab_text name, const struct ab_var *value)
+{
+	uint32_t hash = hash_name(name);
+	struct slot *slot;
+
+	if (!name.len)
+		return;
+	slot = find_slot(vars->slots, vars->nslots, name, hash);
+	if (!slot->name.s) {
+		if (!value || vars->nnames == AB_VARS_MAX)
+			return;
+		if (2 * (vars->nnames + 1) > vars->nslots && vars->nslots < SLOTS_MAX) {
+			grow_slots(vars);
+			slot = find_slot(vars->slots, vars->nslots, name, hash);
+		}
+		slot->name = name;
+		slot->hash = hash;
+		vars->nnames++;
+	}
+	log_change(vars, slot);
+	slot->value = copy_values(vars->arena, value, NULL);
 }
 
 size_t ab_vars_mark(struct ab_vars *vars)
