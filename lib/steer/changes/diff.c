@@ -2,9 +2,9 @@
 
 #include "audit/read/find.h"
 #include "base/system/new_file.h"
+#include "base/text/text_diff.h"
 #include "layer/diff/contents.h"
 #include "layer/diff/labels.h"
-#include "base/text/text_diff.h"
 #include "layer/journal/view.h"
 #include "layer/store/store.h"
 #include "layer/walk/changes.h"
@@ -46,6 +46,59 @@ void ab_diff_flush(struct ab_diff_out *out, bool all)
 		out->closed = out->put(out->arg, out->b.data, out->b.len) < 0;
 	if (all || out->b.len >= PIECE)
 		out->b.len = 0;
+}
+
+/* `diff --home` prints paths relative to the home folder, and the current folder is usually a
+ * project in it: such a path may be meant. */
+static bool may_be_shown(const char *path)
+{
+	size_t n = strcspn(path, "/");
+
+	return n > 0 && path[0] != '~' && !(n == 1 && path[0] == '.') &&
+	       !(n == 2 && path[0] == '.' && path[1] == '.');
+}
+
+/* The paths of a request, relative to the root of the layer; an empty list: everything. */
+static int find_paths(const struct ab_policy_input *input, const struct ab_diff_request *request,
+		      const char *root, struct ab_strv *ret, struct ab_error *err)
+{
+	/* Like other tools: relative to the current folder if that is in the root, else to the root. */
+	const char *base = ab_path_within(input->cwd, root) ? input->cwd : root;
+	size_t n = strlen(root);
+
+	for (size_t i = 0; i < request->npaths; i++) {
+		ab_autofree char *path = ab_path_resolve(request->paths[i], base, input->home);
+		ab_autofree char *shown = request->home && may_be_shown(request->paths[i])
+						  ? ab_path_resolve(request->paths[i], root, NULL)
+						  : NULL;
+
+		if (!path || !ab_path_within(path, root))
+			return ab_fail(err, AB_EUSAGE, 0, "%s is not in %s", request->paths[i],
+				       root);
+		/* "/" ends with its slash, others do not. */
+		ab_strv_add(ret, strcmp(path, root) == 0 ? "" : path + n + (n > 1));
+		if (shown && ab_path_within(shown, root) && strcmp(shown, root) != 0)
+			ab_strv_add_once(ret, shown + n + (n > 1));
+	}
+	return 0;
+}
+
+static bool is_below(const char *path, const char *top)
+{
+	size_t n = strlen(top);
+
+	return n == 0 || (strncmp(path, top, n) == 0 && (path[n] == '/' || !path[n]));
+}
+
+/* Is the change at one of them, below it, or a folder that contains it and is deleted? */
+static bool is_wanted(const struct ab_strv *paths, const struct ab_change *change)
+{
+	for (size_t i = 0; i < paths->len; i++)
+		if (is_below(change->path, paths->v[i]) ||
+		    (change->was == AB_TYPE_DIR && change->is != AB_TYPE_DIR &&
+		     is_below(paths->v[i], change->path)))
+			return true;
+	return paths->len == 0;
 }
 
 /* Each form: what comes first, one change, what comes last. */
@@ -277,7 +330,7 @@ static void show_change(struct job *j, struct ab_change *c,
 static void each_change(struct job *j, void (*fn)(struct job *j, const struct ab_shown *s))
 {
 	for (size_t i = 0; i < j->changes.len && !j->out->closed; i++)
-		if (ab_diff_wants(&j->paths, &j->changes.v[i]))
+		if (is_wanted(&j->paths, &j->changes.v[i]))
 			show_change(j, &j->changes.v[i], fn);
 }
 
@@ -352,7 +405,7 @@ static int open_set(struct job *j, const struct ab_state *state, const char *whi
 static bool has_match(const struct job *j)
 {
 	for (size_t i = 0; i < j->changes.len; i++)
-		if (ab_diff_wants(&j->paths, &j->changes.v[i]))
+		if (is_wanted(&j->paths, &j->changes.v[i]))
 			return true;
 	return false;
 }
@@ -363,7 +416,7 @@ static int show_set(struct job *j, struct ab_error *err)
 
 	j->root = j->request->home ? meta->home : meta->workspace;
 	ab_strv_add(&j->report->roots, meta->workspace);
-	if (ab_diff_paths(j->input, j->request, j->root, &j->paths, err) < 0 ||
+	if (find_paths(j->input, j->request, j->root, &j->paths, err) < 0 ||
 	    ab_changes_collect(&j->opened.view, NULL, &j->changes, err) < 0)
 		return -1;
 	if (j->doubtful && !has_match(j))

@@ -3,7 +3,6 @@
 #include "base/base.h"
 #include "steer/changes/diff.h"
 
-struct ab_change;
 struct ab_found_run;
 struct ab_label_hits;
 
@@ -16,11 +15,6 @@ struct ab_diff_out {
 };
 void ab_diff_flush(struct ab_diff_out *out, bool all);
 
-/* The paths of a request, relative to the root of the layer; an empty list: everything. */
-int ab_diff_paths(const struct ab_policy_input *input, const struct ab_diff_request *request,
-		  const char *root, struct ab_strv *ret, struct ab_error *err);
-/* Is the change at one of them, below it, or a folder that contains it and is deleted? */
-bool ab_diff_wants(const struct ab_strv *paths, const struct ab_change *change);
 /* Is a change with these labels in the part that is asked for? */
 bool ab_diff_wants_labels(const struct ab_diff_request *request, const struct ab_label_hits *hits);
 

@@ -26,15 +26,5 @@ void ab_imported_leave(struct ab_imported *im, const char *value, const char *wh
 void ab_imported_add(struct ab_imported *im, const struct ab_import_row *row, const char *key,
 		     const char *value);
 
-/* import_rules.c: one rule of Claude Code. */
-void ab_imported_rule(struct ab_imported *im, enum ab_import_as as, const char *rule);
-/* A rule for the judge. `prefix`: the words begin a command; else it is a pattern. */
-void ab_imported_command(struct ab_imported *im, enum ab_import_as as, const char *text,
-			 bool prefix);
-
-/* Add a path or a host as it is written there. */
-void ab_imported_path(struct ab_imported *im, enum ab_import_as as, const char *value);
-void ab_imported_host(struct ab_imported *im, enum ab_import_as as, const char *value);
-
 /* The settings file. Takes exceptions into account, after everything was added. */
 char *ab_imported_text(struct ab_imported *im);

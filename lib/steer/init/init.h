@@ -42,6 +42,6 @@ int ab_init_write(const struct ab_policy_input *in, const struct ab_init_plan *p
 int ab_init_create(const struct ab_policy_input *in, const char *text, char **ret_path,
 		   struct ab_error *err);
 
-/* init_text.c: what was detected, for people and as members of a JSON object. */
+/* What was detected, for people and as members of a JSON object. */
 char *ab_init_text(const struct ab_init_plan *plan);
 char *ab_init_json(const struct ab_init_plan *plan);

@@ -4,9 +4,36 @@
 
 #include "audit/read/details.h"
 #include "audit/read/sentences.h"
+#include "base/text/words.h"
 #include "policy/model/policy.h"
 #include "policy/values/host.h"
-#include "steer/learn/learned_state.h"
+#include "workspace/tree/names.h"
+
+/* Texts, sorted, each with its count. */
+struct learned_item {
+	char *text;
+	char *why; /* or NULL */
+	uint64_t count;
+};
+struct learned_list {
+	struct learned_item *v;
+	size_t len, most;
+	uint64_t lost; /* texts that did not fit */
+};
+
+struct ab_learned {
+	union {
+		struct {
+			struct learned_list reached;   /* entries for network.allow */
+			struct learned_list failed;    /* entries of hosts not reached */
+			struct learned_list denied;    /* hosts; why */
+			struct learned_list unwritten; /* paths that filesystem.write denies */
+			struct learned_list refused;   /* everything else; why */
+			struct learned_list programs;
+		};
+		struct learned_list all[6];
+	};
+};
 
 struct ab_learned *ab_learned_new(void)
 {
@@ -206,6 +233,182 @@ void ab_learned_take(struct ab_learned *l, const char *line, size_t len)
 			kinds[i].take(l, &r);
 }
 
+/*
+ * Hosts and folders that a learned policy must not contain, or only with a reason.
+ */
+
+/*
+ * Hosts with their subdomains. Order does not matter: none is below another.
+ */
+static const struct {
+	const char *why, *hosts;
+} risky_hosts[] = {
+	{ "anyone can upload and read files there",
+	  "0x0.st anonfiles.com bashupload.com catbox.moe dpaste.com dpaste.org "
+	  "file.io gist.github.com gofile.io hastebin.com ix.io mega.nz paste.ee "
+	  "paste.rs pastebin.com pixeldrain.com sprunge.us temp.sh termbin.com "
+	  "tmpfiles.org transfer.sh wetransfer.com" },
+	{ "delivers messages to anyone who registered an address",
+	  "api.telegram.org burpcollaborator.net discord.com discordapp.com "
+	  "hooks.slack.com interact.sh oast.fun oast.live oast.me oast.online "
+	  "oast.pro oast.site oastify.com pipedream.net requestbin.com "
+	  "requestbin.net webhook.site" },
+	{ "can lead to anyone's machine",
+	  "bore.pub duckdns.org loca.lt localhost.run lhr.life localtunnel.me "
+	  "ngrok.app ngrok.dev ngrok.io ngrok-free.app ngrok-free.dev pagekite.me "
+	  "serveo.net trycloudflare.com ts.net" },
+};
+
+static bool is_below(const char *name, const char *top, size_t len)
+{
+	size_t n = strlen(name);
+
+	return n >= len && memcmp(name + n - len, top, len) == 0 &&
+	       (n == len || name[n - len - 1] == '.');
+}
+
+static const char *find_host(const struct ab_host *host)
+{
+	if (host->kind != AB_HOST_NAME)
+		return "an address instead of a name: it may belong to someone else tomorrow";
+	for (size_t i = 0; i < AB_COUNT(risky_hosts); i++) {
+		const char *list = risky_hosts[i].hosts, *top;
+
+		for (size_t n; (top = ab_word_next(&list, &n));)
+			if (is_below(host->text, top, n))
+				return risky_hosts[i].why;
+	}
+	return NULL;
+}
+
+/* Why this entry of network.allow deserves a second look, or NULL; free it. */
+static char *find_risk(const char *text)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+	struct ab_host_entry entry;
+	const char *why;
+
+	if (ab_host_entry_parse(text, strlen(text), &entry, NULL) < 0)
+		return NULL;
+	why = find_host(&entry.host);
+	if (why)
+		ab_buf_puts(&b, why);
+	if (entry.port)
+		ab_buf_printf(&b, "%sport %u is unusual", why ? "; " : "", entry.port);
+	return b.len ? ab_buf_take(&b) : NULL;
+}
+
+/* System folders, with everything in them. */
+static const char *const system_folders[] = {
+	"/bin",	 "/boot", "/dev",  "/etc",  "/lib", "/lib32", "/lib64", "/opt", "/proc",
+	"/root", "/run",  "/sbin", "/snap", "/sys", "/tmp",   "/usr",	"/var",
+};
+
+/* Folders in the home folder from which programs take keys, settings or other
+ * programs, with everything in them. */
+const char ab_learned_closed[] =
+	".agentbox .aws .azure .bashrc.d .cargo/bin .claude .codex .config .docker "
+	".emacs.d .gem/bin .gemini .git-templates .gnupg .gradle/init.d .ipython "
+	".jupyter .kube .local/bin .local/lib .local/share/applications "
+	".local/share/nvim .local/state/agentbox .mozilla .npm-global .nvm .oh-my-zsh "
+	".password-store .pyenv .rbenv .rustup .sdkman .ssh .terraform.d .thunderbird "
+	".vim .vscode .vscode-server .zsh bin go/bin";
+
+static bool is_system(const char *folder)
+{
+	for (size_t i = 0; i < AB_COUNT(system_folders); i++)
+		if (ab_path_within(folder, system_folders[i]))
+			return true;
+	/* "/data" may be a whole disk. */
+	return strchr(folder + 1, '/') == NULL;
+}
+
+/* In it, or around it. */
+static bool is_overlapping(const char *folder, const char *top)
+{
+	return ab_path_within(folder, top) || ab_path_within(top, folder);
+}
+
+static bool is_closed(const char *folder, const struct ab_learned_from *from)
+{
+	const char *list = from->home ? ab_learned_closed : "", *word;
+
+	for (size_t n; (word = ab_word_next(&list, &n));) {
+		ab_autofree char *name = ab_strndup(word, n);
+		ab_autofree char *top = ab_path_join(from->home, name);
+
+		if (is_overlapping(folder, top))
+			return true;
+	}
+	for (size_t i = 0; from->closed && i < from->closed->len; i++)
+		if (is_overlapping(folder, from->closed->v[i]))
+			return true;
+	return false;
+}
+
+/* A box protects certain names in its writable folders, so a writable folder
+ * must not be such a name, or be inside one. */
+static bool is_protected(const char *folder, const struct ab_learned_from *from)
+{
+	bool holds;
+
+	if (from->workspace[0] && ab_path_within(folder, from->workspace))
+		folder += strlen(from->workspace);
+	return ab_names_opened(&from->base->fs.deny_write, folder, &holds);
+}
+
+static const char *find_objection(const char *folder, const struct ab_learned_from *from)
+{
+	bool at_home = from->home && ab_path_within(folder, from->home);
+
+	for (size_t i = 0; i < from->base->fs.write.len; i++)
+		if (ab_path_within(folder, from->base->fs.write.v[i]))
+			return "denied although the folder is writable";
+	if (is_protected(folder, from))
+		return "protected: programs outside the box run or trust it";
+	if (from->workspace[0] && ab_path_within(folder, from->workspace))
+		return NULL;
+	if (from->home && ab_path_within(from->home, folder))
+		return "would open the whole home folder";
+	if (from->workspace[0] && ab_path_within(from->workspace, folder))
+		return "would open the folder around the workspace";
+	if (is_closed(folder, from))
+		return "programs take keys, settings or other programs from there";
+	if (!at_home && is_system(folder))
+		return "in a system folder";
+	return NULL;
+}
+
+/* The folder to add to filesystem.write for a denied path; free it. NULL if there is none, and *ret_why
+ * says why. */
+static char *find_folder(const char *path, const struct ab_learned_from *from, const char **ret_why)
+{
+	ab_autofree char *clean = ab_path_resolve(path, "/", NULL);
+	ab_autofree char *folder = NULL;
+
+	/* A replacement character stands for any byte, so the path is not exact. */
+	*ret_why = "not a plain path";
+	if (!clean || strcmp(clean, path) != 0 || ab_path_is_pattern(path) ||
+	    strstr(path, "\xef\xbf\xbd"))
+		return NULL;
+	folder = ab_path_parent(path);
+	*ret_why = find_objection(folder, from);
+	return *ret_why ? NULL : ab_take(folder);
+}
+
+/* The path as a person writes it: ".", "./x", "~/x". Free it. */
+static char *shorten_path(const char *path, const struct ab_learned_from *from)
+{
+	size_t n = strlen(from->workspace);
+
+	if (n && ab_path_within(path, from->workspace))
+		return ab_printf(".%s", path + n);
+	n = from->home ? strlen(from->home) : 0;
+	if (n > 1 && ab_path_within(path, from->home) && path[n])
+		return ab_printf("~%s", path + n);
+	return ab_strdup(path);
+}
+
 /* The folders that go into the policy; none is inside another. */
 static void list_folders(const struct ab_learned *l, const struct ab_learned_from *from,
 			 struct ab_strv *ret)
@@ -213,7 +416,7 @@ static void list_folders(const struct ab_learned *l, const struct ab_learned_fro
 	const char *why;
 
 	for (size_t i = 0; i < l->unwritten.len; i++) {
-		ab_autofree char *folder = ab_learned_folder(l->unwritten.v[i].text, from, &why);
+		ab_autofree char *folder = find_folder(l->unwritten.v[i].text, from, &why);
 
 		if (!folder || ab_path_within_any(folder, ret))
 			continue;
@@ -325,7 +528,7 @@ static void put_network(struct ab_buf *b, const struct ab_learned *l, const stru
 	only = base->net.allow.len > 0;
 	block = open_block(b, only ? "allow\": { \"only" : "allow", '[');
 	for (size_t i = 0; i < l->reached.len; i++) {
-		char *why = ab_learned_risk(l->reached.v[i].text);
+		char *why = find_risk(l->reached.v[i].text);
 
 		put_element(&block, l->reached.v[i].text, NULL);
 		if (!why)
@@ -352,7 +555,7 @@ static void put_files(struct ab_buf *b, const struct ab_learned *l,
 	open_section(b, "filesystem");
 	block = open_block(b, "write", '[');
 	for (size_t i = 0; i < folders.len; i++) {
-		ab_autofree char *text = ab_learned_short(folders.v[i], from);
+		ab_autofree char *text = shorten_path(folders.v[i], from);
 
 		put_element(&block, text, NULL);
 		if (from->workspace[0] && ab_path_within(folders.v[i], from->workspace))
@@ -417,7 +620,7 @@ static void note_list(const struct learned_list *list, const char *title, bool r
 		return;
 	ab_strv_add(ret, title);
 	for (size_t i = 0; i < n; i++) {
-		ab_autofree char *why = risk ? ab_learned_risk(list->v[i].text) : NULL;
+		ab_autofree char *why = risk ? find_risk(list->v[i].text) : NULL;
 
 		note_item(&list->v[i], risk ? why : list->v[i].why, ret);
 	}
@@ -457,7 +660,7 @@ static void note_unwritten(const struct ab_learned *l, const struct ab_learned_f
 
 	for (size_t i = 0; i < l->unwritten.len && shown < SHOWN; i++) {
 		const struct learned_item *item = &l->unwritten.v[i];
-		ab_autofree char *folder = ab_learned_folder(item->text, from, &why);
+		ab_autofree char *folder = find_folder(item->text, from, &why);
 
 		if (folder)
 			continue;

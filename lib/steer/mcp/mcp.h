@@ -33,8 +33,5 @@ struct ab_mcp_host {
 /* The reply to one message, without a newline; NULL: none is due. Free it. */
 char *ab_mcp_answer(const struct ab_mcp_host *host, const char *line, size_t len);
 
-/* mcp_tools.c: `arg` is a struct ab_policy_input. */
-void ab_mcp_call(void *arg, const char *tool, json_t *arguments, struct ab_mcp_result *ret);
-
-/* mcp_serve.c: serve standard input until it ends. Commands do not get it, nor standard output. */
+/* mcp_tools.c: serve standard input until it ends. Commands do not get it, nor standard output. */
 int ab_mcp_serve(const struct ab_policy_input *input, struct ab_error *err);

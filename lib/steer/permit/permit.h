@@ -6,9 +6,7 @@
  *	permit.c	what the argument means, and which run; command lines
  *	permit_host.c	hosts and denials, in a live run
  *	permit_path.c	paths, for the next run
- *	permit_protected.c	protected names, in the project's settings
- *	permit_always.c	settings of the user or of the project
- *	permit_file.c	the file that they are in
+ *	permit_always.c	settings of the user or of the project, also protected names
  */
 #include "base/base.h"
 

@@ -1,8 +1,8 @@
 #include "policy/values/paths.h"
 #include "state/next_run.h"
 #include "steer/client/json.h"
-#include "steer/permit/permit_closed.h"
 #include "steer/permit/permit_state.h"
+#include "workspace/survey/survey.h"
 #include "workspace/tree/names.h"
 
 /*
@@ -145,6 +145,26 @@ static bool can_be_created(struct ab_permit_job *job, const char *path)
 	return true;
 }
 
+/* In a writable folder, what the repositories there use is protected all the same. -1: no run may write it. */
+static int check_closed(const struct ab_policy_input *in, const struct ab_policy *policy,
+			const char *path, struct ab_error *err)
+{
+	const struct ab_survey_limits limits = { AB_SURVEY_USUAL, .look_only = true };
+	struct ab_survey survey = { 0 };
+	bool closed = false;
+
+	if (ab_survey_make(policy, in->environ, &limits, &survey, err) < 0)
+		return -1;
+	for (size_t i = 0; i < survey.nclosed; i++)
+		closed |= ab_path_within(path, survey.closed[i].path);
+	ab_survey_fini(&survey);
+	if (!closed)
+		return 0;
+	ab_fail(err, AB_EREFUSED, 0, "%s cannot be allowed: it is protected in this folder", path);
+	return ab_hint(err, "change it outside, or let the command change a copy that you review: "
+			    "agentbox run --review");
+}
+
 static int judge_path(struct ab_permit_job *job, const char *path, struct ab_error *err)
 {
 	ab_autopolicy struct ab_policy *policy = ab_permit_policy(job, err);
@@ -154,7 +174,7 @@ static int judge_path(struct ab_permit_job *job, const char *path, struct ab_err
 	if (!is_writable(policy, path))
 		return allow_path(job, path, err);
 	job->ret->path = ab_strdup(path);
-	if (ab_permit_closed(job->ask->input, policy, path, err) < 0)
+	if (check_closed(job->ask->input, policy, path, err) < 0)
 		return -1;
 	ab_strv_addf(&job->ret->said, "%s is already writable in %s", path, job->ret->workspace);
 	return 0;

@@ -3,7 +3,6 @@
 #include <jansson.h>
 
 #include "audit/read/find.h"
-#include "policy/edit/project_file.h"
 #include "policy/layers/layers.h"
 #include "policy/values/host.h"
 #include "state/state.h"
@@ -94,30 +93,8 @@ int ab_permit_path(struct ab_permit_job *job, const char *path, bool made, struc
  * name. */
 int ab_permit_protected(struct ab_permit_job *job, const char *workspace, const char *path,
 			struct ab_error *err);
-/* Protect it again. 1: done; 0: the project does not allow it. */
-int ab_permit_undo_protected(struct ab_permit_job *job, const char *workspace, const char *path,
-			     struct ab_error *err);
 /* The workspace of the run, else the current folder. */
 char *ab_permit_workspace(struct ab_permit_job *job);
-/* A settings file that is changed. */
-struct ab_permit_file {
-	struct ab_project_file file;
-	char *workspace; /* of the project; NULL: the user's file */
-};
-#define ab_auto_permit_file __attribute__((cleanup(ab_permit_file_fini)))
-
-int ab_permit_file_user(struct ab_permit_job *job, struct ab_permit_file *ret,
-			struct ab_error *err);
-/* Fails if the file exists and is not trusted. */
-int ab_permit_file_project(struct ab_permit_job *job, const char *workspace,
-			   struct ab_permit_file *ret, struct ab_error *err);
-void ab_permit_file_fini(struct ab_permit_file *f);
-/* The elements of a list in it, by its key: "network.allow". */
-void ab_permit_file_list(const struct ab_permit_file *f, const char *key, struct ab_strv *ret);
-/* 1: changed, and a project's file is trusted; 0: there was nothing to change. */
-int ab_permit_file_change(struct ab_permit_job *job, struct ab_permit_file *f, const char *key,
-			  const char *entry, bool remove, struct ab_error *err);
-
 /* Add to a list in the settings, and remove it from the opposite one. */
 int ab_permit_always(struct ab_permit_job *job, const char *key, const char *element,
 		     struct ab_error *err);

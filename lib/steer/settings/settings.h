@@ -58,16 +58,3 @@ int ab_settings_edit_save(struct ab_settings_editing *editing, struct ab_setting
 			  struct ab_error *err);
 /* Removes the copy. */
 void ab_settings_edit_end(struct ab_settings_editing *editing);
-
-/* Inside this folder. The file of the user or of the project; free it. */
-char *ab_settings_file(const struct ab_policy_input *input, bool project, struct ab_error *err);
-/* Its text; "" if it does not exist. A project's file must not be a link. Free it. */
-char *ab_settings_read(const char *file, bool project, struct ab_error *err);
-/* Would a run accept a file with this text? Values, profiles that it extends, and the policy that it
- * makes by itself. */
-int ab_settings_check(const struct ab_policy_input *input, const char *file, bool project,
-		      const char *text, struct ab_error *err);
-/* Save `text` in place of `seen`. */
-int ab_settings_save(const struct ab_policy_input *input, const char *file, bool project,
-		     const char *seen, const char *text, struct ab_settings_changed *changed,
-		     struct ab_error *err);
