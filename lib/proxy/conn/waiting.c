@@ -412,36 +412,28 @@ static bool ask(struct ab_conn *conn, struct ab_host *host, const struct ab_requ
 	return true;
 }
 
-static bool ask_about_host(struct ab_conn *conn, struct ab_host *host, struct ab_request_record *r,
-			   ab_resume_fn resume)
+/* Let it wait for this question, or for a new one if there is none. False: r->reply says why it cannot. */
+static bool wait_for(struct ab_question *q, enum ab_host_question_why why, struct ab_conn *conn,
+		     struct ab_host *host, struct ab_request_record *r, ab_resume_fn resume)
 {
-	struct ab_engine *engine = conn->engine;
-	struct ab_question *q = find_host_question(&engine->waiting, host, r->port);
-
-	r->reply = conn->client.hung ? AB_REPLY_GONE : check_limits(engine, !q);
+	r->reply = conn->client.hung ? AB_REPLY_GONE : check_limits(conn->engine, !q);
 	if (r->reply)
 		return false;
-	if (!q)
-		return ask(conn, host, r, resume, AB_QUESTION_UNKNOWN,
-			   ab_ledger_number(engine->ledger, r));
-	join_question(q, conn, host, r, resume);
+	if (q)
+		join_question(q, conn, host, r, resume);
+	else
+		ask(conn, host, r, resume, why, ab_ledger_number(conn->engine->ledger, r));
 	return true;
 }
 
 static bool hold_conn(struct ab_conn *conn, struct ab_host *host, struct ab_request_record *r,
 		      ab_resume_fn resume)
 {
-	struct ab_waiting *p = &conn->engine->waiting;
+	struct ab_question *hold = conn->engine->waiting.hold;
 
 	r->fault = AB_FAULT_HELD;
-	r->why = p->hold->reason;
-	r->reply = conn->client.hung	       ? AB_REPLY_GONE
-		   : p->nconns >= p->max_conns ? AB_REPLY_FULL
-					       : AB_REPLY_NONE;
-	if (r->reply)
-		return false;
-	join_question(p->hold, conn, host, r, resume);
-	return true;
+	r->why = hold->reason;
+	return wait_for(hold, AB_QUESTION_HELD, conn, host, r, resume);
 }
 
 /* An allowed host may be one host too many. */
@@ -484,7 +476,9 @@ bool ab_waiting_begin(struct ab_conn *conn, struct ab_host *host, struct ab_requ
 		return hold_conn(conn, host, r, resume);
 	if (r->verdict.access == AB_ACCESS_ALLOW)
 		return admit_host(conn, host, r, resume);
-	return engine->setup->asked && !engine->ending && ask_about_host(conn, host, r, resume);
+	return engine->setup->asked && !engine->ending &&
+	       wait_for(find_host_question(&engine->waiting, host, r->port), AB_QUESTION_UNKNOWN,
+			conn, host, r, resume);
 }
 
 bool ab_waiting_identify(struct ab_conn *conn, const struct ab_request_record *r,
@@ -561,24 +555,14 @@ static bool identify_agent_client(struct ab_conn *conn, struct ab_request_record
 bool ab_waiting_agent(struct ab_conn *conn, struct ab_request_record *r, ab_resume_fn resume)
 {
 	struct ab_engine *engine = conn->engine;
-	struct ab_waiting *p = &engine->waiting;
-	struct ab_question *q;
-	uint32_t number;
 
 	if (!r->why)
 		return identify_agent_client(conn, r, resume);
-	number = ab_ledger_number(engine->ledger, r);
+	r->reply = AB_REPLY_GONE;
 	/* Its text is in the reason, so the same number is the same question. */
-	q = find_question(p, number, false);
-	r->reply = conn->client.hung || engine->ending || !engine->setup->asked
-			   ? AB_REPLY_GONE
-			   : check_limits(engine, !q);
-	if (r->reply)
-		return false;
-	if (!q)
-		return ask(conn, NULL, r, resume, AB_QUESTION_AGENT, number);
-	join_question(q, conn, NULL, r, resume);
-	return true;
+	return !engine->ending && engine->setup->asked &&
+	       wait_for(find_question(&engine->waiting, ab_ledger_number(engine->ledger, r), false),
+			AB_QUESTION_AGENT, conn, NULL, r, resume);
 }
 
 void ab_waiting_fini(struct ab_engine *engine)

@@ -128,12 +128,13 @@ static const char *find_any_port(const struct ab_hostset *set, const struct ab_h
 	return entry || !port ? entry : ab_hostset_find(set, host, port);
 }
 
+/* `any`: with some port. */
 static const char *find_allowed(const struct ab_hostset *set, const struct ab_host *host,
-				uint16_t port)
+				uint16_t port, bool any)
 {
-	const char *entry = NULL;
+	const char *entry = any ? ab_hostset_any(set, host) : NULL;
 
-	if (ab_port_usual(port))
+	if (!entry && ab_port_usual(port))
 		entry = ab_hostset_find(set, host, 0);
 	return entry || !port ? entry : ab_hostset_find(set, host, port);
 }
@@ -174,28 +175,30 @@ void ab_filter_other(const struct ab_filter *filter, struct ab_verdict *ret)
 	*ret = filter->other;
 }
 
-void ab_filter_judge(const struct ab_filter *filter, const struct ab_own *own,
-		     const struct ab_host *host, uint16_t port, struct ab_verdict *ret)
+/* Of a host that no range and no entry of the deny list denies; `any`: with some port. */
+static bool judge_allowed(const struct ab_filter *filter, const struct ab_host *host, uint16_t port,
+			  bool any, struct ab_verdict *ret)
 {
-	const char *entry;
+	const char *entry = find_allowed(&filter->allow, host, port, any);
 
-	if (!may_be_allowed(filter, own, host, port, ret))
-		return;
-	if (filter->bounded && !find_allowed(&filter->most, host, port)) {
-		set_verdict(ret, AB_ACCESS_DENY, AB_BASIS_BOUND, "");
-		return;
-	}
-	entry = find_allowed(&filter->allow, host, port);
-	if (entry) {
-		set_verdict(ret, AB_ACCESS_ALLOW, AB_BASIS_ALLOW, entry);
-		return;
-	}
+	if (filter->bounded && !find_allowed(&filter->most, host, port, any))
+		return set_verdict(ret, AB_ACCESS_DENY, AB_BASIS_BOUND, "");
+	if (entry)
+		return set_verdict(ret, AB_ACCESS_ALLOW, AB_BASIS_ALLOW, entry);
 	if (is_quiet(filter, host, port, ret))
-		return;
+		return false;
 	*ret = filter->other;
 	entry = ab_hostset_any(&filter->allow, host);
 	if (entry && ret->basis == AB_BASIS_NONE)
 		set_verdict(ret, ret->access, AB_BASIS_PORT, entry);
+	return ret->access != AB_ACCESS_DENY;
+}
+
+void ab_filter_judge(const struct ab_filter *filter, const struct ab_own *own,
+		     const struct ab_host *host, uint16_t port, struct ab_verdict *ret)
+{
+	if (may_be_allowed(filter, own, host, port, ret))
+		judge_allowed(filter, host, port, false, ret);
 }
 
 bool ab_filter_resolvable(const struct ab_filter *filter, const struct ab_host *name,
@@ -206,17 +209,7 @@ bool ab_filter_resolvable(const struct ab_filter *filter, const struct ab_host *
 	if (name->kind != AB_HOST_NAME)
 		return set_verdict(ret, AB_ACCESS_DENY, AB_BASIS_NONE, "");
 	entry = ab_hostset_find(&filter->deny, name, 0);
-	if (entry)
-		return set_denied(filter, ret, entry);
-	if (filter->bounded && !ab_hostset_any(&filter->most, name))
-		return set_verdict(ret, AB_ACCESS_DENY, AB_BASIS_BOUND, "");
-	entry = ab_hostset_any(&filter->allow, name);
-	if (entry)
-		return set_verdict(ret, AB_ACCESS_ALLOW, AB_BASIS_ALLOW, entry);
-	if (is_quiet(filter, name, 0, ret))
-		return false;
-	*ret = filter->other;
-	return ret->access != AB_ACCESS_DENY;
+	return entry ? set_denied(filter, ret, entry) : judge_allowed(filter, name, 0, true, ret);
 }
 
 bool ab_filter_address(const struct ab_filter *filter, const struct ab_own *own,

@@ -75,20 +75,15 @@ static bool matches_host(const struct ab_granted *g, const struct ab_host *host,
 
 /* Does it allow the name with some port, or deny it with all? A host that was answered with no
  * still resolves, so that its connections are denied with an explanation. */
-static bool matches_name(const struct ab_granted *g, const struct ab_host *name)
+static bool matches_name(const struct ab_granted *g, const struct ab_host *name, uint16_t port)
 {
 	enum { SOME_USUAL = 443 };
-	uint16_t port = g->entry.port;
+	uint16_t own = g->entry.port;
 
-	switch (g->kind) {
-	case AB_GRANT_ALLOW:
-		return ab_host_entry_allows(&g->entry, name, port ? port : SOME_USUAL);
-	case AB_GRANT_DENY:
-		return !port && ab_host_entry_denies(&g->entry, name, 0);
-	case AB_GRANT_ANSWER:
-		break;
-	}
-	return false;
+	(void)port;
+	return g->kind == AB_GRANT_ALLOW
+		       ? ab_host_entry_allows(&g->entry, name, own ? own : SOME_USUAL)
+		       : !own && ab_host_entry_denies(&g->entry, name, 0);
 }
 
 /* A grant cannot override these. */
@@ -108,14 +103,16 @@ static void apply_grant(const struct ab_granted *g, struct ab_verdict *verdict)
 }
 
 /* The newest one of an answer, or of another kind, that matches; or NULL. */
-static const struct ab_granted *find_newest(const struct ab_grants *grants, uint64_t now,
-					    const struct ab_host *host, uint16_t port, bool answer)
+static const struct ab_granted *
+find_newest(const struct ab_grants *grants, uint64_t now, const struct ab_host *host, uint16_t port,
+	    bool answer,
+	    bool (*matches)(const struct ab_granted *g, const struct ab_host *host, uint16_t port))
 {
 	for (size_t i = grants->len; i-- > 0;) {
 		const struct ab_granted *g = grants->v[i];
 
 		if ((g->kind == AB_GRANT_ANSWER) == answer && !is_expired(g, now) &&
-		    matches_host(g, host, port))
+		    matches(g, host, port))
 			return g;
 	}
 	return NULL;
@@ -128,10 +125,10 @@ void ab_grants_judge(const struct ab_grants *grants, uint64_t now, const struct 
 
 	if (is_fixed(verdict))
 		return;
-	g = find_newest(grants, now, host, port, false);
+	g = find_newest(grants, now, host, port, false, matches_host);
 	/* It was an answer about another port, perhaps. */
 	if (!g && verdict->access != AB_ACCESS_ALLOW)
-		g = find_newest(grants, now, host, port, true);
+		g = find_newest(grants, now, host, port, true, matches_host);
 	if (g)
 		apply_grant(g, verdict);
 }
@@ -139,14 +136,9 @@ void ab_grants_judge(const struct ab_grants *grants, uint64_t now, const struct 
 void ab_grants_name(const struct ab_grants *grants, uint64_t now, const struct ab_host *name,
 		    struct ab_verdict *verdict)
 {
-	if (is_fixed(verdict))
-		return;
-	for (size_t i = grants->len; i-- > 0;) {
-		const struct ab_granted *g = grants->v[i];
+	const struct ab_granted *g =
+		is_fixed(verdict) ? NULL : find_newest(grants, now, name, 0, false, matches_name);
 
-		if (is_expired(g, now) || !matches_name(g, name))
-			continue;
+	if (g)
 		apply_grant(g, verdict);
-		return;
-	}
 }
