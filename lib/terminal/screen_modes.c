@@ -406,114 +406,91 @@ void ab_screen_modes_join(struct ab_screen_modes *m, const struct ab_screen_mode
 		m->state = other->state;
 }
 
-struct out {
-	char *data;
-	size_t len;
-};
-
-__attribute__((format(printf, 2, 3))) static void emit(struct out *out, const char *fmt, ...)
-{
-	va_list ap;
-	int n;
-
-	va_start(ap, fmt);
-	n = vsnprintf(out->data + out->len, AB_MODES_ROOM - out->len, fmt, ap);
-	va_end(ap);
-	if (n > 0 && (size_t)n < AB_MODES_ROOM - out->len)
-		out->len += (size_t)n;
-}
-
-static void emit_mode(struct out *out, enum bit bit, bool set)
+static void emit_mode(struct ab_buf *out, enum bit bit, bool set)
 {
 	const char *text = set ? mode_table[bit].redo : mode_table[bit].undo;
 
 	if (text)
-		emit(out, "%s", text);
+		ab_buf_puts(out, text);
 	else if (mode_table[bit].number && !mode_table[bit].undo)
-		emit(out, "\033[?%u%c", mode_table[bit].number,
-		     set != mode_table[bit].usual ? 'h' : 'l');
+		ab_buf_printf(out, "\033[?%u%c", mode_table[bit].number,
+			      set != mode_table[bit].usual ? 'h' : 'l');
 }
 
 /* An unfinished sequence would swallow what follows. ESC \ twice: the first ESC
  * may come after another one. */
-static void emit_abort(struct out *out, const struct ab_screen_modes *m)
+static void emit_abort(struct ab_buf *out, const struct ab_screen_modes *m)
 {
 	if (m->device > TITLE)
-		emit(out, "\033\\\033\\");
+		ab_buf_puts(out, "\033\\\033\\");
 	else if (m->device || m->state == STRING || m->state == NUMBER)
-		emit(out, "\033\\");
+		ab_buf_puts(out, "\033\\");
 	else if (m->state != GROUND)
-		emit(out, "%c", CAN);
+		ab_buf_printf(out, "%c", CAN);
 	if (m->lost & PRINTS)
-		emit(out, "\033[4i");
+		ab_buf_puts(out, "\033[4i");
 	if (m->lost & VT52)
-		emit(out, "\033<");
+		ab_buf_puts(out, "\033<");
 }
 
 /* Puts the terminal back into the middle of the sequence. */
-static void emit_resumed(struct out *out, const struct ab_screen_modes *m)
+static void emit_resumed(struct ab_buf *out, const struct ab_screen_modes *m)
 {
 	const struct ab_csi *csi = &m->csi;
 
 	if (m->state == GROUND)
 		return;
 	if (m->state == NUMBER) {
-		emit(out, "\033]");
+		ab_buf_puts(out, "\033]");
 		if (csi->nparams)
-			emit(out, "%u", csi->params[0]);
+			ab_buf_printf(out, "%u", csi->params[0]);
 		return;
 	}
 	if (m->state == STRING) {
-		emit(out, "\033]9999;");
+		ab_buf_puts(out, "\033]9999;");
 		return;
 	}
-	emit(out, m->state == CSI ? "\033[" : "\033");
+	ab_buf_puts(out, m->state == CSI ? "\033[" : "\033");
 	if (csi->marker && csi->marker != AB_CSI_MALFORMED)
-		emit(out, "%c", csi->marker);
+		ab_buf_printf(out, "%c", csi->marker);
 	for (size_t i = 0; i < csi->nparams && i < AB_CSI_PARAMS && m->state == CSI; i++) {
-		emit(out, i ? ";" : "");
+		ab_buf_puts(out, i ? ";" : "");
 		if (csi->params[i])
-			emit(out, "%u", csi->params[i]);
+			ab_buf_printf(out, "%u", csi->params[i]);
 	}
 	if (csi->marker == AB_CSI_MALFORMED)
-		emit(out, "0?");
+		ab_buf_puts(out, "0?");
 	if (csi->inter == AB_CSI_MALFORMED)
-		emit(out, "!!");
+		ab_buf_puts(out, "!!");
 	else if (csi->inter)
-		emit(out, "%c", csi->inter);
+		ab_buf_printf(out, "%c", csi->inter);
 }
 
-size_t ab_screen_modes_undo(const struct ab_screen_modes *m, char ret[AB_MODES_ROOM])
+void ab_screen_modes_undo(const struct ab_screen_modes *m, struct ab_buf *out)
 {
-	struct out out = { .data = ret };
-
-	emit_abort(&out, m);
+	emit_abort(out, m);
 	if (m->keyboards[1])
-		emit(&out, "\033[<%uu", m->keyboards[1]);
+		ab_buf_printf(out, "\033[<%uu", m->keyboards[1]);
 	for (size_t b = 0; b < NBITS; b++) {
 		if (m->on & BIT(b))
-			emit_mode(&out, (enum bit)b, false);
+			emit_mode(out, (enum bit)b, false);
 		if (b == SCREEN_1049 && m->keyboards[0])
-			emit(&out, "\033[<%uu", m->keyboards[0]);
+			ab_buf_printf(out, "\033[<%uu", m->keyboards[0]);
 	}
-	return out.len;
 }
 
 /* The screen first: the other modes apply to it. */
-static void emit_modes_back(struct out *out, uint32_t on)
+static void emit_modes_back(struct ab_buf *out, uint32_t on)
 {
 	for (size_t b = NBITS; b-- > 0;)
 		if ((on & BIT(b)) && (mode_table[b].redo || !mode_table[b].undo))
 			emit_mode(out, (enum bit)b, true);
 }
 
-size_t ab_screen_modes_redo(const struct ab_screen_modes *m, char ret[AB_MODES_ROOM])
+void ab_screen_modes_redo(const struct ab_screen_modes *m, struct ab_buf *out)
 {
-	struct out out = { .data = ret };
-
-	emit_modes_back(&out, m->on);
-	emit_resumed(&out, m);
-	return out.len;
+	emit_modes_back(out, m->on);
+	emit_resumed(out, m);
 }
 
 bool ab_screen_modes_full(const struct ab_screen_modes *m)
@@ -530,37 +507,31 @@ static bool has_keyboard(const struct ab_screen_modes *m)
 	return ab_screen_modes_full(m) && (m->keyboards[1] || (m->on & BIT(KEYBOARD)));
 }
 
-size_t ab_screen_modes_cover(const struct ab_screen_modes *m, char ret[AB_MODES_ROOM])
+void ab_screen_modes_cover(const struct ab_screen_modes *m, struct ab_buf *out)
 {
-	struct out out = { .data = ret };
-
-	emit_abort(&out, m);
+	emit_abort(out, m);
 	/* Both save the cursor with its colours and charset. */
-	emit(&out, ab_screen_modes_full(m) ? "\0337" : "\033[?1049h");
+	ab_buf_puts(out, ab_screen_modes_full(m) ? "\0337" : "\033[?1049h");
 	if (has_keyboard(m))
-		emit(&out, "\033[>0u");
+		ab_buf_puts(out, "\033[>0u");
 	for (size_t b = 0; b < NBITS; b++)
 		if (m->on & ~LEFT & BIT(b))
-			emit_mode(&out, (enum bit)b, false);
+			emit_mode(out, (enum bit)b, false);
 	/* Many sequences can make text invisible or unreadable: always reset
 	 * charset and colours, also if they seem to be at their defaults. */
-	emit(&out, "\033(B\017\033[0m");
+	ab_buf_puts(out, "\033(B\017\033[0m");
 	if (m->painted)
-		emit(&out, "\033]104\033\\\033]105\033\\\033]110\033\\"
-			   "\033]111\033\\\033]R\033\\");
-	emit(&out, "\033[?7l\033[?25l\033[H\033[2J");
-	return out.len;
+		ab_buf_puts(out, "\033]104\033\\\033]105\033\\\033]110\033\\"
+				 "\033]111\033\\\033]R\033\\");
+	ab_buf_puts(out, "\033[?7l\033[?25l\033[H\033[2J");
 }
 
-size_t ab_screen_modes_uncover(const struct ab_screen_modes *m, char ret[AB_MODES_ROOM])
+void ab_screen_modes_uncover(const struct ab_screen_modes *m, struct ab_buf *out)
 {
-	struct out out = { .data = ret };
-
-	emit(&out, "\033[0m\033[H\033[2J\033[?7h\033[?25h");
+	ab_buf_puts(out, "\033[0m\033[H\033[2J\033[?7h\033[?25h");
 	if (has_keyboard(m))
-		emit(&out, "\033[<u");
-	emit_modes_back(&out, m->on & ~LEFT);
-	emit(&out, ab_screen_modes_full(m) ? "\0338" : "\033[?1049l");
-	emit_resumed(&out, m);
-	return out.len;
+		ab_buf_puts(out, "\033[<u");
+	emit_modes_back(out, m->on & ~LEFT);
+	ab_buf_puts(out, ab_screen_modes_full(m) ? "\0338" : "\033[?1049l");
+	emit_resumed(out, m);
 }

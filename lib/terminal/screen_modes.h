@@ -28,18 +28,15 @@ void ab_screen_modes_feed(struct ab_screen_modes *modes, const void *data, size_
 /* If either may be true: a mode is on if it is on in one of them. */
 void ab_screen_modes_join(struct ab_screen_modes *modes, const struct ab_screen_modes *other);
 
-/* More than any of the functions below write. */
-#define AB_MODES_ROOM 512
+/* Adds the bytes that switch off exactly what is on. Fed to the same modes they
+ * leave nothing on. */
+void ab_screen_modes_undo(const struct ab_screen_modes *modes, struct ab_buf *out);
 
-/* The bytes that switch off exactly what is on; returns their number. Fed to
- * the same modes they leave nothing on. */
-size_t ab_screen_modes_undo(const struct ab_screen_modes *modes, char ret[AB_MODES_ROOM]);
-
-/* The bytes that restore it after an undo, except what a program sets again
+/* Those that restore it after an undo, except what a program sets again
  * whenever it draws (colours, charset, region), and pushed keyboard modes, of
  * which we do not keep the flags. An unfinished sequence continues; an
  * unfinished string (a title, an image) continues as one without a meaning. */
-size_t ab_screen_modes_redo(const struct ab_screen_modes *modes, char ret[AB_MODES_ROOM]);
+void ab_screen_modes_redo(const struct ab_screen_modes *modes, struct ab_buf *out);
 
 /* Is the program on the full screen? */
 bool ab_screen_modes_full(const struct ab_screen_modes *modes);
@@ -48,5 +45,5 @@ bool ab_screen_modes_full(const struct ab_screen_modes *modes);
  * Covers the screen with our own: plain keys, no cursor, no line wrap. Uncover
  * restores everything but the content of a full screen.
  */
-size_t ab_screen_modes_cover(const struct ab_screen_modes *modes, char ret[AB_MODES_ROOM]);
-size_t ab_screen_modes_uncover(const struct ab_screen_modes *modes, char ret[AB_MODES_ROOM]);
+void ab_screen_modes_cover(const struct ab_screen_modes *modes, struct ab_buf *out);
+void ab_screen_modes_uncover(const struct ab_screen_modes *modes, struct ab_buf *out);

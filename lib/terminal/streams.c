@@ -83,9 +83,7 @@ int ab_streams_open(struct ab_streams *s, struct ab_error *err)
 
 void ab_streams_launched(struct ab_streams *s)
 {
-	for (int fd = 0; fd < 3; fd++) {
-		ab_closep(&s->box[fd]);
-	}
+	ab_close_all(&s->box[0], &s->box[1], &s->box[2]);
 }
 
 void ab_streams_take_view(struct ab_streams *s, int fd)

@@ -241,23 +241,29 @@ static void return_terminal(struct ab_terminal *t)
 	t->live->raw = false;
 }
 
+/* What `say` has to say about the modes. */
+static void write_modes(int fd, const struct ab_screen_modes *modes,
+			void (*say)(const struct ab_screen_modes *modes, struct ab_buf *out))
+{
+	ab_autobuf struct ab_buf text = { 0 };
+
+	say(modes, &text);
+	ab_relay_write(fd, text.data, text.len);
+}
+
 static void undo_modes(struct ab_terminal *t)
 {
-	char text[AB_MODES_ROOM];
-
 	if (t->live->shown && out_fd(t) >= 0)
-		ab_relay_write(out_fd(t), text, ab_screen_modes_undo(&t->live->modes, text));
+		write_modes(out_fd(t), &t->live->modes, ab_screen_modes_undo);
 	t->live->shown = false;
 }
 
 static void redo_modes(struct ab_terminal *t)
 {
-	char text[AB_MODES_ROOM];
-
 	if (t->live->shown || out_fd(t) < 0)
 		return;
 	t->live->shown = true;
-	ab_relay_write(out_fd(t), text, ab_screen_modes_redo(&t->live->modes, text));
+	write_modes(out_fd(t), &t->live->modes, ab_screen_modes_redo);
 }
 
 int ab_terminal_attach(struct ab_terminal *t, int master, struct ab_loop *loop,
@@ -395,7 +401,6 @@ void ab_terminal_rescue_get(const struct ab_terminal *t, struct ab_terminal_resc
 void ab_terminal_rescue(const struct ab_terminal_rescue *rescue)
 {
 	const struct ab_terminal_live *live = rescue->live;
-	char text[AB_MODES_ROOM];
 	struct ab_screen_modes modes;
 	sigset_t ttou, before;
 	struct termios now;
@@ -416,10 +421,10 @@ void ab_terminal_rescue(const struct ab_terminal_rescue *rescue)
 	/* CAN ends our own sequence if it was cut off. */
 	if (live->covered) {
 		ab_relay_write(rescue->fd, "\030", 1);
-		ab_relay_write(rescue->fd, text, ab_screen_modes_uncover(&modes, text));
+		write_modes(rescue->fd, &modes, ab_screen_modes_uncover);
 	}
 	if (live->shown && live->same)
-		ab_relay_write(rescue->fd, text, ab_screen_modes_undo(&modes, text));
+		write_modes(rescue->fd, &modes, ab_screen_modes_undo);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
@@ -510,11 +515,9 @@ static void take_keyboard(struct ab_terminal *t)
 
 static void cover_screen(struct ab_terminal *t)
 {
-	char text[AB_MODES_ROOM];
-
 	redo_modes(t);
 	t->live->covered = true;
-	ab_buf_add(&t->relay.own, text, ab_screen_modes_cover(&t->live->modes, text));
+	ab_screen_modes_cover(&t->live->modes, &t->relay.own);
 	t->relay.held = true;
 	/* note_sent draws once these bytes are written. */
 	t->dirty = true;
@@ -563,14 +566,12 @@ static void restore_size(struct ab_timer *timer)
 
 void ab_terminal_release(struct ab_terminal *t)
 {
-	char text[AB_MODES_ROOM];
-
 	if (!t->relay.held)
 		return;
 	t->relay.held = false;
 	if (in_fd(t) >= 0 && ab_tty_foreground(in_fd(t)))
 		tcflush(in_fd(t), TCIFLUSH);
-	ab_buf_add(&t->relay.own, text, ab_screen_modes_uncover(&t->live->modes, text));
+	ab_screen_modes_uncover(&t->live->modes, &t->relay.own);
 	if (t->lent)
 		return_terminal(t);
 	t->lent = false;

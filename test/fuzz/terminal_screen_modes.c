@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct ab_screen_modes whole = { 0 }, parts = { 0 };
-	char text[AB_MODES_ROOM];
+	ab_autobuf struct ab_buf undone = { 0 }, uncovered = { 0 };
 	size_t cut;
 
 	if (size == 0)
@@ -24,10 +24,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	ab_screen_modes_feed(&parts, data + cut, size - cut);
 	if (memcmp(&whole, &parts, sizeof(whole)) != 0)
 		abort();
-	ab_screen_modes_feed(&parts, text, ab_screen_modes_uncover(&parts, text));
+	ab_screen_modes_uncover(&parts, &uncovered);
+	ab_screen_modes_feed(&parts, uncovered.data, uncovered.len);
 	if (parts.state != whole.state)
 		abort();
-	ab_screen_modes_feed(&whole, text, ab_screen_modes_undo(&whole, text));
+	ab_screen_modes_undo(&whole, &undone);
+	ab_screen_modes_feed(&whole, undone.data, undone.len);
 	if (whole.on || whole.keyboards[0] || whole.keyboards[1] || whole.state || whole.device)
 		abort();
 	return 0;

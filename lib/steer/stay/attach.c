@@ -102,10 +102,11 @@ static int copy_file(struct ended *e, int fd, off_t from)
 /* Our own line must begin on a line of its own, on an ordinary screen. */
 static void leave_screen(struct ended *e)
 {
-	char undo[AB_MODES_ROOM];
-	size_t n = ab_screen_modes_undo(&e->modes, undo);
+	ab_autobuf struct ab_buf undo = { 0 };
 
-	if (e->terminal && ab_write_all(STDOUT_FILENO, undo, n) == 0 && e->last && e->last != '\n')
+	ab_screen_modes_undo(&e->modes, &undo);
+	if (e->terminal && ab_write_all(STDOUT_FILENO, undo.data, undo.len) == 0 && e->last &&
+	    e->last != '\n')
 		(void)!ab_write_all(STDOUT_FILENO, "\r\n", 2);
 }
 
