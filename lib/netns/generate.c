@@ -71,28 +71,17 @@ struct attribute {
 };
 
 #define ALL(...) ((const struct attribute[]){ __VA_ARGS__, NONE })
-#define NONE                \
+#define ATTRIBUTE(...)      \
 	{                   \
-		.kind = END \
+		__VA_ARGS__ \
 	}
-#define NUM(size, attr, n)                                                   \
-	{                                                                    \
-		.kind = NUMBER, .type = (attr), .len = (size), .number = (n) \
-	}
+#define NONE ATTRIBUTE(END, 0, 0, 0, NULL)
+#define NUM(size, attr, n) ATTRIBUTE(NUMBER, (attr), (size), (n), NULL)
 #define U32(attr, n) NUM(4, attr, n)
-#define RAW(attr, from, size)                                                 \
-	{                                                                     \
-		.kind = BYTES, .type = (attr), .len = (size), .bytes = (from) \
-	}
+#define RAW(attr, from, size) ATTRIBUTE(BYTES, (attr), (size), 0, (from))
 #define TEXT(attr, text) RAW(attr, text, strlen(text) + 1)
-#define OPENED(attr)                         \
-	{                                    \
-		.kind = OPEN, .type = (attr) \
-	}
-#define CLOSED                \
-	{                     \
-		.kind = CLOSE \
-	}
+#define OPENED(attr) ATTRIBUTE(OPEN, (attr), 0, 0, NULL)
+#define CLOSED ATTRIBUTE(CLOSE, 0, 0, 0, NULL)
 #define IN(attr, ...) OPENED(attr), __VA_ARGS__, CLOSED
 
 static void put_attributes(struct nl_msg *msg, const struct attribute *v)

@@ -17,30 +17,21 @@
 
 /* clang-format off: one check is one row. */
 #define WHOLE 0xffffffffu
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 /* Judge these bits of an argument: the values that are named, and the rest. */
-#define SWITCH(n, bits, rest, ...)                                       \
-	{                                                                \
-		.arg = (n), .mask = (bits), .other = (rest),             \
-		.when = (const struct ab_when[]){ __VA_ARGS__ },         \
-		.len = COUNT(((const struct ab_when[]){ __VA_ARGS__ })), \
+#define SWITCH(n, bits, rest, ...)                                          \
+	{                                                                   \
+		.arg = (n), .mask = (bits), .other = (rest),                \
+		.when = (const struct ab_when[]){ __VA_ARGS__ },            \
+		.len = AB_COUNT(((const struct ab_when[]){ __VA_ARGS__ })), \
 	}
-#define OK(v)                                       \
-	{                                           \
-		.value = (v), .verdict = AB_ALLOWED \
+#define WHEN(v, what)                           \
+	{                                       \
+		.value = (v), .verdict = (what) \
 	}
-#define NO(v, e)                                     \
-	{                                            \
-		.value = (v), .verdict = AB_ERRNO(e) \
-	}
-#define SEEN(v)                                  \
-	{                                        \
-		.value = (v), .verdict = AB_SEEN \
-	}
-#define ASK(v)                                    \
-	{                                         \
-		.value = (v), .verdict = AB_ASKED \
-	}
+#define OK(v) WHEN(v, AB_ALLOWED)
+#define NO(v, e) WHEN(v, AB_ERRNO(e))
+#define SEEN(v) WHEN(v, AB_SEEN)
+#define ASK(v) WHEN(v, AB_ASKED)
 #define LOOK(v, s)                         \
 	{                                  \
 		.value = (v), .next = &(s) \

@@ -4,8 +4,6 @@
  */
 #include "sandbox/seccomp/table.h"
 
-#define LEN(a) (sizeof(a) / sizeof((a)[0]))
-
 /* clang-format off */
 /* abort(), what the sanitizers add, malloc: after the lock nothing new becomes executable. */
 #define RUNTIME_RULES \
@@ -339,8 +337,8 @@ static const struct ab_call_rule containers_rules[] = {
 /* clang-format on */
 
 /* clang-format off: a table is a row. */
-#define RULES(r) .rules = (r), .len = LEN(r)
-#define MORE(r) .more = (r), .more_len = LEN(r)
+#define RULES(r) .rules = (r), .len = AB_COUNT(r)
+#define MORE(r) .more = (r), .more_len = AB_COUNT(r)
 #define TABLE(n, rest, ...)                                  \
 	{                                                    \
 		.name = #n, .otherwise = (rest), __VA_ARGS__ \

@@ -178,10 +178,9 @@ static const struct ab_call_rule asked[] = {
 	{ AB_ALLOWED, "clone unshare chroot" },
 };
 
-#define LEN(a) (sizeof(a) / sizeof((a)[0]))
-#define RULES(m)                                                                       \
-	.otherwise = AB_ERRNO(ENOSYS), .rules = rules, .len = LEN(rules), .more = (m), \
-	.more_len = LEN(m)
+#define RULES(m)                                                                            \
+	.otherwise = AB_ERRNO(ENOSYS), .rules = rules, .len = AB_COUNT(rules), .more = (m), \
+	.more_len = AB_COUNT(m)
 
 const struct ab_call_table ab_table_target = { .name = "target", RULES(refused) };
 const struct ab_call_table ab_table_userns = { .name = "userns", RULES(inner) };
