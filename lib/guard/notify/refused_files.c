@@ -29,40 +29,18 @@ static const char *const patterns[] = {
 	[HISTORY] = "*_history .lesshs[tQ] lesshs[tQ] .viminf* .wget-hsts .node_repl_*",
 };
 
-struct row {
+struct ab_refused_file {
 	struct ab_note note; /* as it came first */
 	enum weight weight;
 	uint64_t count;
 };
 
-struct ab_refused_files {
-	char run_id[8];
-	struct ab_log *log;
-	struct ab_buf line;
-	struct row **v;
-	uint32_t len;
-	uint64_t untold;
-	bool noticed;
-};
-
-struct ab_refused_files *ab_refused_files_new(const char *run_id, struct ab_log *log)
+void ab_refused_files_fini(struct ab_refused_files *d)
 {
-	struct ab_refused_files *d = ab_alloc(sizeof(*d));
-
-	snprintf(d->run_id, sizeof(d->run_id), "%s", run_id);
-	d->log = log;
-	return d;
-}
-
-void ab_refused_files_free(struct ab_refused_files *d)
-{
-	if (!d)
-		return;
 	for (uint32_t i = 0; i < d->len; i++)
 		free(d->v[i]);
 	free(d->v);
 	ab_buf_fini(&d->line);
-	free(d);
 }
 
 /* [{"pid":3,"exe":"/usr/bin/cp","argv":["cp","a","b"]}] */
@@ -156,9 +134,9 @@ static enum weight weigh_note(const struct ab_note *note)
 
 static uint32_t add_row(struct ab_refused_files *d, const struct ab_note *note)
 {
-	struct row *row = ab_alloc(sizeof(*row));
+	struct ab_refused_file *row = ab_alloc(sizeof(*row));
 
-	*row = (struct row){ .note = *note, .weight = weigh_note(note), .count = 1 };
+	*row = (struct ab_refused_file){ .note = *note, .weight = weigh_note(note), .count = 1 };
 	*ab_append(d->v, d->len) = row;
 	return d->len;
 }
@@ -172,7 +150,7 @@ static void write_id(const struct ab_refused_files *d, uint32_t number, char ret
 static int write_row(struct ab_refused_files *d, uint32_t number, uint64_t repeated,
 		     struct ab_error *err)
 {
-	const struct row *row = d->v[number - 1];
+	const struct ab_refused_file *row = d->v[number - 1];
 	const struct ab_note *note = &row->note;
 	ab_autofree char *process = process_of(note);
 	struct ab_buf *line = &d->line;
@@ -278,7 +256,7 @@ static void sum_up_kind(const struct ab_refused_files *d, bool call, bool all, u
 	ab_autofree char *headline = NULL;
 
 	for (uint32_t i = 0; i < d->len; i++) {
-		const struct row *r = d->v[i];
+		const struct ab_refused_file *r = d->v[i];
 		struct ab_summary_row *row;
 
 		if ((r->note.kind == AB_NOTE_CALL) != call)

@@ -6,12 +6,22 @@
  */
 #include "base/base.h"
 
-struct ab_refused_files;
 struct ab_log;
 struct ab_note;
+struct ab_refused_file;
 
-struct ab_refused_files *ab_refused_files_new(const char *run_id, struct ab_log *log);
-void ab_refused_files_free(struct ab_refused_files *denials);
+struct ab_refused_files {
+	const char *run_id;
+	struct ab_log *log;
+	/* the rest is its own */
+	struct ab_buf line;
+	struct ab_refused_file **v;
+	uint32_t len;
+	uint64_t untold;
+	bool noticed;
+};
+
+void ab_refused_files_fini(struct ab_refused_files *denials);
 
 /* A note of kind FILE, CALL or AGAIN. -1: it cannot be recorded. */
 int ab_refused_files_take(struct ab_refused_files *denials, const struct ab_note *note,

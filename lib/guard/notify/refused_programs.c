@@ -23,7 +23,7 @@ struct ab_refused_programs {
 	uint32_t last;
 	uint64_t count; /* of all */
 	struct ab_summary denied;
-	struct ab_refused_files *denials; /* of files and calls */
+	struct ab_refused_files denials; /* of files and calls */
 };
 
 struct ab_refused_programs *ab_refused_programs_new(const char *run_id, struct ab_log *log,
@@ -34,7 +34,7 @@ struct ab_refused_programs *ab_refused_programs_new(const char *run_id, struct a
 	r->denied.run_id = run_id;
 	r->log = log;
 	r->strict = strict;
-	r->denials = ab_refused_files_new(run_id, log);
+	r->denials = (struct ab_refused_files){ .run_id = run_id, .log = log };
 	return r;
 }
 
@@ -44,7 +44,7 @@ void ab_refused_programs_free(struct ab_refused_programs *r)
 		return;
 	ab_strv_fini(&r->known);
 	ab_summary_fini(&r->denied);
-	ab_refused_files_free(r->denials);
+	ab_refused_files_fini(&r->denials);
 	ab_buf_fini(&r->line);
 	free(r);
 }
@@ -129,7 +129,7 @@ static int take_note(struct ab_refused_programs *r, const struct ab_note *note,
 	case AB_NOTE_PROGRAM:
 		return take_program(r, note, err);
 	default:
-		return ab_refused_files_take(r->denials, note, err);
+		return ab_refused_files_take(&r->denials, note, err);
 	}
 }
 
@@ -141,12 +141,12 @@ int ab_refused_programs_take(struct ab_refused_programs *r, const struct ab_note
 
 char *ab_refused_programs_notice(struct ab_refused_programs *r, const struct ab_note *note)
 {
-	return ab_refused_files_notice(r->denials, note);
+	return ab_refused_files_notice(&r->denials, note);
 }
 
 uint64_t ab_refused_programs_others(const struct ab_refused_programs *r)
 {
-	return ab_refused_files_count(r->denials);
+	return ab_refused_files_count(&r->denials);
 }
 
 uint64_t ab_refused_programs_count(const struct ab_refused_programs *r)
@@ -157,5 +157,5 @@ uint64_t ab_refused_programs_count(const struct ab_refused_programs *r)
 void ab_refused_programs_summary(struct ab_refused_programs *r, bool all, struct ab_strv *ret)
 {
 	ab_summary_denied(&r->denied, "program was", "programs were", ret);
-	ab_refused_files_summary(r->denials, all, ret);
+	ab_refused_files_summary(&r->denials, all, ret);
 }

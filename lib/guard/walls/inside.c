@@ -58,12 +58,10 @@ static int protect_object(int fd, const struct task *t)
 
 static int cover_object(int fd, const struct task *t)
 {
-	ab_autoclose int tree = open_tree(t->stage, t->name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 	struct ab_error err = { 0 };
 
-	if (tree < 0)
-		return errno;
-	return ab_tree_place(tree, fd, t->path, &err) < 0 ? err.errnum : 0;
+	return ab_tree_place_named(t->stage, t->name, fd, "cover", t->path, &err) < 0 ? err.errnum
+										      : 0;
 }
 
 /* In the child. */

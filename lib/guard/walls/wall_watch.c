@@ -343,7 +343,7 @@ static bool check_pending(struct ab_wall_watch *w, bool all)
 }
 
 /* Everything, and again until the names have moved. */
-static void check_all(struct ab_wall_watch *w)
+void ab_wall_watch_event(struct ab_wall_watch *w)
 {
 	const struct timespec pause = { .tv_nsec = RETRY_NS };
 	int64_t until = 0;
@@ -358,11 +358,6 @@ static void check_all(struct ab_wall_watch *w)
 	for (size_t i = 0; i < w->len; i++)
 		if (w->v[i].pending)
 			give_up_on(w, &w->v[i]);
-}
-
-void ab_wall_watch_event(struct ab_wall_watch *w)
-{
-	check_all(w);
 }
 
 static bool is_watched(const struct ab_wall_watch *w, const char *path)
@@ -411,7 +406,7 @@ void ab_wall_watch_look(struct ab_wall_watch *w)
 {
 	if (!w->started)
 		return;
-	check_all(w);
+	ab_wall_watch_event(w);
 	look_for_denied(w);
 }
 

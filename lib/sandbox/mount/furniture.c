@@ -197,11 +197,11 @@ static int mount_tree(int root, int tree, const char *path, struct ab_error *err
 static int mount_staged(int root, int stage, const char *name, const char *path,
 			struct ab_error *err)
 {
-	ab_autoclose int tree = open_tree(stage, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+	ab_autoclose int target = ab_tree_lookup(root, path);
 
-	if (tree < 0)
+	if (target < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "find %s", path);
-	return mount_tree(root, tree, path, err);
+	return ab_tree_place_named(stage, name, target, "find", path, err);
 }
 
 static int place_dev(struct ab_furniture *f, int root, int stage, struct ab_error *err)

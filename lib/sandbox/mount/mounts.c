@@ -224,17 +224,6 @@ static int copy_link(struct build *b, const struct ab_mount *m, int tree, struct
 	return 0;
 }
 
-/* Mount a clone of `name` in the tmpfs on the target. */
-static int mount_mask(struct build *b, const char *path, const char *name, int target,
-		      struct ab_error *err)
-{
-	ab_autoclose int tree = open_tree(b->stage, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
-
-	if (tree < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "mask %s", path);
-	return ab_tree_place(tree, target, path, err);
-}
-
 /* A file that has disappeared cannot be read. */
 static bool can_vanish(const struct ab_mount *m)
 {
@@ -258,7 +247,7 @@ static int mask_parent(struct build *b, const char *path, struct ab_error *err)
 		return ab_fail(err, AB_ESYSTEM, errno, "find %s", dir);
 	if (st.st_dev == b->stage_dev)
 		return 0; /* already masked for another entry */
-	return mount_mask(b, dir, "d", target, err);
+	return ab_tree_place_named(b->stage, "d", target, "mask", dir, err);
 }
 
 /* The mask for what is there now, which may be of another kind than it was. */
@@ -377,7 +366,7 @@ static int try_mount_entry(struct build *b, size_t i, struct ab_error *err)
 		break;
 	case AB_MOUNT_MASK:
 		choose_mask(b, i, &st, name);
-		return mount_mask(b, m->path, name, target, err);
+		return ab_tree_place_named(b->stage, name, target, "mask", m->path, err);
 	}
 	if (tree < 0)
 		return -1;
@@ -428,7 +417,6 @@ static int mount_file(struct build *b, size_t i, struct ab_error *err)
 {
 	const struct ab_file *f = &b->spec->files[i];
 	ab_autoclose int target = ab_tree_lookup(b->root, f->path);
-	ab_autoclose int tree = -1;
 	char name[AB_STAGED_NAME];
 	struct stat st;
 
@@ -447,10 +435,7 @@ static int mount_file(struct build *b, size_t i, struct ab_error *err)
 		return ab_fail(err, AB_ESYSTEM, target < 0 ? errno : 0, "cover %s", f->path);
 	}
 	ab_staged_name(b->spec, i, name);
-	tree = open_tree(b->stage, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
-	if (tree < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "show %s", f->path);
-	return ab_tree_place(tree, target, f->path, err);
+	return ab_tree_place_named(b->stage, name, target, "show", f->path, err);
 }
 
 static int build_tree(struct build *b, struct ab_error *err)

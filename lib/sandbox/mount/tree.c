@@ -33,6 +33,16 @@ int ab_tree_place(int tree, int target, const char *what, struct ab_error *err)
 	return 0;
 }
 
+int ab_tree_place_named(int dir, const char *name, int target, const char *verb, const char *what,
+			struct ab_error *err)
+{
+	ab_autoclose int tree = open_tree(dir, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+
+	if (tree < 0)
+		return ab_fail(err, AB_ESYSTEM, errno, "%s %s", verb, what);
+	return ab_tree_place(tree, target, what, err);
+}
+
 int ab_tree_new(const char *type, const char *const *options, unsigned int attr)
 {
 	ab_autoclose int fs = fsopen(type, FSOPEN_CLOEXEC);

@@ -22,6 +22,10 @@ int ab_tree_clone_with(int fd, uint64_t set, bool recursive, const char *what,
 /* Mount it on top of `target`. */
 int ab_tree_place(int tree, int target, const char *what, struct ab_error *err);
 
+/* Mount a clone of `name`, in the folder `dir`, there. `verb`: what that does, for the error. */
+int ab_tree_place_named(int dir, const char *name, int target, const char *verb, const char *what,
+			struct ab_error *err);
+
 /* A new file system that is not mounted anywhere yet. `options` is a list of key,
  * value pairs (value NULL: a flag) that ends with a NULL key; `attr` are
  * MOUNT_ATTR_*. -1 with errno. */

@@ -154,7 +154,7 @@ static void handle_notice(struct ab_box_network *bn, const struct ab_letter *let
 
 	switch ((enum notice)letter->kind) {
 	case TELL_STALE:
-		w->stale(w->arg, (size_t)letter->value);
+		ab_broker_secret(w->broker, (size_t)letter->value);
 		break;
 	case TELL_TRIPPED:
 		w->tripped(w->arg, (size_t)letter->value / 2, letter->value % 2);

@@ -30,18 +30,16 @@ void ab_box_network_watch_ports(struct ab_box_network *box_network, pid_t init);
 
 /*
  * Watch the box's listeners (`network` is taken over; empty when the box has none). All callbacks
- * run on the loop's thread: `failed` when the proxy has failed, `stale` when a host has rejected a
- * secret, `tripped` when a placeholder was about to be sent to another host, or over plain HTTP
+ * run on the loop's thread: `failed` when the proxy has failed, `tripped` when a placeholder was about to be sent to another host, or over plain HTTP
  * (`clear`) to its own, and that ends the run.
  */
 struct ab_box_network_watch {
 	struct ab_loop *loop;
 	const struct ab_box *box;
 	const char *run_id;
-	struct ab_broker *broker; /* connects to the ssh agent */
+	struct ab_broker *broker; /* connects to the ssh agent, reads secrets that hosts reject */
 	struct ab_log *log;
 	void (*failed)(void *arg, const struct ab_error *err);
-	void (*stale)(void *arg, size_t i);
 	void (*tripped)(void *arg, size_t i, bool clear);
 	struct ab_steering *steering; /* gets the other notices of the proxy */
 	/* A program listens on a port that is not published; reported until it returns true, once in

@@ -173,13 +173,6 @@ static int make_copy(const struct ab_review_setup *setup, struct ab_layer_set *s
 	return -1;
 }
 
-static int open_workspace(const char *path, struct ab_error *err)
-{
-	int fd = ab_open_beneath(AT_FDCWD, path, O_PATH | O_DIRECTORY);
-
-	return fd >= 0 ? fd : ab_fail(err, AB_ESYSTEM, errno, "open the workspace %s", path);
-}
-
 /* Try it with folders of their own: a volatile overlay marks them as used. */
 static int probe_overlay(const struct ab_review_setup *setup, struct ab_layer_set *set, int real,
 			 int *ret_errnum, struct ab_error *err)
@@ -266,9 +259,9 @@ int ab_review_layer(const struct ab_review_setup *setup, struct ab_layer_set *se
 
 	if (check_places(setup, set, err) < 0)
 		return -1;
-	real = open_workspace(setup->workspace, err);
+	real = ab_open_beneath(AT_FDCWD, setup->workspace, O_PATH | O_DIRECTORY);
 	if (real < 0)
-		return -1;
+		return ab_fail(err, AB_ESYSTEM, errno, "open the workspace %s", setup->workspace);
 	note_worktree(setup, notes);
 	if (set->meta.form == AB_LAYER_FORM_NONE ||
 	    !has_part(set, copy ? COPY : PROJECT "/upper")) {

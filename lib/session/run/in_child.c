@@ -184,10 +184,7 @@ static int fork_supervisor(struct child *c, struct ab_error *err)
 		return -1;
 	}
 	/* Our copies of the child's ends would hide that it closes them. */
-	ab_closep(&c->channel[1]);
-	for (size_t i = 0; i < STREAMS; i++) {
-		ab_closep(&c->pipes[i][1]);
-	}
+	ab_close_all(&c->channel[1], &c->pipes[OUT][1], &c->pipes[ERR][1]);
 	return 0;
 }
 

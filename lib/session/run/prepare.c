@@ -421,8 +421,8 @@ static void note_waiting(struct ab_prepared *p, const struct ab_kept_layers_wish
 {
 	ab_autolayerset struct ab_layer_set own = AB_LAYER_SET_NONE;
 	const struct ab_layer_set *set = &p->kept.set;
+	ab_autofree char *count = NULL;
 	struct ab_error err = { 0 };
-	long long n;
 
 	if (!wish->name)
 		return;
@@ -433,20 +433,13 @@ static void note_waiting(struct ab_prepared *p, const struct ab_kept_layers_wish
 	}
 	if (!ab_layer_set_waiting(set))
 		return;
-	n = set->meta.waiting;
-	if (n == 1)
-		ab_strv_addf(&p->notes,
-			     "%s has 1 change waiting; without --review this run does not see it",
-			     wish->name);
-	else if (n > 0)
-		ab_strv_addf(
-			&p->notes,
-			"%s has %lld changes waiting; without --review this run does not see them",
-			wish->name, n);
-	else
-		ab_strv_addf(&p->notes,
-			     "%s has changes waiting; without --review this run does not see them",
-			     wish->name);
+	/* It may not be known how many. */
+	if (set->meta.waiting > 0)
+		count = ab_printf("%lld ", (long long)set->meta.waiting);
+	ab_strv_addf(&p->notes,
+		     "%s has %schange%s waiting; without --review this run does not see %s",
+		     wish->name, count ? count : "", set->meta.waiting == 1 ? "" : "s",
+		     set->meta.waiting == 1 ? "it" : "them");
 }
 
 /* No box may start on half an apply. What settling it puts back into the workspace is looked at with

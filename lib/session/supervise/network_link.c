@@ -31,13 +31,6 @@ static void record_secret(struct ab_network_link *net, size_t i, const char *eve
 		ab_failure_end(net->failure);
 }
 
-static void secret_stale(void *arg, size_t i)
-{
-	struct ab_network_link *net = arg;
-
-	ab_broker_secret(net->what->steering->broker, i);
-}
-
 static void secret_tripped(void *arg, size_t i, bool clear)
 {
 	struct ab_network_link *net = arg;
@@ -98,7 +91,6 @@ int ab_network_link_attach(struct ab_network_link *net, struct ab_loop *loop)
 		.run_id = net->what->steering->run_id,
 		.log = net->what->steering->log,
 		.failed = fail_link,
-		.stale = secret_stale,
 		.tripped = secret_tripped,
 		.steering = net->steering,
 		.listens = server_found,

@@ -158,9 +158,7 @@ int ab_fresh_note(struct ab_fresh *f, struct ab_error *err)
 
 void ab_fresh_fini(struct ab_fresh *f)
 {
-	for (size_t i = 0; i < AB_COUNT(f->mounts); i++) {
-		ab_closep(&f->mounts[i]);
-	}
+	ab_close_all(&f->mounts[0], &f->mounts[1]);
 	ab_hidden_names_fini(&f->denied);
 	ab_buf_fini_all(&f->spec, &f->files);
 }
