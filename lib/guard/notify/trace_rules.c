@@ -107,9 +107,9 @@ bool ab_trace_write(struct ab_arena *arena, const struct ab_trace_terms *terms, 
 bool ab_trace_unmount(struct ab_arena *arena, const struct ab_trace_terms *terms, const char *path,
 		      struct ab_denied *ret)
 {
-	const struct ab_mount *m = ab_plan_find(terms->plan, path);
+	const struct ab_mount *m = ab_plan_at(terms->plan, path);
 
-	if (!m || strcmp(m->path, path) != 0)
+	if (!m)
 		return false;
 	switch (m->op) {
 	case AB_MOUNT_CLOSE:

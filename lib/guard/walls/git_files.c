@@ -31,11 +31,9 @@ struct ab_git_files {
 
 static bool is_closed_file(const struct ab_plan *plan, const char *path)
 {
-	for (size_t i = 0; i < plan->len; i++)
-		if (plan->v[i].op == AB_MOUNT_CLOSE && plan->v[i].as == AB_AS_FILE &&
-		    strcmp(plan->v[i].path, path) == 0)
-			return true;
-	return false;
+	const struct ab_mount *m = ab_plan_at(plan, path);
+
+	return m && m->op == AB_MOUNT_CLOSE && m->as == AB_AS_FILE;
 }
 
 /* Its content, at most AB_GITCONFIG_MAX bytes of a regular file, and what it is. While *ret_fd is

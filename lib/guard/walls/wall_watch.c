@@ -93,18 +93,14 @@ static void add_plan(struct ab_wall_watch *w, enum ab_mount_op op)
  * closes nothing where the box cannot write. */
 static void find_cover(const struct ab_spec *spec, struct watched *e)
 {
-	for (size_t i = 0; i < spec->nfiles; i++)
-		if (strcmp(spec->files[i].path, e->path) == 0) {
-			ab_staged_name(spec, i, e->cover);
-			e->mounted = true;
-			return;
-		}
-	for (size_t i = 0; i < spec->plan.len; i++)
-		if (spec->plan.v[i].op == AB_MOUNT_MASK &&
-		    strcmp(spec->plan.v[i].path, e->path) == 0) {
-			ab_staged_mask(spec, i, e->cover);
-			e->mounted = true;
-		}
+	const struct ab_file *own = ab_find_row(spec->files, spec->nfiles, path, e->path);
+	const struct ab_mount *m = ab_plan_at(&spec->plan, e->path);
+
+	e->mounted = own || (m && m->op == AB_MOUNT_MASK);
+	if (own)
+		ab_staged_name(spec, (size_t)(own - spec->files), e->cover);
+	else if (e->mounted)
+		ab_staged_mask(spec, (size_t)(m - spec->plan.v), e->cover);
 }
 
 static void add_secret(struct ab_wall_watch *w, const char *path)

@@ -26,10 +26,9 @@ static bool is_closed(const struct ab_git_renames *r, const struct ab_plan *plan
 		      struct ab_arena *arena, const char *dir, const char *name)
 {
 	const char *path = ab_arena_cat(arena, ab_arena_cat(arena, dir, "/"), name);
-	const struct ab_mount *m = ab_plan_find(plan, path);
+	const struct ab_mount *m = ab_plan_at(plan, path);
 
-	return (m && m->op == AB_MOUNT_CLOSE && strcmp(m->path, path) == 0) ||
-	       ab_place_is_protected(r->survey, path);
+	return (m && m->op == AB_MOUNT_CLOSE) || ab_place_is_protected(r->survey, path);
 }
 
 /* Does the broker have to replace it? Then also its folder. */

@@ -104,7 +104,7 @@ bool ab_plan_shows(const struct ab_plan *plan, bool hidden_root, const char *pat
 	return m ? m->op != AB_MOUNT_MASK && m->op != AB_MOUNT_PRIVATE : !hidden_root;
 }
 
-static const struct ab_mount *find_exact(const struct ab_plan *plan, const char *path)
+const struct ab_mount *ab_plan_at(const struct ab_plan *plan, const char *path)
 {
 	return ab_find_row(plan->v, plan->len, path, path);
 }
@@ -113,7 +113,7 @@ static bool is_closed_as(const struct ab_plan *plan, const char *dir, const char
 			 enum ab_as as)
 {
 	ab_autofree char *path = ab_path_join(dir, name);
-	const struct ab_mount *m = find_exact(plan, path);
+	const struct ab_mount *m = ab_plan_at(plan, path);
 
 	return m && m->op == AB_MOUNT_CLOSE && m->as == as;
 }
@@ -329,7 +329,7 @@ void ab_plan_take_layers(const struct ab_plan *plan, struct ab_facts *facts,
 
 	*ret = (struct ab_layer_mounts){ 0 };
 	for (size_t i = 0; i < from->len; i++) {
-		const struct ab_mount *m = find_exact(plan, from->v[i].path);
+		const struct ab_mount *m = ab_plan_at(plan, from->v[i].path);
 
 		if (m && m->op == AB_MOUNT_LAYER) {
 			find_parents(&from->v[i]);

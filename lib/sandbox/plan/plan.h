@@ -119,6 +119,8 @@ void ab_plan_take_layers(const struct ab_plan *plan, struct ab_facts *facts,
 /* The operation that applies to `path`: the deepest one at or above it; NULL if
  * that is only the read-only root. */
 const struct ab_mount *ab_plan_find(const struct ab_plan *plan, const char *path);
+/* The operation on `path` itself, or NULL. */
+const struct ab_mount *ab_plan_at(const struct ab_plan *plan, const char *path);
 /* Does the box see the host's file at this path? */
 bool ab_plan_shows(const struct ab_plan *plan, bool hidden_root, const char *path);
 

@@ -16,6 +16,7 @@
 #include "session/control/control_socket.h"
 
 #include <sys/epoll.h>
+#include <sys/queue.h>
 #include <sys/un.h>
 
 #include "state/state.h"
@@ -27,7 +28,7 @@ enum { NAME_MS = 50 };
 
 struct ab_control_client {
 	struct ab_control *control;
-	struct ab_control_client *next, **link;
+	LIST_ENTRY(ab_control_client) link;
 	struct ab_source source;
 	struct ab_later later;
 	bool asked, follows, left;
@@ -40,7 +41,7 @@ struct ab_control {
 	struct ab_control_watch watch;
 	struct ab_source listener;
 	struct ab_timer named;
-	struct ab_control_client *clients;
+	LIST_HEAD(, ab_control_client) clients;
 	size_t nclients, nfollowers;
 	char packet[AB_CONTROL_MAX + 1]; /* not touched before there is a client */
 };
@@ -77,9 +78,7 @@ static void free_client(struct ab_later *later)
 {
 	struct ab_control_client *c = later->owner;
 
-	*c->link = c->next;
-	if (c->next)
-		c->next->link = c->link;
+	LIST_REMOVE(c, link);
 	c->control->nclients--;
 	ab_free_all(c->held, c);
 }
@@ -200,17 +199,14 @@ bool ab_control_followed(const struct ab_control *control)
 void ab_control_tell(struct ab_control *control, const char *pattern, ...)
 {
 	ab_autobuf struct ab_buf event = { 0 };
-	struct ab_control_client *next;
 	va_list ap;
 
 	va_start(ap, pattern);
 	ab_buf_vjsonf(&event, pattern, ap);
 	va_end(ap);
-	for (struct ab_control_client *c = control->clients; c; c = next) {
-		next = c->next;
+	for (struct ab_control_client *c = LIST_FIRST(&control->clients); c; c = LIST_NEXT(c, link))
 		if (c->follows && !c->left)
 			send_packet(c, event.data, true);
-	}
 }
 
 void *ab_control_note(struct ab_control_client *c)
@@ -294,14 +290,10 @@ static struct ab_control_client *add_client(struct ab_control *control, int fd)
 	struct ab_control_client *c = ab_alloc(sizeof(*c));
 	struct ab_error err;
 
-	*c = (struct ab_control_client){ .control = control,
-					 .next = control->clients,
-					 .link = &control->clients };
+	*c = (struct ab_control_client){ .control = control };
 	c->source = (struct ab_source){ .fd = fd, .ready = client_ready, .owner = c };
 	c->later = (struct ab_later){ .run = free_client, .owner = c };
-	if (c->next)
-		c->next->link = &c->next;
-	control->clients = c;
+	LIST_INSERT_HEAD(&control->clients, c, link);
 	control->nclients++;
 	if (ab_loop_add(control->watch.loop, &c->source, EPOLLIN, &err) < 0)
 		drop_client(c);
@@ -366,12 +358,12 @@ void ab_control_attach(struct ab_control *control, const struct ab_control_watch
 /* After the loop has ended. */
 void ab_control_close(struct ab_control *control)
 {
-	struct ab_control_client *next;
+	struct ab_control_client *c;
 
 	if (!control)
 		return;
-	for (struct ab_control_client *c = control->clients; c; c = next) {
-		next = c->next;
+	while ((c = LIST_FIRST(&control->clients)) != NULL) {
+		LIST_REMOVE(c, link);
 		if (!c->left)
 			ab_closep(&c->source.fd);
 		ab_free_all(c->held, c);

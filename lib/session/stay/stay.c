@@ -48,9 +48,7 @@ static void free_command(struct ab_later *later)
 {
 	struct ab_stay_command *c = later->owner;
 
-	*c->link = c->next;
-	if (c->next)
-		c->next->link = c->link;
+	LIST_REMOVE(c, link);
 	c->stay->ncommands--;
 	ab_closep(&c->listener.fd);
 	ab_stay_order_fini(&c->order);
@@ -371,8 +369,6 @@ struct ab_stay_command *ab_stay_add(struct ab_stay *stay, int leader, int client
 
 	*c = (struct ab_stay_command){
 		.stay = stay,
-		.next = stay->commands,
-		.link = &stay->commands,
 		.number = ++stay->number,
 		.begun_ms = (uint64_t)ab_now_ms(),
 		.leader = { .fd = leader, .ready = leader_ready, .owner = c },
@@ -381,9 +377,7 @@ struct ab_stay_command *ab_stay_add(struct ab_stay *stay, int leader, int client
 		.silent = { .fire = give_up_leader, .owner = c },
 	};
 	ab_strv_extend(&c->argv, argv);
-	if (c->next)
-		c->next->link = &c->next;
-	stay->commands = c;
+	LIST_INSERT_HEAD(&stay->commands, c, link);
 	stay->ncommands++;
 	stay->nrunning++;
 	watch_idle(stay);
@@ -453,7 +447,7 @@ static struct ab_stay_command *find_detached(struct ab_stay *stay, uint32_t numb
 	struct ab_stay_command *found = NULL;
 
 	/* The oldest is the last of the list. */
-	for (struct ab_stay_command *c = stay->commands; c; c = c->next)
+	for (struct ab_stay_command *c = LIST_FIRST(&stay->commands); c; c = LIST_NEXT(c, link))
 		if (c->output && (!number || c->number == number))
 			found = c;
 	return found;
@@ -484,7 +478,7 @@ static void describe_commands(const struct ab_stay_command *c, struct ab_buf *b)
 {
 	if (!c)
 		return;
-	describe_commands(c->next, b);
+	describe_commands(LIST_NEXT(c, link), b);
 	if (c->leader.fd >= 0)
 		ab_buf_jsonf(b,
 			     ",{'number':%u,'command':%p,'age_ms':%jd,'detached':%hhd,"
@@ -498,19 +492,19 @@ static void describe_commands(const struct ab_stay_command *c, struct ab_buf *b)
 void ab_stay_describe(const struct ab_stay *stay, struct ab_buf *status)
 {
 	ab_buf_jsonf(status, ",'stays':true,'commands':[");
-	describe_commands(stay->commands, status);
+	describe_commands(LIST_FIRST(&stay->commands), status);
 	ab_buf_puts(status, "]");
 }
 
 void ab_stay_say(struct ab_stay *stay, bool note, const char *text)
 {
-	for (struct ab_stay_command *c = stay->commands; c; c = c->next)
+	for (struct ab_stay_command *c = LIST_FIRST(&stay->commands); c; c = LIST_NEXT(c, link))
 		tell_line(c, note, text);
 }
 
 void ab_stay_timed_out(struct ab_stay *stay)
 {
-	for (struct ab_stay_command *c = stay->commands; c; c = c->next)
+	for (struct ab_stay_command *c = LIST_FIRST(&stay->commands); c; c = LIST_NEXT(c, link))
 		tell_short(c, AB_STAY_TIMEOUT, 0);
 }
 
@@ -527,7 +521,7 @@ void ab_stay_end(struct ab_stay *stay)
 		return;
 	stay->ended = true;
 	ab_stay_ending(stay);
-	for (struct ab_stay_command *c = stay->commands; c; c = c->next) {
+	for (struct ab_stay_command *c = LIST_FIRST(&stay->commands); c; c = LIST_NEXT(c, link)) {
 		c->main = false;
 		conclude_command(c, SIGKILL, NULL);
 		ab_loop_close(c->stay->hands.loop, &c->client);

@@ -1,5 +1,7 @@
 #pragma once
 /* Shared by stay.c (running commands) and start.c (requests to start one). */
+#include <sys/queue.h>
+
 #include "base/base.h"
 #include "base/system/loop.h"
 #include "guard/notify/guard_link.h"
@@ -21,7 +23,7 @@ struct ab_stay_order {
 struct ab_stay_command {
 	struct ab_stay *stay;
 	struct ab_stay_order order;
-	struct ab_stay_command *next, **link;
+	LIST_ENTRY(ab_stay_command) link;
 	struct ab_later later;
 	struct ab_timer silent;		 /* until the leader's first message */
 	struct ab_control_client *asker; /* waits for the answer to its request until then */
@@ -42,9 +44,9 @@ struct ab_stay_command {
 struct ab_stay {
 	struct ab_stay_setup setup;
 	struct ab_stay_hands hands;
-	struct ab_strv ours;		  /* variables that agentbox itself set in the box */
-	struct ab_stay_command *commands; /* the newest first */
-	size_t ncommands;		  /* with processes that have no parent any more */
+	struct ab_strv ours;		       /* variables that agentbox itself set in the box */
+	LIST_HEAD(, ab_stay_command) commands; /* the newest first */
+	size_t ncommands;		       /* with processes that have no parent any more */
 	size_t nrunning;
 	size_t naskers;	 /* commands with an asker */
 	uint32_t number; /* of the last command */

@@ -25,7 +25,6 @@
 #include "session/control/control_socket.h"
 #include "session/control/steering.h"
 #include "session/stay/stay.h"
-#include "session/supervise/command_stops.h"
 #include "session/supervise/failure.h"
 #include "session/supervise/guard_watch.h"
 #include "session/supervise/network_link.h"
@@ -44,7 +43,9 @@ struct supervisor {
 	bool alone; /* when it was over, only init was left in the box */
 	bool lost;  /* init ended without a status, and not because we wanted it */
 	struct ab_failure failure;
-	struct ab_command_stops stops;
+	bool stop_asked;     /* SIGTSTP was forwarded */
+	int64_t first_claim; /* when the command first wanted the terminal */
+	unsigned int claims; /* how often since then */
 	struct ab_guard_watch guard;
 	struct ab_network_link network;
 };
@@ -53,8 +54,10 @@ struct supervisor {
 static void stop_command(void *arg, uint64_t grace_ms);
 
 enum {
-	GRACE_MS = 5000,  /* between SIGTERM and SIGKILL after a timeout */
-	ANSWER_MS = 5000, /* to wait for the last answers of proxy and broker */
+	GRACE_MS = 5000,   /* between SIGTERM and SIGKILL after a timeout */
+	ANSWER_MS = 5000,  /* to wait for the last answers of proxy and broker */
+	CLAIMS_MAX = 16,   /* stops for the terminal ... */
+	CLAIMS_MS = 10000, /* ... within this time */
 };
 
 static void fail_run(void *arg, const struct ab_error *err)
@@ -62,6 +65,75 @@ static void fail_run(void *arg, const struct ab_error *err)
 	struct supervisor *s = arg;
 
 	ab_failure_set(&s->failure, err);
+}
+
+/* The supervisor stops when the command does, and resumes it when the caller's shell resumes the
+ * supervisor. */
+static void stop_with_command(const struct ab_supervision *what)
+{
+	if (what->terminal)
+		ab_terminal_suspend(what->terminal);
+	if (what->steering->prompt)
+		ab_host_prompt_suspend(what->steering->prompt);
+	kill(getpid(), SIGSTOP);
+}
+
+static void resume_command(struct supervisor *s)
+{
+	const struct ab_supervision *what = s->what;
+	bool front = what->terminal && ab_terminal_resume(what->terminal);
+
+	ab_box_tell(what->box, AB_MSG_RESUME, front);
+	if (what->steering->prompt)
+		ab_host_prompt_resume(what->steering->prompt);
+	ab_steering_resumed(s->steering);
+}
+
+/*
+ * A command that stops again whenever it gets the terminal would keep us busy for
+ * ever, and no key would reach it. No person types this fast.
+ */
+static bool claims_too_often(struct supervisor *s)
+{
+	int64_t now = ab_now_ms();
+
+	if (s->claims == 0 || now - s->first_claim > CLAIMS_MS) {
+		s->first_claim = now;
+		s->claims = 0;
+	}
+	return ++s->claims >= CLAIMS_MAX;
+}
+
+/* If the command was stopped because it uses the terminal, take the terminal and resume it. */
+static bool claim_terminal(struct supervisor *s, int sig)
+{
+	struct ab_error *err = s->failure.err;
+
+	if ((sig != SIGTTIN && sig != SIGTTOU) || !s->what->terminal ||
+	    !ab_terminal_claim(s->what->terminal))
+		return false;
+	if (claims_too_often(s)) {
+		ab_fail(err, AB_ESYSTEM, 0,
+			"the command stopped for the terminal %d times in %d seconds", CLAIMS_MAX,
+			CLAIMS_MS / 1000);
+		ab_hint(err, "run it without a terminal to read: agentbox run ... </dev/null");
+		ab_failure_end(&s->failure);
+		return true;
+	}
+	ab_box_tell(s->what->box, AB_MSG_RESUME, true);
+	return true;
+}
+
+/* Init reports that this signal stopped the command. */
+static void take_stop(struct supervisor *s, int sig)
+{
+	/* Without a terminal, and if we did not forward SIGTSTP, nobody could resume the command
+	 * through us. */
+	if (claim_terminal(s, sig))
+		return;
+	if (s->what->terminal || s->stop_asked)
+		stop_with_command(s->what);
+	s->stop_asked = false;
 }
 
 static void take_signal(struct supervisor *s, int sig)
@@ -84,10 +156,12 @@ static void take_signal(struct supervisor *s, int sig)
 		ab_box_tell(s->what->box, AB_MSG_SIGNAL, sig);
 		break;
 	case SIGTSTP:
-		ab_command_stops_ask(&s->stops);
+		/* We stop when init reports that the command did; it may ignore the signal. */
+		ab_box_tell(s->what->box, AB_MSG_SIGNAL, sig);
+		s->stop_asked = true;
 		break;
 	case SIGCONT:
-		ab_command_stops_resume(&s->stops);
+		resume_command(s);
 		break;
 	default:
 		ab_box_tell(s->what->box, AB_MSG_SIGNAL, sig);
@@ -281,7 +355,7 @@ static int open_steering(struct supervisor *s)
 	}
 	if (ab_steering_open(s->what->steering, &hands, &s->steering, s->failure.err) < 0)
 		return -1;
-	s->stops.steering = s->network.steering = s->steering;
+	s->network.steering = s->steering;
 	return 0;
 }
 
@@ -364,7 +438,7 @@ static void take_message(struct supervisor *s, const struct ab_msg *msg, struct 
 		take_holds(s, &msg->u.holds, fds);
 		break;
 	case AB_MSG_STOPPED:
-		ab_command_stops_take(&s->stops, msg->value);
+		take_stop(s, msg->value);
 		break;
 	case AB_MSG_UNROUTED:
 	case AB_MSG_CROWDED:
@@ -585,7 +659,6 @@ int ab_supervise(const struct ab_supervision *what, struct ab_outcome *ret, stru
 
 	s.grace.owner = &s;
 	s.failure = (struct ab_failure){ .loop = &s.loop, .err = err };
-	s.stops = (struct ab_command_stops){ .what = what, .failure = &s.failure };
 	s.guard = (struct ab_guard_watch){
 		.what = what, .loop = &s.loop, .failure = &s.failure, .listener = { .fd = -1 }
 	};

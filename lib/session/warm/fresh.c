@@ -100,13 +100,6 @@ static void add_identity(struct ab_buf *b, const char *path)
 	ab_buf_add(b, (const char *)identity, sizeof(identity));
 }
 
-static bool has_plan(const struct ab_spec *spec, const char *path)
-{
-	const struct ab_mount *m = ab_plan_find(&spec->plan, path);
-
-	return m && strcmp(m->path, path) == 0;
-}
-
 /* Most rules are about a folder that the plan has, too. The process that waits is in its folder. */
 static void add_identities(struct ab_buf *b, const struct ab_spec *spec)
 {
@@ -114,10 +107,10 @@ static void add_identities(struct ab_buf *b, const struct ab_spec *spec)
 	for (size_t i = 0; i < spec->plan.len; i++)
 		add_identity(b, spec->plan.v[i].path);
 	for (size_t i = 0; i < spec->nfiles; i++)
-		if (!has_plan(spec, spec->files[i].path))
+		if (!ab_plan_at(&spec->plan, spec->files[i].path))
 			add_identity(b, spec->files[i].path);
 	for (size_t i = 0; i < spec->nrules; i++)
-		if (!has_plan(spec, spec->rules[i].path))
+		if (!ab_plan_at(&spec->plan, spec->rules[i].path))
 			add_identity(b, spec->rules[i].path);
 }
 
