@@ -149,10 +149,15 @@ static int read_words(struct reader *r, uint64_t at, struct words *w)
 
 static void find_file(const struct reader *r, int dir, const char *path, struct ab_exec *a)
 {
-	int errnum = ab_exec_find(r->arena, r->pid, dir, path, &a->real);
+	struct ab_found f;
+	bool known = ab_exec_walk(r->arena, r->pid, dir, path, false, &f) == 0;
 
-	if (errnum == ENOENT || errnum == ENOTDIR)
-		a->absent = errnum;
+	if (known && !f.errnum)
+		a->real = ab_found_path(r->arena, &f);
+	if (f.errnum == ENOENT || f.errnum == ENOTDIR)
+		a->absent = f.errnum;
+	if (known)
+		ab_found_close(&f);
 }
 
 /* execveat: the path is relative to a descriptor, or is the descriptor itself. */

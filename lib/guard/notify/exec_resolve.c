@@ -244,19 +244,6 @@ static int walk_path(struct walk *w, int dir, const char *path)
 	return errnum;
 }
 
-int ab_exec_find(struct ab_arena *arena, pid_t pid, int dir, const char *path,
-		 const char **ret_real)
-{
-	struct walk w = { .pid = pid, .at = -1, .above = -1 };
-	int errnum = walk_path(&w, dir, path);
-
-	if (!errnum)
-		*ret_real = ab_exec_link(arena, "/proc/self/fd/%d", w.at);
-	ab_linkwalk_fini(&w.names);
-	ab_close_all(&w.at, &w.above);
-	return errnum;
-}
-
 /* The name that was looked up last, and what follows it. */
 static const char *join_rest(struct ab_arena *arena, const struct ab_linkwalk *names)
 {
@@ -269,20 +256,18 @@ int ab_exec_walk(struct ab_arena *arena, pid_t pid, int dir, const char *path, b
 		 struct ab_found *ret)
 {
 	struct walk w = { .pid = pid, .at = -1, .above = -1, .nofollow = nofollow };
-	struct ab_found found = { .rest = "" };
 
-	found.errnum = walk_path(&w, dir, path);
-	found.fd = w.at;
-	found.parent = w.above;
-	if (found.errnum && w.names.name)
-		found.rest = join_rest(arena, &w.names);
+	*ret = (struct ab_found){ .rest = "" };
+	ret->errnum = walk_path(&w, dir, path);
+	ret->fd = w.at;
+	ret->parent = w.above;
+	if (ret->errnum && w.names.name)
+		ret->rest = join_rest(arena, &w.names);
 	ab_linkwalk_fini(&w.names);
-	if (found.fd < 0 || fstat(found.fd, &found.st) < 0) {
-		ab_found_close(&found);
-		return -1;
-	}
-	*ret = found;
-	return 0;
+	if (ret->fd >= 0 && fstat(ret->fd, &ret->st) == 0)
+		return 0;
+	ab_found_close(ret);
+	return -1;
 }
 
 void ab_found_close(struct ab_found *found)

@@ -9,21 +9,18 @@ struct ab_found {
 	int parent;	  /* the folder that contains it, or -1 */
 	struct stat st;	  /* of fd */
 	const char *rest; /* the missing rest below it, or "" */
-	int errnum;	  /* why; 0: it exists */
+	/* why; 0: it exists; ENOENT and ENOTDIR mean that it does not, others that it is unknown */
+	int errnum;
 };
 
-/* Never waits, and opens with O_PATH only. `nofollow`: do not follow the last name if it is a link.
- * -1: not even the start is known; else call ab_found_close(). */
+/* Never waits, and opens with O_PATH only. `dir` is a descriptor of the process, or AT_FDCWD. `nofollow`:
+ * do not follow the last name if it is a link. -1: not even the start is known, and only `errnum` is set;
+ * else call ab_found_close(). */
 int ab_exec_walk(struct ab_arena *arena, pid_t pid, int dir, const char *path, bool nofollow,
 		 struct ab_found *ret);
 void ab_found_close(struct ab_found *found);
 /* Its path, with the rest; or NULL. */
 const char *ab_found_path(struct ab_arena *arena, const struct ab_found *found);
-
-/* `dir` is a descriptor of the process, or AT_FDCWD. 0, or an errno: ENOENT and ENOTDIR mean that
- * the file does not exist, others that it is unknown. */
-int ab_exec_find(struct ab_arena *arena, pid_t pid, int dir, const char *path,
-		 const char **ret_real);
 
 /* The pid of the process in the box; 0: it is gone. */
 int ab_exec_own_pid(pid_t pid);

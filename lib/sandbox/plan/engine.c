@@ -78,8 +78,8 @@ const char *ab_box_engine_word(enum ab_box_engine engine)
 
 enum ab_box_engine ab_box_engine_find(const char *word)
 {
-	for (int i = 0; i < AB_ENGINE_COUNT; i++)
-		if (strcmp(ab_box_engines[i].name, word) == 0)
-			return i;
-	return AB_ENGINE_AUTO;
+	const struct ab_box_engine_traits *found =
+		ab_find_row(ab_box_engines, AB_ENGINE_COUNT, name, word);
+
+	return found ? (enum ab_box_engine)(found - ab_box_engines) : AB_ENGINE_AUTO;
 }

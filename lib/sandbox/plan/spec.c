@@ -29,40 +29,31 @@ static void code_bytes(struct codec *c, void *p, size_t n)
 		   offsetof(typeof(*(s)), last) + sizeof((s)->last) - \
 			   offsetof(typeof(*(s)), first))
 
-static void code_str(struct codec *c, char **s)
-{
-	uint32_t n = c->out && *s ? (uint32_t)strlen(*s) : 0;
-
-	code(c, n);
-	if (c->out) {
-		ab_buf_add(c->out, *s ? *s : "", n);
-		return;
-	}
-	if (c->broken || (size_t)(c->end - c->in) < n) {
-		c->broken = true;
-		n = 0;
-	}
-	*s = ab_strndup(c->in, n);
-	c->in += n;
-}
-
 static void code_data(struct codec *c, char **data, size_t *len)
 {
-	uint64_t n = *len;
+	uint32_t n = (uint32_t)*len;
 
+	c->broken |= n != *len;
 	code(c, n);
 	if (c->out) {
-		ab_buf_add(c->out, *data, *len);
+		ab_buf_add(c->out, *data, n);
 		return;
 	}
 	if (c->broken || (size_t)(c->end - c->in) < n) {
 		c->broken = true;
 		n = 0;
 	}
-	*data = ab_alloc(n + 1);
+	*data = ab_alloc((size_t)n + 1);
 	memcpy(*data, c->in, n);
 	*len = n;
 	c->in += n;
+}
+
+static void code_str(struct codec *c, char **s)
+{
+	size_t n = c->out && *s ? strlen(*s) : 0;
+
+	code_data(c, s, &n);
 }
 
 /* Decoding: a count that is larger than the remaining bytes is invalid. */

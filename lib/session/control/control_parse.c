@@ -145,7 +145,7 @@ static int read_publish(struct reading *r)
 	return 0;
 }
 
-static const struct {
+static const struct request {
 	const char *name;
 	int (*read)(struct reading *r); /* its further members; or NULL */
 	const char *number;		/* the member that is to->number; or NULL */
@@ -167,20 +167,19 @@ static int read_request(struct reading *r)
 {
 	const char *what = json_string_value(json_object_get(r->json, "do"));
 	const json_t *version = json_object_get(r->json, "v");
+	const struct request *row;
 
 	if (json_integer_value(version) != AB_CONTROL_VERSION) {
 		fail_request(r, "this run uses another protocol version");
 		return ab_hint(r->err, "another version of agentbox started it; use that one");
 	}
-	for (size_t i = 0; what && i < AB_DO_COUNT; i++) {
-		if (strcmp(requests[i].name, what) != 0)
-			continue;
-		r->to->what = (enum ab_control_do)i;
-		if (requests[i].number)
-			r->to->number = (uint32_t)take_number(r, requests[i].number, 0, UINT32_MAX);
-		return requests[i].read ? requests[i].read(r) : 0;
-	}
-	return fail_request(r, "unknown request");
+	row = what ? ab_find_row(requests, AB_DO_COUNT, name, what) : NULL;
+	if (!row)
+		return fail_request(r, "unknown request");
+	r->to->what = (enum ab_control_do)(row - requests);
+	if (row->number)
+		r->to->number = (uint32_t)take_number(r, row->number, 0, UINT32_MAX);
+	return row->read ? row->read(r) : 0;
 }
 
 int ab_control_parse(const char *run_id, const char *text, size_t len,

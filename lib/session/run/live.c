@@ -234,17 +234,6 @@ static int tell_ready(void *arg, struct ab_error *err)
 
 int ab_run_supervise(struct run *r, int *ret_status, struct ab_error *err)
 {
-	struct ab_stay_setup stay = {
-		.policy = r->prepared->policy,
-		.spec = &r->prepared->spec,
-		.request = r->request,
-		.consent = &r->consent,
-		.run_id = r->dir.id,
-		.dir = r->dir.dir,
-		.log = &r->log,
-		.rows = r->rows,
-		.cols = r->cols,
-	};
 	struct ab_steering_setup steering = {
 		.request = r->request,
 		.policy = r->prepared->policy,
@@ -258,6 +247,12 @@ int ab_run_supervise(struct run *r, int *ret_status, struct ab_error *err)
 		.prompt = r->prompt,
 		.violations = r->violations,
 		.bell = r->bell,
+	};
+	struct ab_stay_setup stay = {
+		.run = &steering,
+		.consent = &r->consent,
+		.rows = r->rows,
+		.cols = r->cols,
 	};
 	struct ab_supervision what = {
 		.box = &r->box,

@@ -7,7 +7,6 @@
 #include "base/text/units.h"
 #include "consent/request.h"
 #include "export/exporter.h"
-#include "guard/engine/cert_files.h"
 #include "guard/engine/tmp_folder.h"
 #include "host/etc_files.h"
 #include "host/git_ssh.h"
@@ -612,7 +611,7 @@ int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct a
 	    ab_safe_fill(&p->safe, p->policy, &p->spec, &p->notes, err) < 0)
 		return -1;
 	note_placeholders(p);
-	if (p->no_namespaces && ab_cert_files_write(p->tmp, &p->spec, err) < 0)
+	if (p->no_namespaces && ab_tmp_folder_certificates(p->tmp, &p->spec, err) < 0)
 		return -1;
 	if (!p->nested)
 		ab_home_registries_fill(p->policy, rq->policy.environ, &p->views, &p->spec,

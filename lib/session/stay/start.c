@@ -15,6 +15,7 @@
 #include "sandbox/plan/spec.h"
 #include "sandbox/start/launch.h"
 #include "session/control/control_socket.h"
+#include "session/control/steering.h"
 #include "session/stay/output.h"
 #include "session/stay/start_strings.h"
 #include "session/stay/stay_state.h"
@@ -49,10 +50,11 @@ static void set_entry(struct ab_strv *env, const char *entry)
 /* Every command must have them: the proxy's address, certificates, the box's own folders. */
 void ab_stay_find_ours(struct ab_stay *stay)
 {
-	const struct ab_strv *all = &stay->setup.spec->env;
+	const struct ab_strv *all = &stay->setup.run->spec->env;
 	ab_autostrv struct ab_strv plain = { 0 };
 
-	ab_environment_build(stay->setup.policy, stay->setup.request->policy.environ, &plain, NULL);
+	ab_environment_build(stay->setup.run->policy, stay->setup.run->request->policy.environ,
+			     &plain, NULL);
 	for (size_t i = 0; i < all->len; i++)
 		if (!ab_strv_has(&plain, all->v[i]))
 			ab_strv_add(&stay->ours, all->v[i]);
@@ -72,14 +74,14 @@ static void build_environment(const struct ab_stay *stay, const struct ab_strv *
 			      struct ab_strv *ret)
 {
 	/* Not the client's: the values of secrets are with the proxy by now and could not be covered. */
-	if (stay->setup.policy->secrets.len) {
-		ab_strv_extend(ret, &stay->setup.spec->env);
+	if (stay->setup.run->policy->secrets.len) {
+		ab_strv_extend(ret, &stay->setup.run->spec->env);
 		for (size_t i = 0; i < client->len; i++)
 			if (is_terminal_name(client->v[i]))
 				set_entry(ret, client->v[i]);
 		return;
 	}
-	ab_environment_build(stay->setup.policy, client->v, ret, NULL);
+	ab_environment_build(stay->setup.run->policy, client->v, ret, NULL);
 	for (size_t i = 0; i < stay->ours.len; i++)
 		set_entry(ret, stay->ours.v[i]);
 }
@@ -187,7 +189,7 @@ static bool get_consent(struct ab_stay *stay, struct ab_control_client *client,
 			const struct ab_control_request *rq, const struct ab_start_strings *s,
 			struct ab_consent *ret, struct ab_guard_more *ret_more)
 {
-	struct ab_command command = { .policy = stay->setup.policy,
+	struct ab_command command = { .policy = stay->setup.run->policy,
 				      .cwd = s->cwd,
 				      .argv = (const char *const *)s->argv.v,
 				      .argc = s->argv.len,
@@ -224,13 +226,13 @@ static int record_start(struct ab_stay *stay, uint32_t number, const struct ab_s
 {
 	ab_autobuf struct ab_buf line = { 0 };
 
-	ab_record_open(&line, stay->setup.run_id, "command");
+	ab_record_open(&line, stay->setup.run->run_id, "command");
 	ab_buf_jsonf(&line, ",'number':%u,'command':%p,'cwd':%s", number, ab_list(argv), cwd);
 	if (consent)
 		ab_buf_jsonf(&line, ",'decision':%s,'rule':%s?,'approved':%s",
 			     ab_decision_names[consent->decision], consent->rule,
 			     consent->approved);
-	return ab_log_write(stay->setup.log, &line, err);
+	return ab_log_write(stay->setup.run->log, &line, err);
 }
 
 /* Returns our end of its socket. */
@@ -448,10 +450,10 @@ static void lose_output(void *arg, const struct ab_error *err)
 
 int ab_stay_start_detached(struct ab_stay *stay, struct ab_error *err)
 {
-	const struct ab_spec *spec = stay->setup.spec;
-	uint64_t most = stay->setup.policy->limits.output;
+	const struct ab_spec *spec = stay->setup.run->spec;
+	uint64_t most = stay->setup.run->policy->limits.output;
 	struct ab_output_setup output = { .loop = stay->hands.loop,
-					  .dir = stay->setup.dir,
+					  .dir = stay->setup.run->dir,
 					  .most = most ? most : AB_OUTPUT_MOST,
 					  .rows = stay->setup.rows,
 					  .cols = stay->setup.cols,
@@ -475,8 +477,8 @@ int ab_stay_start_detached(struct ab_stay *stay, struct ab_error *err)
 		return -1;
 	}
 	c->order = order;
-	c->main = !stay->setup.request->keep;
-	note_approval(stay->setup.consent, stay->setup.request->yes, &c->approved);
+	c->main = !stay->setup.run->request->keep;
+	note_approval(stay->setup.consent, stay->setup.run->request->yes, &c->approved);
 	c->output = ab_output_new(&output);
 	return 0;
 }

@@ -20,6 +20,7 @@
 #include "policy/model/policy.h"
 #include "sandbox/start/launch.h"
 #include "session/control/control_socket.h"
+#include "session/control/steering.h"
 #include "session/stay/output.h"
 #include "session/stay/stay_state.h"
 #include "session/stay/stay_wire.h"
@@ -93,17 +94,17 @@ static void record_end(struct ab_stay_command *c, int status, const struct ab_er
 	ab_autobuf struct ab_buf line = { 0 };
 	struct ab_error err = { 0 };
 
-	ab_record_open(&line, stay->setup.run_id, "ended");
+	ab_record_open(&line, stay->setup.run->run_id, "ended");
 	ab_buf_jsonf(&line, ",'number':%u,'command':%p,'status':%d,'ms':%jd?,'error':%s", c->number,
 		     ab_list(&c->argv), status, ab_now_ms() - (int64_t)c->begun_ms,
 		     failed ? failed->text : NULL);
-	if (ab_log_write(stay->setup.log, &line, &err) < 0)
+	if (ab_log_write(stay->setup.run->log, &line, &err) < 0)
 		stay->hands.fail(stay->hands.arg, &err);
 }
 
 static void watch_idle(struct ab_stay *stay)
 {
-	uint64_t idle_ms = stay->setup.request->idle_ms;
+	uint64_t idle_ms = stay->setup.run->request->idle_ms;
 
 	if (idle_ms && stay->nrunning == 0)
 		ab_loop_timer(stay->hands.loop, &stay->idle, idle_ms);
@@ -120,7 +121,7 @@ static void answer_client(struct ab_stay_command *c)
 		return;
 	stay->naskers--;
 	ab_control_reply(client, "'number':%u,'raw':%hhd,'asks':%hhd", c->number,
-			 stay->setup.policy->raw_terminal, ab_stay_asks(stay));
+			 stay->setup.run->policy->raw_terminal, ab_stay_asks(stay));
 }
 
 static void tell_line(struct ab_stay_command *c, bool note, const char *text)
@@ -144,7 +145,7 @@ static void tell_denials(struct ab_stay_command *c)
 	snprintf(text, sizeof(text),
 		 "%" PRIu64
 		 " denial%s in this box; what was denied, and what allows it: agentbox why %s",
-		 n, n == 1 ? "" : "s", stay->setup.run_id);
+		 n, n == 1 ? "" : "s", stay->setup.run->run_id);
 	tell_line(c, true, text);
 }
 
@@ -317,7 +318,7 @@ static void give_up_leader(struct ab_timer *timer)
 	ab_hint(&err,
 		"a process in it may have stopped the one that starts commands; try again, or end "
 		"the box: agentbox stop %s",
-		c->stay->setup.run_id);
+		c->stay->setup.run->run_id);
 	conclude_command(c, 0, &err);
 }
 
@@ -419,7 +420,7 @@ void ab_stay_begin(struct ab_stay *stay, bool asked)
 	struct ab_error err = { 0 };
 
 	stay->asked = asked;
-	if (!stay->setup.request->detach)
+	if (!stay->setup.run->request->detach)
 		stay->hands.ready(stay->hands.arg);
 	else if (ab_stay_start_detached(stay, &err) < 0)
 		stay->hands.fail(stay->hands.arg, &err);
@@ -437,7 +438,7 @@ void ab_stay_answer_later(struct ab_stay_command *c, struct ab_control_client *c
 
 bool ab_stay_asks(const struct ab_stay *stay)
 {
-	const struct ab_policy *policy = stay->setup.policy;
+	const struct ab_policy *policy = stay->setup.run->policy;
 
 	return policy->net.mode == AB_NET_FILTERED && policy->net.unknown == AB_UNKNOWN_ASK;
 }
@@ -462,7 +463,7 @@ void ab_stay_attach(struct ab_stay *stay, struct ab_control_client *client,
 	if (!c) {
 		ab_fail(&err, AB_ESYSTEM, 0, "no detached command runs in this box");
 		ab_hint(&err, "start another command in it: agentbox run --in %s -- ...",
-			stay->setup.run_id);
+			stay->setup.run->run_id);
 	} else if (request->fds->len != 2) {
 		ab_fail(&err, AB_EUSAGE, 0, "attach needs two sockets");
 	} else if (ab_output_attach(c->output, ab_take_fd(&request->fds->v[0]),

@@ -23,24 +23,17 @@ struct ab_box;
 struct ab_control_client;
 struct ab_control_request;
 struct ab_consent;
-struct ab_log;
 struct ab_loop;
-struct ab_policy;
 struct ab_guard_link;
 struct ab_refused_programs;
-struct ab_request;
-struct ab_spec;
+struct ab_steering_setup;
 struct ab_stay;
 
 struct ab_stay_setup {
-	const struct ab_policy *policy;
-	const struct ab_spec *spec; /* the box's */
-	/* `detach`: spec->argv is started without a client; `keep`: and the box outlives it. */
-	const struct ab_request *request;
-	const struct ab_consent *consent; /* to it */
-	const char *run_id;
-	int dir; /* the run's folder */
-	struct ab_log *log;
+	/* Its request: with `detach` spec->argv is started without a client; with `keep` the box
+	 * outlives it. */
+	const struct ab_steering_setup *run;
+	const struct ab_consent *consent; /* to the request */
 	uint16_t rows, cols;
 };
 
