@@ -17,18 +17,29 @@
 #include "sandbox/seccomp/filters.h"
 
 #define LEN(a) (sizeof(a) / sizeof((a)[0]))
-#define CALLS LEN(names_x86_64)
+#define CALLS AB_CALLS_NAMED
 #define BROKEN 0xdeadu /* no verdict of a sound program */
 #define HIGH 0xdeadbeef00000000ull
 
 static const struct {
 	const char *name;
 	uint32_t audit;
-	const char *const *names;
+	const char *called; /* a name and its NUL for every number */
 } archs[AB_ARCH_COUNT] = {
-	[AB_X86_64] = { "x86_64", AUDIT_ARCH_X86_64, names_x86_64 },
-	[AB_AARCH64] = { "aarch64", AUDIT_ARCH_AARCH64, names_aarch64 },
+	[AB_X86_64] = { "x86_64", AUDIT_ARCH_X86_64, called_x86_64 },
+	[AB_AARCH64] = { "aarch64", AUDIT_ARCH_AARCH64, called_aarch64 },
 };
+
+/* NULL: no call has this number there. */
+static inline const char *call_name(int arch, uint32_t nr)
+{
+	static const char *names[AB_ARCH_COUNT][CALLS];
+	const char *name = archs[arch].called;
+
+	for (size_t i = 0; i < CALLS && !names[arch][CALLS - 1]; i++, name += strlen(name) + 1)
+		names[arch][i] = name;
+	return nr < CALLS && *names[arch][nr] ? names[arch][nr] : NULL;
+}
 
 /* In the order of ab_seccomp_tables. */
 static const char *const table_names[AB_TABLE_COUNT] = {
@@ -156,7 +167,7 @@ static inline uint32_t simulate(const struct prog *p, const struct seccomp_data 
 static inline int number_of(int arch, const char *name)
 {
 	for (uint32_t nr = 0; nr < CALLS; nr++)
-		if (archs[arch].names[nr] && strcmp(archs[arch].names[nr], name) == 0)
+		if (call_name(arch, nr) && strcmp(call_name(arch, nr), name) == 0)
 			return (int)nr;
 	return -1;
 }

@@ -23,21 +23,7 @@ static void print_program(FILE *out, const char *table, const char *arch,
 	fputs("};\n", out);
 }
 
-static void print_names(FILE *out, enum ab_arch arch)
-{
-	fprintf(out, "\nstatic const char *const names_%s[%d] = {\n", ab_seccomp_archs[arch].name,
-		TESTED_CALLS);
-	for (int nr = 0; nr < TESTED_CALLS; nr++) {
-		char *name = seccomp_syscall_resolve_num_arch(ab_seccomp_archs[arch].scmp, nr);
-
-		if (name)
-			fprintf(out, "\t[%d] = \"%s\",\n", nr, name);
-		free(name);
-	}
-	fputs("};\n", out);
-}
-
-/* Those of the program, in the order of enum ab_filter. */
+/* What the program has: its filters, in the order of enum ab_filter, and the names. */
 static void print_filters(FILE *out, const char *arch, bool sanitized)
 {
 	fputs("\n#define AB_FILTERS(X)", out);
@@ -46,14 +32,14 @@ static void print_filters(FILE *out, const char *arch, bool sanitized)
 			ab_seccomp_tables[sanitized && i == AB_FILTER_INIT ? AB_TABLE_SANITIZED : i]
 				->name,
 			arch);
-	fputs("\n", out);
+	fprintf(out, "\n#define AB_CALLED called_%s\n", arch);
 }
 
 /* One text, so that no pointer is to be relocated at each start: a name and
  * its NUL for every number. */
 static void print_packed(FILE *out, enum ab_arch arch)
 {
-	fputs("\nstatic const char called[] =\n", out);
+	fprintf(out, "\nstatic const char called_%s[] =\n", ab_seccomp_archs[arch].name);
 	for (int nr = 0; nr < TESTED_CALLS; nr++) {
 		char *name = seccomp_syscall_resolve_num_arch(ab_seccomp_archs[arch].scmp, nr);
 
@@ -86,17 +72,12 @@ int main(int argc, char *argv[])
 			ab_seccomp_compile(ab_seccomp_tables[i], arch, &prog);
 			print_program(out, ab_seccomp_tables[i]->name, name, &prog);
 		}
-		fputs("\n#endif\n", out);
-		fprintf(out, "\n#if !defined(AB_SECCOMP_ALL) && defined(__%s__)\n", name);
-		print_filters(out, name, strcmp(argv[1], "1") == 0);
 		print_packed(out, arch);
+		fprintf(out, "\n#endif\n\n#if defined(__%s__)\n", name);
+		print_filters(out, name, strcmp(argv[1], "1") == 0);
 		fputs("\n#endif\n", out);
 	}
 	fprintf(out, "\n#define AB_CALLS_NAMED %d\n", TESTED_CALLS);
-	fputs("\n#ifdef AB_SECCOMP_ALL\n", out);
-	for (int arch = 0; arch < AB_ARCH_COUNT; arch++)
-		print_names(out, arch);
-	fputs("\n#endif\n", out);
 	if (fflush(out) || ferror(out) || fclose(out))
 		ab_seccomp_reject("cannot write %s", argv[2]);
 	return 0;

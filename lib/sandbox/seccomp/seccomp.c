@@ -107,7 +107,7 @@ bool ab_seccomp_marked(void)
 
 const char *ab_seccomp_name(int nr)
 {
-	const char *name = called;
+	const char *name = AB_CALLED;
 
 	if (nr < 0 || nr >= AB_CALLS_NAMED)
 		return "";
