@@ -440,6 +440,11 @@ void ab_steering_resized(struct ab_steering *s)
 		ab_host_prompt_resize(s->setup.prompt);
 }
 
+bool ab_steering_has_questions(const struct ab_policy *policy)
+{
+	return policy->net.mode == AB_NET_FILTERED && policy->net.unknown == AB_UNKNOWN_ASK;
+}
+
 bool ab_steering_asks(const struct ab_steering_setup *setup)
 {
 	return setup->policy->net.ask_anywhere || setup->request->approver || setup->prompt ||

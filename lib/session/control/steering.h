@@ -64,6 +64,8 @@ struct ab_steering_hands {
 
 int ab_steering_open(const struct ab_steering_setup *setup, const struct ab_steering_hands *hands,
 		     struct ab_steering **ret, struct ab_error *err);
+/* Does a box with this policy ask about hosts? Then a client with a terminal shows the questions. */
+bool ab_steering_has_questions(const struct ab_policy *policy);
 /* Can anybody answer a question about a host? The default profile asks only on a terminal; an
  * explicit "ask" can be answered over the socket, too. */
 bool ab_steering_asks(const struct ab_steering_setup *setup);

@@ -125,12 +125,6 @@ static void answer_count(struct work *w, bool finished, int sock)
 		_exit(1);
 }
 
-static void write_text(int tty, struct ab_buf *text)
-{
-	(void)ab_write_all(tty, text->data, text->len);
-	text->len = 0;
-}
-
 /* One of our lines. */
 __attribute__((format(printf, 2, 3))) static void say_line(int tty, const char *fmt, ...)
 {
@@ -142,7 +136,7 @@ __attribute__((format(printf, 2, 3))) static void say_line(int tty, const char *
 	line = ab_vprintf(fmt, ap);
 	va_end(ap);
 	ab_buf_printf(&text, "agentbox: %s\n", line);
-	write_text(tty, &text);
+	(void)ab_write_all(tty, text.data, text.len);
 }
 
 static void show_changes(const struct work *w, int tty)
@@ -153,7 +147,7 @@ static void show_changes(const struct work *w, int tty)
 	ab_review_text_head(&text, &w->sum);
 	ab_buf_puts(&text, "\n");
 	ab_review_text_list(&text, &w->apply.changes, LIST_MAX);
-	write_text(tty, &text);
+	(void)ab_write_all(tty, text.data, text.len);
 }
 
 /* In the child: `agentbox diff`, with a pager. */
@@ -258,7 +252,7 @@ static void say_later(const struct work *w, int tty)
 			     &lines);
 	for (size_t i = 0; i < lines.len; i++)
 		add_fitted(&text, tty, lines.v[i]);
-	write_text(tty, &text);
+	(void)ab_write_all(tty, text.data, text.len);
 }
 
 /* After `diff`, which the person may have left open for long: true if there is something to ask. */

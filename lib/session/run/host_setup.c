@@ -131,11 +131,6 @@ static int make_handover(struct run *r, struct ab_error *err)
 	return 0;
 }
 
-static bool asks_about_hosts(const struct ab_policy *policy)
-{
-	return policy->net.mode == AB_NET_FILTERED && policy->net.unknown == AB_UNKNOWN_ASK;
-}
-
 /* Are there questions that a person could answer while the box runs? */
 static bool has_questions(const struct run *r)
 {
@@ -144,7 +139,7 @@ static bool has_questions(const struct run *r)
 	for (size_t i = 0; i < policy->host_tools.len; i++)
 		if (policy->host_tools.v[i]->ask.len)
 			return true;
-	return asks_about_hosts(policy) ||
+	return ab_steering_has_questions(policy) ||
 	       (r->prepared->agent.socket && policy->ssh.ask != AB_SSH_ASK_NEVER);
 }
 
@@ -166,7 +161,7 @@ static int open_prompt(struct run *r, struct ab_terminal_rescue *ret, struct ab_
 static int open_control(struct run *r, struct ab_error *err)
 {
 	struct ab_policy *policy = r->prepared->policy;
-	bool asks = asks_about_hosts(policy);
+	bool asks = ab_steering_has_questions(policy);
 	struct ab_steering_setup setup = { .request = r->request,
 					   .policy = policy,
 					   .prompt = r->prompt };

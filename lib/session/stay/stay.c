@@ -121,7 +121,8 @@ static void answer_client(struct ab_stay_command *c)
 		return;
 	stay->naskers--;
 	ab_control_reply(client, "'number':%u,'raw':%hhd,'asks':%hhd", c->number,
-			 stay->setup.run->policy->raw_terminal, ab_stay_asks(stay));
+			 stay->setup.run->policy->raw_terminal,
+			 ab_steering_has_questions(stay->setup.run->policy));
 }
 
 static void tell_line(struct ab_stay_command *c, bool note, const char *text)
@@ -436,13 +437,6 @@ void ab_stay_answer_later(struct ab_stay_command *c, struct ab_control_client *c
 		answer_client(c);
 }
 
-bool ab_stay_asks(const struct ab_stay *stay)
-{
-	const struct ab_policy *policy = stay->setup.run->policy;
-
-	return policy->net.mode == AB_NET_FILTERED && policy->net.unknown == AB_UNKNOWN_ASK;
-}
-
 static struct ab_stay_command *find_detached(struct ab_stay *stay, uint32_t number)
 {
 	struct ab_stay_command *found = NULL;
@@ -468,7 +462,8 @@ void ab_stay_attach(struct ab_stay *stay, struct ab_control_client *client,
 		ab_fail(&err, AB_EUSAGE, 0, "attach needs two sockets");
 	} else if (ab_output_attach(c->output, ab_take_fd(&request->fds->v[0]),
 				    ab_take_fd(&request->fds->v[1]), &err) == 0) {
-		ab_control_reply(client, "'number':%u,'asks':%hhd", c->number, ab_stay_asks(stay));
+		ab_control_reply(client, "'number':%u,'asks':%hhd", c->number,
+				 ab_steering_has_questions(stay->setup.run->policy));
 		return;
 	}
 	ab_control_refuse(client, &err);

@@ -66,8 +66,6 @@ void ab_stay_go(struct ab_stay_command *command);
 /* Answer the request with the first message of the leader: a client that is woken before would run
  * before the leader does, and has nothing to do yet. */
 void ab_stay_answer_later(struct ab_stay_command *command, struct ab_control_client *client);
-/* Does the box ask about hosts? Then a client with a terminal shows the questions. */
-bool ab_stay_asks(const struct ab_stay *stay);
 
 /* start.c. The leader ended before it said anything, so nothing was executed: give the command to another one.
  * False: there is none, or too many were killed. */
