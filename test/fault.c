@@ -177,7 +177,7 @@ static const struct {
 } errors[] = {
 	{ "EIO", EIO },	      { "ENOSPC", ENOSPC }, { "ENOMEM", ENOMEM }, { "EACCES", EACCES },
 	{ "EMFILE", EMFILE }, { "EINTR", EINTR },   { "EPERM", EPERM },	  { "EEXIST", EEXIST },
-	{ "ESTALE", ESTALE }, { "KILL", 0 },
+	{ "ESTALE", ESTALE }, { "EBUSY", EBUSY },   { "KILL", 0 },
 };
 
 static struct {

@@ -518,15 +518,24 @@ run_with()
 	positions "$(calls run -- sh -c "$walls" sh plain)" "$1" try_run
 }
 
-# Something is in the place: it goes to quarantine, and the other one comes out of it.
+# fill_quarantine: $id-q1 is from the box, and something is in its place.
+fill_quarantine()
+{
+	rm -rf "$AGENTBOX_STATE/runs" .envrc
+	next='run that fills the quarantine'
+	ab run --yes -- sh -c 'echo from the box >x; mv x way/.envrc; until [ ! -e .envrc ]; do sleep 0.01; done'
+	id=$(ls "$AGENTBOX_STATE/runs")
+	[ "$status" -eq 0 ] && [ -e "$AGENTBOX_STATE/runs/$id/quarantine.jsonl" ] ||
+		fail "runs: $id; live: $(ls "$AGENTBOX_STATE/live")"
+	echo "of the user" >.envrc
+}
+
+# What is in the place goes to quarantine, and the other one comes out of it.
 try_restore()
 {
 	local id
 
-	rm -rf "$AGENTBOX_STATE/runs" .envrc
-	ab run --yes -- sh -c 'echo from the box >x; mv x way/.envrc; until [ ! -e .envrc ]; do sleep 0.01; done'
-	id=$(ls "$AGENTBOX_STATE/runs")
-	echo "of the user" >.envrc
+	fill_quarantine
 	next=
 	faulty quarantine restore --yes --force "$id-q1"
 	[[ "$(cat .envrc)" == "from the box" || "$(cat .envrc)" == "of the user" ]] || fail "half a file"
@@ -548,9 +557,7 @@ restore_with()
 	local id
 
 	ln -s . way
-	ab run --yes -- sh -c 'echo from the box >x; mv x way/.envrc; until [ ! -e .envrc ]; do sleep 0.01; done'
-	id=$(ls "$AGENTBOX_STATE/runs")
-	echo "of the user" >.envrc
+	fill_quarantine
 	after=0
 	positions "$(calls quarantine restore --yes --force "$id-q1")" "$1" try_restore
 }

@@ -538,6 +538,28 @@ with_cgroup()
 	no_live_run
 }
 
+# The kernel may still count a process that has been waited for.
+# bats test_tags=root
+@test "residue: a cgroup that is busy for a moment is removed" {
+	local id cgroups fault=${AGENTBOX%/cmd/*}/test/agentbox-fault
+
+	only_root
+	! sanitized || skip "the fault program is not built with sanitizers"
+	[ -x "$fault" ] || lacks "the fault program is not built"
+	[ "$(uname -m)" = x86_64 ] || lacks "rmdir() is not a call of its own"
+	with_cgroup
+	run timeout 120 unshare --mount sh -c '
+		mount -t cgroup2 none "$1" && mkdir "$1/agentbox-$2" || exit 77
+		"$4" -c rmdir -p agentbox -k 1 -e EBUSY -o "$1.hit" "$3" run -- true
+		cut -d" " -f2,4 "$1.hit"
+		[ ! -e "$1/agentbox-$2" ] || { echo left && rmdir "$1/agentbox-$2"; }' - \
+		"$cgroups" "$id" "$AGENTBOX" "$fault" </dev/null 3>&-
+	echo "$output"
+	[ "$status" -ne 77 ] || lacks "no cgroup can be made here: ${lines[0]}"
+	[ "$output" = "rmdir agentbox" ]
+	no_live_run
+}
+
 # bats test_tags=root
 @test "residue: a cgroup that a start cannot remove goes with a later one" {
 	local id cgroups
