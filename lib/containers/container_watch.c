@@ -64,11 +64,9 @@ static void count_denial(struct ab_container_watch *w, const struct ab_engine_no
 
 static void put_request(struct ab_buf *line, const struct ab_engine_note *note)
 {
-	ab_record_text(line, "method", note->method);
-	ab_record_text(line, "path", note->path);
-	ab_record_maybe(line, "image", note->image);
-	ab_record_json(line, "allowed", note->allowed ? "true" : "false");
-	ab_record_number(line, "status", note->status);
+	ab_buf_jsonf(line, ",'method':%s,'path':%s,'image':%s,'allowed':%hhd,'status':%d",
+		     note->method, note->path, ab_text_or_null(note->image), note->allowed,
+		     note->status);
 	if (note->engine)
 		ab_record_number(line, "engine_status", note->engine);
 	if (note->stream)
@@ -85,13 +83,9 @@ static int write_denial(struct ab_container_watch *w, const struct ab_engine_not
 	count_denial(w, note);
 	snprintf(id, sizeof(id), "%s-c%" PRIu32, w->denied.run_id, note->number);
 	ab_record_open(line, w->denied.run_id, "violation");
-	ab_record_text(line, "id", id);
-	ab_record_text(line, "door", "container");
+	ab_buf_jsonf(line, ",'id':%s,'door':'container'", id);
 	put_request(line, note);
-	ab_record_text(line, "rule", note->rule);
-	ab_record_text(line, "reason", note->reason);
-	if (hint)
-		ab_record_text(line, "hint", hint);
+	ab_buf_jsonf(line, ",'rule':%s,'reason':%s?,'hint':%s", note->rule, note->reason, hint);
 	return ab_log_write(w->log, line, err);
 }
 

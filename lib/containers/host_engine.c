@@ -212,15 +212,11 @@ const char *ab_host_engine_moved(const struct ab_host_engine *e)
 
 void ab_host_engine_variables(struct ab_strv *env)
 {
-	static const char *const others[] = { "DOCKER_CONTEXT=", "DOCKER_TLS_VERIFY=",
-					      "DOCKER_CERT_PATH=", "CONTAINER_HOST=" };
+	static const char *const others[] = { "DOCKER_CONTEXT", "DOCKER_TLS_VERIFY",
+					      "DOCKER_CERT_PATH", "CONTAINER_HOST" };
 
-	for (size_t i = env->len; i-- > 0;)
-		for (size_t k = 0; k < AB_COUNT(others); k++)
-			if (strncmp(env->v[i], others[k], strlen(others[k])) == 0) {
-				ab_strv_remove(env, i);
-				break;
-			}
+	for (size_t i = 0; i < AB_COUNT(others); i++)
+		ab_env_remove(env, others[i]);
 	ab_env_set(env, "DOCKER_HOST", "unix://" AB_ENGINE_SOCKET);
 	/* Its container would need the engine's own socket; the filter removes containers itself. */
 	ab_env_set(env, "TESTCONTAINERS_RYUK_DISABLED", "true");

@@ -42,16 +42,6 @@ static bool is_of_kernel(int fd)
 	return false;
 }
 
-/* One that a pipe could replace. */
-static bool is_local_stream(int fd)
-{
-	int domain = 0, type = 0;
-	socklen_t n = sizeof(domain), m = sizeof(type);
-
-	return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &n) == 0 && domain == AF_UNIX &&
-	       getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &m) == 0 && type == SOCK_STREAM;
-}
-
 const char *ab_tool_stream_check(int fd)
 {
 	int flags = fcntl(fd, F_GETFL);
@@ -67,7 +57,8 @@ const char *ab_tool_stream_check(int fd)
 	case S_IFCHR:
 		return is_harmless_device(st.st_rdev) ? NULL : "it is a device";
 	case S_IFSOCK:
-		return is_local_stream(fd) ? NULL : "it is a socket of another kind";
+		/* One that a pipe could replace. */
+		return ab_is_unix_socket(fd, SOCK_STREAM) ? NULL : "it is a socket of another kind";
 	default:
 		return "it is neither a file, a pipe nor a terminal";
 	}

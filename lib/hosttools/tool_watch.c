@@ -57,15 +57,13 @@ static void open_record(struct ab_tool_watch *w, const char *kind, uint32_t numb
 
 	snprintf(id, sizeof(id), "%s-t%" PRIu32, w->denied.run_id, number);
 	ab_record_open(&w->line, w->denied.run_id, kind);
-	ab_record_text(&w->line, "id", id);
-	ab_record_text(&w->line, "door", "tool");
+	ab_buf_jsonf(&w->line, ",'id':%s,'door':'tool'", id);
 }
 
 static void put_call(struct ab_buf *line, const struct ab_tool_note *note)
 {
-	ab_record_text(line, "tool", note->tool);
-	ab_record_text(line, "command", note->words);
-	ab_record_maybe(line, "cwd", note->cwd);
+	ab_buf_jsonf(line, ",'tool':%s,'command':%s,'cwd':%s", note->tool, note->words,
+		     ab_text_or_null(note->cwd));
 }
 
 static int write_denial(struct ab_tool_watch *w, const struct ab_tool_note *note,
@@ -77,11 +75,8 @@ static int write_denial(struct ab_tool_watch *w, const struct ab_tool_note *note
 	count_denial(w, note);
 	open_record(w, "violation", note->number);
 	put_call(line, note);
-	ab_record_json(line, "allowed", "false");
-	ab_record_text(line, "rule", note->rule);
-	ab_record_text(line, "reason", note->why);
-	if (hint)
-		ab_record_text(line, "hint", hint);
+	ab_buf_jsonf(line, ",'allowed':false,'rule':%s,'reason':%s?,'hint':%s", note->rule,
+		     note->why, hint);
 	return ab_log_write(w->log, line, err);
 }
 
@@ -124,17 +119,14 @@ static int take_note(void *arg, const void *data, struct ab_error *err)
 	case AB_TOOL_NEWS_STARTED:
 		ab_record_open(line, w->denied.run_id, "tool");
 		put_call(line, note);
-		ab_record_json(line, "allowed", "true");
-		ab_record_text(line, "rule", note->rule);
-		ab_record_maybe(line, "pattern", note->why);
-		ab_record_json(line, "boxed", note->unconfined ? "false" : "true");
+		ab_buf_jsonf(line, ",'allowed':true,'rule':%s,'pattern':%s,'boxed':%hhd",
+			     note->rule, ab_text_or_null(note->why), !note->unconfined);
 		return ab_log_write(w->log, line, err);
 	case AB_TOOL_NEWS_ENDED:
 		ab_record_open(line, w->denied.run_id, "tool");
 		put_call(line, note);
-		ab_record_number(line, "status",
-				 note->status < 0 ? 128 - note->status : note->status);
-		ab_record_number(line, "ms", (int64_t)note->ms);
+		ab_buf_jsonf(line, ",'status':%d,'ms':%ju",
+			     note->status < 0 ? 128 - note->status : note->status, note->ms);
 		return ab_log_write(w->log, line, err);
 	}
 	return 0;
@@ -186,9 +178,9 @@ void ab_tool_watch_answer(struct ab_tool_watch *w, uint32_t number, int answer, 
 	while (i < w->nasked && w->asked[i].number != number)
 		i++;
 	open_record(w, "question", number);
-	ab_record_maybe(&w->line, "command", i < w->nasked ? w->asked[i].words : NULL);
-	ab_record_text(&w->line, "answer", answers[answer]);
-	ab_record_text(&w->line, "by", by);
+	ab_buf_jsonf(&w->line, ",'command':%s,'answer':%s,'by':%s",
+		     ab_text_or_null(i < w->nasked ? w->asked[i].words : NULL), answers[answer],
+		     by);
 	if (ab_log_write(w->log, &w->line, &err) < 0)
 		ab_helper_watch_failed(&w->broker, &err);
 	(void)ab_send_fds(w->broker.helper.sock, &order, sizeof(order), NULL, 0);

@@ -9,24 +9,16 @@
 #include "sandbox/plan/spec.h"
 #include "secrets/secrets.h"
 
-/* Clients of AWS prefer a profile to the variables, and the box does not have its file. */
-static void drop_profiles(struct ab_strv *env)
-{
-	static const char *const names[] = { "AWS_PROFILE=", "AWS_DEFAULT_PROFILE=" };
-
-	for (size_t k = 0; k < AB_COUNT(names); k++)
-		for (size_t i = env->len; i-- > 0;)
-			if (strncmp(env->v[i], names[k], strlen(names[k])) == 0)
-				ab_strv_remove(env, i);
-}
-
 static void export_placeholders(const struct ab_safe *safe, struct ab_strv *env)
 {
 	for (size_t i = 0; i < ab_vault_len(safe->vault); i++) {
 		const struct ab_vault_entry *e = ab_vault_at(safe->vault, i);
 
-		if (e->placeholder && e->secret->sign && e->secret->part == AB_PART_ID)
-			drop_profiles(env);
+		/* Clients of AWS prefer a profile, and the box does not have its file. */
+		if (e->placeholder && e->secret->sign && e->secret->part == AB_PART_ID) {
+			ab_env_remove(env, "AWS_PROFILE");
+			ab_env_remove(env, "AWS_DEFAULT_PROFILE");
+		}
 		for (size_t k = 0; e->placeholder && k < e->secret->names.len; k++)
 			ab_env_set(env, e->secret->names.v[k], e->placeholder);
 		if (e->key)

@@ -33,15 +33,6 @@ static void end_channel(struct ab_channel *c)
 	c->watch.ended(c->watch.arg);
 }
 
-static bool is_unix_stream(int fd)
-{
-	int domain, type;
-	socklen_t len = sizeof(int);
-
-	return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) == 0 && domain == AF_UNIX &&
-	       getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0 && type == SOCK_STREAM;
-}
-
 static void keep_fds(struct ab_channel *c, struct ab_fds *fds)
 {
 	for (size_t i = 0; i < fds->len; i++)
@@ -226,7 +217,8 @@ int ab_channel_open(struct ab_channel *c, int in, int out, const struct ab_chann
 {
 	ab_autoclose int second = in == out ? fcntl(in, F_DUPFD_CLOEXEC, 3) : out;
 
-	*c = (struct ab_channel){ .watch = *watch, .socket = in == out && is_unix_stream(in) };
+	*c = (struct ab_channel){ .watch = *watch,
+				  .socket = in == out && ab_is_unix_socket(in, SOCK_STREAM) };
 	c->in = (struct ab_source){ .fd = in, .ready = read_ready, .owner = c };
 	c->out = (struct ab_source){ .fd = -1, .ready = write_ready, .owner = c };
 	if (second < 0 || make_ready(in, err) < 0 || make_ready(second, err) < 0)

@@ -24,46 +24,45 @@ struct teller {
 	bool details;
 };
 
-static void send_packet(const struct teller *t, const struct ab_buf *b)
+/* A template of ab_buf_jsonf(). */
+__attribute__((format(printf, 2, 3))) static void tell(int sock, const char *pattern, ...)
 {
-	(void)!send(t->sock, b->data, b->len, MSG_NOSIGNAL);
+	ab_autobuf struct ab_buf b = { 0 };
+	va_list ap;
+
+	va_start(ap, pattern);
+	ab_buf_vjsonf(&b, pattern, ap);
+	va_end(ap);
+	(void)!send(sock, b.data, b.len, MSG_NOSIGNAL);
 }
 
 static void tell_message(void *arg, enum ab_level level, const char *text)
 {
 	static const char *const levels[] = { "detail", "note", "warning" };
 	const struct teller *t = arg;
-	ab_autobuf struct ab_buf b = { 0 };
 
-	if (level == AB_SAY_DETAIL && !t->details)
-		return;
-	ab_buf_jsonf(&b, "{'event':'message','level':%s,'text':%s}", levels[level], text);
-	send_packet(t, &b);
+	if (level != AB_SAY_DETAIL || t->details)
+		tell(t->sock, "{'event':'message','level':%s,'text':%s}", levels[level], text);
 }
 
 static void tell_began(void *arg, const char *run_id, bool warm)
 {
-	ab_autobuf struct ab_buf b = { 0 };
+	const struct teller *t = arg;
 
-	ab_buf_jsonf(&b, "{'event':'began','run_id':%s,'warm':%hhd}", run_id, warm);
-	send_packet(arg, &b);
+	tell(t->sock, "{'event':'began','run_id':%s,'warm':%hhd}", run_id, warm);
 }
 
 static void tell_denied(void *arg, const char *record)
 {
-	ab_autobuf struct ab_buf b = { 0 };
+	const struct teller *t = arg;
 
-	ab_buf_printf(&b, "{\"event\":\"denied\",\"record\":%s}", record);
-	send_packet(arg, &b);
+	tell(t->sock, "{'event':'denied','record':%-s}", record);
 }
 
-static void tell_error(const struct teller *t, const char *event, const struct ab_error *err)
+static void tell_error(int sock, const char *event, const struct ab_error *err)
 {
-	ab_autobuf struct ab_buf b = { 0 };
-
-	ab_buf_jsonf(&b, "{'event':%s,'exit':%d,'code':%s,'error':%s,'hint':%s}", event,
-		     ab_exit_status(err), ab_error_word(err->code), err->text, err->hint);
-	send_packet(t, &b);
+	tell(sock, "{'event':%s,'exit':%d,'code':%s,'error':%s,'hint':%s}", event,
+	     ab_exit_status(err), ab_error_word(err->code), err->text, err->hint);
 }
 
 static int run_command(const struct ab_serve_request *r, const struct ab_ends *e,
@@ -152,7 +151,7 @@ static int run_request(const struct ab_serve_request *r, const struct ab_serve_r
 		status = run_command(r, e, &input, start, warm, &t, &err);
 	ab_warm_free(warm);
 	if (status < 0)
-		tell_error(&t, "failed", &err);
+		tell_error(t.sock, "failed", &err);
 	return status < 0 ? ab_exit_status(&err) : status;
 }
 
@@ -219,7 +218,6 @@ static int watch_signals(const struct ab_warm *warm)
  * the server, which closes the socket, unless it has sent a packet: that run is not lost. */
 static void await_hand(int steer, struct ab_warm *warm)
 {
-	static const char ended[] = "{\"event\":\"ended\"}";
 	ab_autoclose int signals = watch_signals(warm);
 	struct pollfd p[] = { { .fd = steer, .events = POLLIN },
 			      { .fd = warm ? ab_warm_fd(warm) : -1, .events = POLLIN },
@@ -233,7 +231,7 @@ static void await_hand(int steer, struct ab_warm *warm)
 		if (!(p[2].revents && is_told_to_end(signals)) && !p[1].revents)
 			continue;
 		p[1].fd = -1;
-		(void)!send(steer, ended, sizeof(ended) - 1, MSG_NOSIGNAL);
+		tell(steer, "{'event':'ended'}");
 	}
 	if (recv(steer, &(char){ 0 }, 1, MSG_PEEK | MSG_DONTWAIT) > 0) {
 		if (warm)
@@ -303,9 +301,7 @@ static void rehearse_reading(void)
 
 static int serve_waiting(int steer, void *arg)
 {
-	static const char ready[] = "{\"event\":\"ready\"}";
 	const struct start *s = arg;
-	struct teller t = { .sock = steer };
 	struct ab_serve_request request;
 	struct ab_ends e = AB_ENDS_NONE;
 	struct ab_policy_input input;
@@ -318,9 +314,9 @@ static int serve_waiting(int steer, void *arg)
 	rehearse_reading();
 	/* Not "failed": a run may have taken us meanwhile, and then starts a box of its own. */
 	if (result < 0)
-		tell_error(&t, "unprepared", &err);
+		tell_error(steer, "unprepared", &err);
 	else
-		(void)!send(steer, ready, sizeof(ready) - 1, MSG_NOSIGNAL);
+		tell(steer, "{'event':'ready'}");
 	/* While we wait, the socket ends us: its cgroup must be removed. */
 	prctl(PR_SET_PDEATHSIG, 0);
 	await_hand(steer, warm);

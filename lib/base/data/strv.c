@@ -127,6 +127,14 @@ void ab_env_set(struct ab_strv *env, const char *name, const char *value)
 	env->v[i] = entry;
 }
 
+void ab_env_remove(struct ab_strv *env, const char *name)
+{
+	size_t i;
+
+	while ((i = find_variable(env, name)) < env->len)
+		ab_strv_remove(env, i);
+}
+
 void ab_env_add_missing(struct ab_strv *env, const struct ab_strv *from)
 {
 	for (size_t i = 0; i < from->len; i++) {

@@ -27,8 +27,9 @@ void ab_strv_fini(struct ab_strv *sv);
 #define ab_autostrv __attribute__((cleanup(ab_strv_fini)))
 #define ab_strv_fini_all(...) ab_each(struct ab_strv *, ab_strv_fini, __VA_ARGS__)
 
-/* "K=V" lists: the value of `name`, or NULL; set replaces or adds. */
+/* "K=V" lists: the value of `name`, or NULL; set replaces or adds; remove removes all of that name. */
 const char *ab_env_get(const struct ab_strv *env, const char *name);
 void ab_env_set(struct ab_strv *env, const char *name, const char *value);
+void ab_env_remove(struct ab_strv *env, const char *name);
 /* Add those whose name has no value yet. */
 void ab_env_add_missing(struct ab_strv *env, const struct ab_strv *from);

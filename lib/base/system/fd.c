@@ -48,6 +48,15 @@ int ab_set_nonblocking(int fd)
 	return flags < 0 ? -1 : fcntl(fd, F_SETFL, flags | O_NONBLOCK);
 }
 
+bool ab_is_unix_socket(int fd, int type)
+{
+	int domain, own;
+	socklen_t len = sizeof(int);
+
+	return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) == 0 && domain == AF_UNIX &&
+	       getsockopt(fd, SOL_SOCKET, SO_TYPE, &own, &len) == 0 && own == type;
+}
+
 int ab_occupy_stdio(struct ab_error *err)
 {
 	for (int fd = 0; fd < 3; fd++)

@@ -52,6 +52,9 @@ int ab_poll(int fd, short events, int ms);
  * errno. */
 int ab_set_nonblocking(int fd);
 
+/* Is it a Unix socket of this type (SOCK_STREAM)? */
+bool ab_is_unix_socket(int fd, int type);
+
 /* Open a path unless a link is on the way: one that was real when it was looked up must not lead
  * elsewhere since. `also`: more of RESOLVE_*. Close-on-exec. -1 with errno. */
 int ab_open_real(int dir, const char *path, int flags, uint64_t also);

@@ -18,7 +18,8 @@ static bool is_trusted(uid_t uid)
 	return uid == geteuid() || is_root(uid);
 }
 
-const char *ab_own_path_fault(const struct stat *st)
+/* In a folder with the sticky bit, others cannot replace files. */
+static const char *find_fault(const struct stat *st)
 {
 	if (!is_trusted(st->st_uid))
 		return "belongs to another user";
@@ -61,7 +62,7 @@ static const char *check_folder(const char *file, char **ret_where)
 	const char *fault;
 	struct stat st;
 
-	fault = stat(dir, &st) < 0 ? ab_own_path_unknown : ab_own_path_fault(&st);
+	fault = stat(dir, &st) < 0 ? ab_own_path_unknown : find_fault(&st);
 	if (fault)
 		*ret_where = ab_take(dir);
 	return fault;
@@ -74,7 +75,7 @@ const char *ab_own_path_check(int fd, const char *path, char **ret_where)
 	struct stat st;
 
 	if (real && fstat(fd, &st) == 0)
-		fault = ab_own_path_fault(&st);
+		fault = find_fault(&st);
 	if (fault) {
 		*ret_where = ab_strdup(path);
 		return fault;

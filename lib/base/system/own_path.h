@@ -8,12 +8,9 @@
 /* Open a path, but follow no link of another user. -1 with errno: EPERM for such a link. */
 int ab_own_path_open(const char *path, int flags);
 
-/* What is wrong with its owner or mode, as a phrase ("belongs to another user"); NULL: nothing.
- * In a folder with the sticky bit, others cannot replace files. */
-const char *ab_own_path_fault(const struct stat *st);
-
-/* The same for the file behind fd and the folders in which `path` and its target are. *ret_where:
- * what has the fault; free it. */
+/* What is wrong with the owner or mode of the file behind fd, or of the folders in which `path` and its
+ * target are, as a phrase ("belongs to another user"); NULL: nothing. *ret_where: what has the fault;
+ * free it. */
 const char *ab_own_path_check(int fd, const char *path, char **ret_where);
 /* The same if it must belong to root, and not to the user. */
 const char *ab_own_path_check_root(int fd, const char *path, char **ret_where);

@@ -39,11 +39,6 @@ static int peek(const struct cursor *c)
 	return c->at < c->len ? (unsigned char)c->text[c->at] : -1;
 }
 
-static bool at_digit(const struct cursor *c)
-{
-	return peek(c) >= '0' && peek(c) <= '9';
-}
-
 /* Skip one character of a comment; false: it does not belong in one. */
 static bool skip_comment_character(struct cursor *c)
 {
@@ -246,7 +241,7 @@ static bool skip_digits(struct cursor *c)
 {
 	size_t begin = c->at;
 
-	while (at_digit(c))
+	while (ab_is_digit(peek(c)))
 		c->at++;
 	return c->at > begin;
 }
@@ -416,7 +411,7 @@ static bool read_value(struct cursor *c, uint32_t node)
 		good = read_word(c, "false");
 	else if (b == 'n')
 		good = read_word(c, "null");
-	else if (b == '-' || at_digit(c))
+	else if (b == '-' || ab_is_digit(b))
 		good = read_number(c, n);
 	else
 		good = fail_no_value(c);

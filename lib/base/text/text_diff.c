@@ -33,23 +33,15 @@ struct search {
 
 static void split_lines(const char *text, size_t len, struct ab_lines *ret)
 {
-	size_t n = 0, i = 0;
-
-	for (const char *p = text; p < text + len; n++) {
-		const char *end = memchr(p, '\n', (size_t)(text + len - p));
-
-		p = end ? end + 1 : text + len;
-	}
 	ret->text = text;
-	ret->n = n;
-	ret->at = ab_alloc((n + 1) * sizeof(ret->at[0]));
 	for (const char *p = text; p < text + len;) {
 		const char *end = memchr(p, '\n', (size_t)(text + len - p));
 
-		ret->at[i++] = (uint32_t)(p - text);
+		*ab_append(ret->at, ret->n) = (uint32_t)(p - text);
 		p = end ? end + 1 : text + len;
 	}
-	ret->at[n] = (uint32_t)len;
+	ab_make_room(ret->at, ret->n);
+	ret->at[ret->n] = (uint32_t)len;
 }
 
 static bool is_same_line(const struct ab_lines *a, size_t i, const struct ab_lines *b, size_t k)
@@ -267,6 +259,7 @@ static bool compare_boxes(struct search *s)
 	while (s->len > 0) {
 		struct box b = s->stack[--s->len];
 		int x = 0, d = 0;
+		bool empty, cut;
 
 		while (b.a0 < b.a1 && b.b0 < b.b1 && s->a[b.a0] == s->b[b.b0]) {
 			b.a0++;
@@ -276,16 +269,10 @@ static bool compare_boxes(struct search *s)
 			b.a1--;
 			b.b1--;
 		}
-		if (b.a0 == b.a1 || b.b0 == b.b1) {
-			mark_changed(s, &b);
-			continue;
-		}
-		if (!find_cut(s, &b, &x, &d)) {
-			mark_changed(s, &b);
-			fine = false;
-			continue;
-		}
-		if (!is_inner_cut(&b, x, x - d)) {
+		empty = b.a0 == b.a1 || b.b0 == b.b1;
+		cut = !empty && find_cut(s, &b, &x, &d);
+		fine &= empty || cut;
+		if (!cut || !is_inner_cut(&b, x, x - d)) {
 			mark_changed(s, &b);
 			continue;
 		}
@@ -319,11 +306,6 @@ static bool compare_numbers(const struct ab_lines *a, size_t n, const struct ab_
 	return fine;
 }
 
-static void add_edit(struct ab_hunks *h, const struct ab_edit *e)
-{
-	*ab_append(h->edits, h->nedits) = *e;
-}
-
 static void collect_edits(struct ab_hunks *h, const bool *a_changed, const bool *b_changed)
 {
 	size_t i = 0, k = 0;
@@ -338,7 +320,7 @@ static void collect_edits(struct ab_hunks *h, const bool *a_changed, const bool 
 		e.old_n = i - e.old_at;
 		e.new_n = k - e.new_at;
 		if (e.old_n || e.new_n) {
-			add_edit(h, &e);
+			*ab_append(h->edits, h->nedits) = e;
 		} else {
 			i++;
 			k++;

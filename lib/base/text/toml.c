@@ -211,22 +211,6 @@ static void pass_on(struct scan *s, char kind, const char *text, bool element, u
 
 static int read_value(struct scan *s, int depth, bool element);
 
-static int read_array(struct scan *s, int depth)
-{
-	s->p++;
-	for (;;) {
-		skip_space(s);
-		if (take(s, ']'))
-			return 0;
-		if (read_value(s, depth + 1, true) < 0)
-			return -1;
-		skip_space(s);
-		if (take(s, ','))
-			continue;
-		return take(s, ']') ? 0 : -1;
-	}
-}
-
 static int read_pair(struct scan *s, int depth)
 {
 	size_t before = s->nkeys;
@@ -242,19 +226,22 @@ static int read_pair(struct scan *s, int depth)
 	return r;
 }
 
-static int read_inline_table(struct scan *s, int depth)
+/* An array, or an inline table. */
+static int read_container(struct scan *s, int depth, bool table)
 {
+	char closing = table ? '}' : ']';
+
 	s->p++;
 	for (;;) {
 		skip_space(s);
-		if (take(s, '}'))
+		if (take(s, closing))
 			return 0;
-		if (read_pair(s, depth + 1) < 0)
+		if ((table ? read_pair(s, depth + 1) : read_value(s, depth + 1, true)) < 0)
 			return -1;
 		skip_space(s);
 		if (take(s, ','))
 			continue;
-		return take(s, '}') ? 0 : -1;
+		return take(s, closing) ? 0 : -1;
 	}
 }
 
@@ -285,12 +272,10 @@ static int read_value(struct scan *s, int depth, bool element)
 
 	if (depth > AB_TOML_DEPTH)
 		return -1;
-	if (c == '[')
-		return read_array(s, depth);
-	if (c == '{') {
+	if (c == '{')
 		s->table += element;
-		return read_inline_table(s, depth);
-	}
+	if (c == '[' || c == '{')
+		return read_container(s, depth, c == '{');
 	if (c != '"' && c != '\'')
 		return read_word(s, element);
 	if (read_string(s, false, &b) < 0)

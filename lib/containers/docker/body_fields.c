@@ -34,9 +34,9 @@ bool ab_body_is_empty(const json_t *value)
 	       (json_is_integer(value) && json_integer_value(value) == 0);
 }
 
-bool ab_body_is_text(const json_t *value, size_t most)
+static bool is_text(const json_t *value)
 {
-	return json_is_string(value) && json_string_length(value) <= most;
+	return json_is_string(value) && json_string_length(value) <= TEXT_MAX;
 }
 
 static bool is_texts(const json_t *value)
@@ -44,11 +44,11 @@ static bool is_texts(const json_t *value)
 	const json_t *one;
 	size_t i;
 
-	if (ab_body_is_text(value, TEXT_MAX))
+	if (is_text(value))
 		return true;
 	if (!json_is_array(value) || json_array_size(value) > LIST_MAX)
 		return false;
-	json_array_foreach(value, i, one) if (!ab_body_is_text(one, TEXT_MAX)) return false;
+	json_array_foreach(value, i, one) if (!is_text(one)) return false;
 	return true;
 }
 
@@ -61,7 +61,7 @@ static bool is_map(const json_t *value, bool texts)
 	if (!json_is_object(value) || json_object_size(value) > LIST_MAX)
 		return false;
 	json_object_foreach((json_t *)(uintptr_t)value, name,
-			    member) if (texts ? !ab_body_is_text(member, TEXT_MAX)
+			    member) if (texts ? !is_text(member)
 					      : json_object_size(member) != 0) return false;
 	return true;
 }
@@ -76,7 +76,7 @@ static bool has_form(const struct ab_field *f, const json_t *value)
 		return json_is_integer(value) && json_integer_value(value) >= f->min &&
 		       json_integer_value(value) <= f->max;
 	case AB_FIELD_TEXT:
-		return ab_body_is_text(value, TEXT_MAX);
+		return is_text(value);
 	case AB_FIELD_TEXTS:
 		return is_texts(value);
 	case AB_FIELD_TEXT_MAP:

@@ -62,8 +62,6 @@ int ab_fields_copy(struct ab_body *body, const struct ab_fields *fields, const j
 		   json_t *to);
 /* Does it ask for nothing? */
 bool ab_body_is_empty(const json_t *value);
-/* Is it a string of at most this many bytes? */
-bool ab_body_is_text(const json_t *value, size_t most);
 /* Add it to the list with this name, which may not be there yet. Takes over `one`. */
 void ab_body_append(json_t *to, const char *name, json_t *one);
 /* Read an object, in which no name may be twice. NULL: refused. */

@@ -490,16 +490,6 @@ static const char *probe_ipc_fence(struct proof *p)
 	return NULL;
 }
 
-/* Does a descriptor of the caller send datagrams to any socket file? */
-static bool has_datagrams(int fd)
-{
-	int domain, type;
-	socklen_t len = sizeof(int);
-
-	return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) == 0 && domain == AF_UNIX &&
-	       getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0 && type == SOCK_DGRAM;
-}
-
 /* Without Landlock's rule: the guard makes each connection. The filter that asks it is loaded
  * after the proof; if it cannot be, this property is taken back (ab_probe_unasked()). */
 static const char *check_connects(const struct proof *p)
@@ -511,7 +501,7 @@ static const char *check_connects(const struct proof *p)
 	if (p->spec->datagrams)
 		return "filesystem.unixDatagrams allows datagrams, or filesystem.unix does";
 	for (int fd = 0; fd < 3; fd++)
-		if (has_datagrams(fd))
+		if (ab_is_unix_socket(fd, SOCK_DGRAM))
 			return "a datagram socket was passed as a standard descriptor";
 	return NULL;
 }

@@ -178,6 +178,15 @@ static int open_tls(struct ab_http_client *c, struct ab_error *err)
 	return ab_tls_site_new(&tls, &c->site, err);
 }
 
+static void free_client(struct ab_http_client *client)
+{
+	close_connection(client);
+	if (client->dialer)
+		ab_dialer_free(client->dialer);
+	ab_tls_site_free(client->site);
+	free(client);
+}
+
 int ab_http_client_new(const struct ab_http_client_setup *setup, struct ab_http_client **ret,
 		       struct ab_error *err)
 {
@@ -190,22 +199,11 @@ int ab_http_client_new(const struct ab_http_client_setup *setup, struct ab_http_
 	c->side.source.fd = -1;
 	c->deadline = (struct ab_timer){ .fire = fetch_timed_out, .owner = c };
 	if (ab_dialer_new(&dialer, &c->dialer, err) < 0 || (setup->tls && open_tls(c, err) < 0)) {
-		ab_http_client_free(c);
+		free_client(c);
 		return -1;
 	}
 	*ret = c;
 	return 0;
-}
-
-void ab_http_client_free(struct ab_http_client *client)
-{
-	if (!client)
-		return;
-	close_connection(client);
-	if (client->dialer)
-		ab_dialer_free(client->dialer);
-	ab_tls_site_free(client->site);
-	free(client);
 }
 
 void ab_http_client_send(struct ab_http_client *client, const struct ab_buf *request, unsigned ms,

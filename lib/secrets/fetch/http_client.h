@@ -28,7 +28,6 @@ struct ab_http_client_setup { /* lives as long as the client */
 /* Reads the roots. Afterwards the process may confine itself (fetcher.h). */
 int ab_http_client_new(const struct ab_http_client_setup *setup, struct ab_http_client **ret,
 		       struct ab_error *err);
-void ab_http_client_free(struct ab_http_client *client);
 
 /*
  * `done` is called once, after the connection is closed, and may send the next request. `reply`:
