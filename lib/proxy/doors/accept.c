@@ -55,7 +55,7 @@ static void set_listening(struct ab_acceptor *a, bool on)
 
 static void resume_listening(struct ab_acceptor *a)
 {
-	if (a->full && a->engine->nconns < a->max_conns)
+	if (a->full && a->engine->nconns < a->engine->max_conns)
 		set_listening(a, true);
 }
 
@@ -131,7 +131,7 @@ static void accept_ready(struct ab_source *source, uint32_t events)
 	for (int i = 0; i < ACCEPTS && !a->full; i++) {
 		int fd;
 
-		if (a->engine->nconns >= a->max_conns) {
+		if (a->engine->nconns >= a->engine->max_conns) {
 			set_listening(a, false);
 			return;
 		}
@@ -222,7 +222,7 @@ static void handed_ready(struct ab_source *source, uint32_t events)
 		size_t nfds = 1;
 		ssize_t n;
 
-		if (a->engine->nconns >= a->max_conns) {
+		if (a->engine->nconns >= a->engine->max_conns) {
 			set_listening(a, false);
 			return;
 		}
@@ -271,7 +271,7 @@ void ab_acceptor_end_log(struct ab_acceptor *a)
 
 /* Two descriptors per connection, plus some spare ones. The box keeps the
  * limit that the caller had. */
-static void raise_fd_limit(struct ab_acceptor *a)
+static void raise_fd_limit(struct ab_engine *e)
 {
 	struct rlimit limit;
 	rlim_t spare;
@@ -281,19 +281,18 @@ static void raise_fd_limit(struct ab_acceptor *a)
 	limit.rlim_cur = limit.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &limit);
 	spare = limit.rlim_cur >= 4 * SPARE_FDS ? SPARE_FDS : FEW_FDS;
-	a->max_conns = limit.rlim_cur > spare + 2 ? (size_t)(limit.rlim_cur - spare) / 2 : 1;
-	if (a->max_conns > MOST_CONNS)
-		a->max_conns = MOST_CONNS;
-	a->engine->max_conns = a->max_conns;
+	e->max_conns = limit.rlim_cur > spare + 2 ? (size_t)(limit.rlim_cur - spare) / 2 : 1;
+	if (e->max_conns > MOST_CONNS)
+		e->max_conns = MOST_CONNS;
 	/* A connection that waits for an answer must not use up the limit. */
-	a->engine->waiting.max_conns = a->max_conns - a->max_conns / 4;
+	e->waiting.max_conns = e->max_conns - e->max_conns / 4;
 }
 
 void ab_acceptor_prepare(struct ab_acceptor *a)
 {
 	int on = 1;
 
-	raise_fd_limit(a);
+	raise_fd_limit(a->engine);
 	/* Accepted sockets inherit this. */
 	for (size_t i = 0; i < a->nlisteners; i++)
 		if (a->listeners[i].admit || a->listeners[i].published)

@@ -15,7 +15,6 @@ struct ab_acceptor {
 	struct ab_inside_dial *dials, **dials_end; /* oldest first */
 	size_t ndials;
 	struct ab_timer retry;
-	size_t max_conns;
 	bool full;
 	bool serves_agent;    /* it has the listener of the box's ssh agent */
 	int counters;	      /* not a listener, but passed in with them; -1: none */

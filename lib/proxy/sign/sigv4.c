@@ -17,52 +17,43 @@ static void put_normal(struct ab_buf *out, struct ab_http_text s, const char *pl
 	}
 }
 
-struct parameter {
-	struct ab_buf name, value;
-};
+/* Between name and value while they are sorted: it is smaller than every byte of them. */
+#define BETWEEN "\1"
 
-static int compare_bytes(const struct ab_buf *a, const struct ab_buf *b)
+static int compare_texts(const void *one, const void *two)
 {
-	size_t n = a->len < b->len ? a->len : b->len;
-	int r = n ? memcmp(a->data, b->data, n) : 0;
-
-	return r ? r : (a->len > b->len) - (a->len < b->len);
-}
-
-static int compare_parameters(const void *one, const void *two)
-{
-	const struct parameter *a = one, *b = two;
-	int r = compare_bytes(&a->name, &b->name);
-
-	return r ? r : compare_bytes(&a->value, &b->value);
+	return strcmp(*(char *const *)one, *(char *const *)two);
 }
 
 static void put_query(struct ab_buf *out, struct ab_http_text query)
 {
-	struct ab_http_text rest = query, name, value;
-	ab_autofree struct parameter *v = NULL;
-	size_t n = 0, room = 0;
+	struct ab_http_text name, value;
+	char **v = NULL;
+	size_t n = 0;
 
-	while (ab_http_parameter(&rest, &name, &value))
-		room++;
-	v = ab_alloc((room + 1) * sizeof(*v));
-	for (rest = query; ab_http_parameter(&rest, &name, &value);) {
+	while (ab_http_parameter(&query, &name, &value)) {
+		struct ab_buf text = { .wipe = true };
+
 		/* A presigned URL signs everything but the signature. */
 		if (ab_http_decodes_to(name, "X-Amz-Signature", 15))
 			continue;
-		v[n].name.wipe = v[n].value.wipe = true;
-		put_normal(&v[n].name, name, AB_SIGV4_PLAIN);
-		put_normal(&v[n++].value, value, AB_SIGV4_PLAIN);
+		put_normal(&text, name, AB_SIGV4_PLAIN);
+		ab_buf_puts(&text, BETWEEN);
+		put_normal(&text, value, AB_SIGV4_PLAIN);
+		*ab_append(v, n) = ab_buf_take(&text);
 	}
 	if (n)
-		qsort(v, n, sizeof(*v), compare_parameters);
+		qsort(v, n, sizeof(*v), compare_texts);
 	for (size_t i = 0; i < n; i++) {
+		size_t len = strcspn(v[i], BETWEEN);
+
 		ab_buf_puts(out, i ? "&" : "");
-		ab_buf_add(out, v[i].name.data, v[i].name.len);
+		ab_buf_add(out, v[i], len);
 		ab_buf_puts(out, "=");
-		ab_buf_add(out, v[i].value.data, v[i].value.len);
-		ab_buf_fini_all(&v[i].name, &v[i].value);
+		ab_buf_puts(out, v[i] + len + 1);
+		ab_free_wiped(v[i]);
 	}
+	free(v);
 }
 
 /* The next segment of a path that is not empty. */

@@ -242,23 +242,19 @@ static bool verify_signature(struct ab_conn *conn, const struct ab_http_request 
 	setup.body = find_body(conn, head);
 	setup.body_len = setup.body ? (size_t)head->head.length : 0;
 	ab_sign_verify(&setup, head, asked, ret);
+	rq->secret = ret->secret;
 	switch (ret->result) {
 	case AB_SIGN_NONE:
 	case AB_SIGN_DONE:
-		return true;
-	case AB_SIGN_REFUSED:
-	case AB_SIGN_MISSING:
-	case AB_SIGN_ABSENT:
 		break;
+	case AB_SIGN_REFUSED:
+		return ab_exchange_deny(conn, AB_FAULT_SIGNATURE, 403, ret->why);
+	case AB_SIGN_MISSING:
+		return ab_exchange_deny(conn, AB_FAULT_MISSING, 403, NULL);
+	case AB_SIGN_ABSENT:
+		return ab_exchange_deny(conn, AB_FAULT_ABSENT, 403, NULL);
 	}
-	rq->secret = ret->secret;
-	if (ret->result == AB_SIGN_REFUSED)
-		ab_exchange_deny(conn, AB_FAULT_SIGNATURE, 403, ret->why);
-	else
-		ab_exchange_deny(
-			conn, ret->result == AB_SIGN_MISSING ? AB_FAULT_MISSING : AB_FAULT_ABSENT,
-			403, NULL);
-	return false;
+	return true;
 }
 
 /* Sign it anew. false: it was denied. */
