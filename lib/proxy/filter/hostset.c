@@ -11,11 +11,8 @@ struct ab_hostkey {
 	uint32_t port; /* 0: none; ANY_PORT: matches every port */
 	uint8_t kind;
 	uint8_t bits; /* of an address */
-	uint8_t len;  /* of a name */
-	union {
-		const char *name; /* in text */
-		uint8_t addr[16];
-	};
+	uint8_t len;
+	const void *data; /* a name, in text; or the bytes of an address */
 };
 
 /*
@@ -49,18 +46,10 @@ static uint64_t finish_hash(uint64_t hash, const struct ab_hostkey *key)
 	return hash ^ hash >> 33;
 }
 
-static bool is_address(const struct ab_hostkey *key)
-{
-	return key->kind == IPV4 || key->kind == IPV6;
-}
-
 static bool same_key(const struct ab_hostkey *a, const struct ab_hostkey *b)
 {
-	if (a->hash != b->hash || a->port != b->port || a->kind != b->kind)
-		return false;
-	if (is_address(a))
-		return a->bits == b->bits && memcmp(a->addr, b->addr, sizeof(a->addr)) == 0;
-	return a->len == b->len && memcmp(a->name, b->name, a->len) == 0;
+	return a->hash == b->hash && a->port == b->port && a->kind == b->kind &&
+	       a->bits == b->bits && a->len == b->len && memcmp(a->data, b->data, a->len) == 0;
 }
 
 /* The slot with this key, or a free one for it. At least half are free. */
@@ -105,17 +94,17 @@ static void add_entry(struct ab_hostset *set, const struct ab_host_entry *e)
 	key.text = ab_arena_dup(&set->texts, text);
 	if (e->host.kind == AB_HOST_NAME) {
 		key.kind = e->below ? BELOW : NAME;
-		key.name = key.text + (e->below ? 2 : 0);
+		key.data = key.text + (e->below ? 2 : 0);
 		key.len = (uint8_t)strlen(e->host.text);
-		hash = hash_bytes(key.name, key.len);
 	} else {
 		bool v6 = e->host.kind == AB_HOST_IPV6;
 
 		key.kind = v6 ? IPV6 : IPV4;
-		memcpy(key.addr, e->host.addr, sizeof(key.addr));
-		hash = hash_bytes(key.addr, sizeof(key.addr));
+		key.len = sizeof(e->host.addr);
+		key.data = memcpy(ab_arena_alloc(&set->texts, key.len), e->host.addr, key.len);
 		(v6 ? set->v6_bits : set->v4_bits)[e->bits] = true;
 	}
+	hash = hash_bytes(key.data, key.len);
 	add_key(set, &key, hash);
 	key.port = ANY_PORT;
 	add_key(set, &key, hash);
@@ -158,7 +147,7 @@ static const char *find_name(const struct ab_hostset *set, const char *name, uin
 
 	for (size_t i = len; i > 0; i--) {
 		if (name[i - 1] == '.') {
-			key.name = name + i;
+			key.data = name + i;
 			key.len = (uint8_t)(len - i);
 			text = find_key(set, &key, hash);
 			found = text ? text : found;
@@ -166,7 +155,7 @@ static const char *find_name(const struct ab_hostset *set, const char *name, uin
 		hash = hash_byte(hash, (uint8_t)name[i - 1]);
 	}
 	key.kind = NAME;
-	key.name = name;
+	key.data = name;
 	key.len = (uint8_t)len;
 	text = find_key(set, &key, hash);
 	return text ? text : found;
@@ -177,19 +166,22 @@ static const char *find_address(const struct ab_hostset *set, const struct ab_ho
 {
 	bool v6 = host->kind == AB_HOST_IPV6;
 	const bool *used = v6 ? set->v6_bits : set->v4_bits;
-	struct ab_hostkey key = { .port = port, .kind = v6 ? IPV6 : IPV4 };
+	uint8_t addr[sizeof(host->addr)] = { 0 };
+	struct ab_hostkey key = {
+		.port = port, .kind = v6 ? IPV6 : IPV4, .len = sizeof(addr), .data = addr
+	};
 
-	memcpy(key.addr, host->addr, v6 ? 16 : 4);
+	memcpy(addr, host->addr, v6 ? 16 : 4);
 	/* From the longest prefix down, each step clears one more bit. */
 	for (int bits = v6 ? 128 : 32; bits >= 0; bits--) {
 		const char *text;
 
 		if (bits < (v6 ? 128 : 32))
-			key.addr[bits / 8] &= (uint8_t) ~(0x80 >> bits % 8);
+			addr[bits / 8] &= (uint8_t) ~(0x80 >> bits % 8);
 		if (!used[bits])
 			continue;
 		key.bits = (uint8_t)bits;
-		text = find_key(set, &key, hash_bytes(key.addr, sizeof(key.addr)));
+		text = find_key(set, &key, hash_bytes(addr, sizeof(addr)));
 		if (text)
 			return text;
 	}

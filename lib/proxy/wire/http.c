@@ -264,8 +264,7 @@ static bool names_part(struct ab_http_text value)
 
 	if (!value.len && memchr(unit.s, '/', unit.len))
 		return unit.s[0] != '*' && !ab_is_digit(unit.s[0]);
-	while (value.len && ab_is_blank(value.s[0]))
-		value = (struct ab_http_text){ value.s + 1, value.len - 1 };
+	value = trim_blanks(value);
 	return !value.len || value.s[0] != '*';
 }
 
