@@ -80,19 +80,9 @@ static int talk(const char *path, const struct ab_buf *request, struct ab_buf *r
 static int join_chunks(const char *data, size_t len, struct ab_buf *ret)
 {
 	struct ab_http_chunks chunks = { 0 };
-	bool over = false;
-	size_t at = 0;
+	bool over;
 
-	while (!over) {
-		size_t payload;
-		ssize_t n = ab_http_chunks_next(&chunks, data + at, len - at, &payload, &over);
-
-		if (n <= 0)
-			return -1;
-		at += (size_t)n;
-		ab_buf_add(ret, data + at - payload, payload);
-	}
-	return 0;
+	return ab_http_chunks_take(&chunks, data, len, ret, NULL, &over) < 0 || !over ? -1 : 0;
 }
 
 /* One request. *ret_status: of the reply, whose body is added to *ret. */

@@ -146,7 +146,8 @@ static size_t find_end_of_request(const struct world *w)
 		return (size_t)head + (size_t)rq.head.length;
 	if (rq.head.body != AB_HTTP_CHUNKED)
 		return (size_t)head;
-	n = ab_http_chunks_take(&chunks, w->sent.data + head, w->sent.len - (size_t)head, &over);
+	n = ab_http_chunks_take(&chunks, w->sent.data + head, w->sent.len - (size_t)head, NULL,
+				NULL, &over);
 	if (n < 0 || !over)
 		abort();
 	return (size_t)(head + n);

@@ -51,7 +51,7 @@ static ssize_t feed(const char *s, size_t len, size_t step, bool *ret_over)
 	*ret_over = false;
 	while (at < len && !*ret_over) {
 		size_t n = len - at < step ? len - at : step;
-		ssize_t r = ab_http_chunks_take(&c, s + at, n, ret_over);
+		ssize_t r = ab_http_chunks_take(&c, s + at, n, NULL, NULL, ret_over);
 
 		if (r < 0)
 			return -1;

@@ -95,8 +95,8 @@ static void check_body(struct reader *r)
 {
 	bool over;
 
-	if (r->body == AB_HTTP_CHUNKED &&
-	    ab_http_chunks_take(&r->chunks, ab_buf_bytes(&r->got), r->got.len, &over) < 0)
+	if (r->body == AB_HTTP_CHUNKED && ab_http_chunks_take(&r->chunks, ab_buf_bytes(&r->got),
+							      r->got.len, NULL, NULL, &over) < 0)
 		/* The name of a trailer may be one of framing or too long. */
 		r->over = true;
 	ab_buf_fini(&r->got);

@@ -111,7 +111,7 @@ static void scrub_chunks(const struct ab_buf *in, uint32_t seed, struct ab_buf *
 		const uint8_t *byte = ab_buf_bytes(&wire) + at;
 		uint64_t left = chunks.left;
 
-		check(!over && ab_http_chunks_take(&chunks, byte, 1, &over) == 1);
+		check(!over && ab_http_chunks_take(&chunks, byte, 1, NULL, NULL, &over) == 1);
 		if (chunks.left < left)
 			take(&kept, byte, 1, false, out);
 	}

@@ -73,7 +73,7 @@ static ssize_t feed(const char *in, size_t len, size_t step)
 
 	while (at < len && !over) {
 		size_t n = len - at < step ? len - at : step;
-		ssize_t r = ab_http_chunks_take(&c, guarded(in + at, n), n, &over);
+		ssize_t r = ab_http_chunks_take(&c, guarded(in + at, n), n, NULL, NULL, &over);
 
 		if (r < 0)
 			return -1;

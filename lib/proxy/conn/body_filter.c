@@ -43,7 +43,6 @@ struct ab_body_filter {
 	bool fragment;		/* the frame is a part of a message: `left` is its payload */
 	uint8_t first;		/* flags and opcode for our next frame of the message */
 	bool last;		/* the fragment ends the message */
-	uint64_t taken;		/* bytes of chunks */
 	struct ab_body_fault fault;
 };
 
@@ -156,26 +155,14 @@ static size_t measure_unit(struct ab_body_filter *s, struct ab_buf *in)
 
 static bool decode_chunks(struct ab_body_filter *s, struct ab_buf *in)
 {
-	struct ab_buf *to = s->setup.messages ? &s->fresh : &s->plain;
+	ssize_t n = ab_http_chunks_take(&s->chunks, in->data, in->len,
+					s->setup.messages ? &s->fresh : &s->plain,
+					s->setup.scrub ? &s->trailers : NULL, &s->ended);
 
-	while (in->len && !s->ended) {
-		const uint8_t *data = ab_buf_bytes(in);
-		uint32_t before = ab_http_chunks_trailers(&s->chunks);
-		size_t payload, trailers;
-		ssize_t n = ab_http_chunks_next(&s->chunks, data, in->len, &payload, &s->ended);
-
-		if (n < 0)
-			return false;
-		s->taken += payload;
-		s->fault.too_long = s->setup.most && s->taken > s->setup.most;
-		if (s->fault.too_long)
-			return false;
-		ab_buf_add(to, data + n - payload, payload);
-		trailers = ab_http_chunks_trailers(&s->chunks) - before;
-		if (s->setup.scrub && trailers)
-			ab_buf_add(&s->trailers, data + n - trailers, trailers);
-		ab_buf_skip(in, (size_t)n);
-	}
+	s->fault.too_long = s->setup.most && s->chunks.payload > s->setup.most;
+	if (n < 0 || s->fault.too_long)
+		return false;
+	ab_buf_skip(in, (size_t)n);
 	return true;
 }
 

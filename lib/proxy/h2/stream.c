@@ -330,26 +330,12 @@ static ssize_t send_head(struct ab_h2_stream *s)
 /* Bytes of a body in chunks. false: malformed. */
 static bool take_chunks(struct ab_h2_stream *s, const uint8_t *data, size_t len)
 {
-	bool over = false;
+	bool over;
+	ssize_t n = ab_http_chunks_take(&s->chunks, data, len, &s->out, &s->out_trailers, &over);
 
-	while (len && !over) {
-		uint32_t before = ab_http_chunks_trailers(&s->chunks);
-		size_t payload, trailers;
-		ssize_t n = ab_http_chunks_next(&s->chunks, data, len, &payload, &over);
-
-		if (n < 0)
-			return false;
-		trailers = ab_http_chunks_trailers(&s->chunks) - before;
-		if (payload)
-			ab_buf_add(&s->out, data + n - payload, payload);
-		else if (trailers)
-			ab_buf_add(&s->out_trailers, data + n - trailers, trailers);
-		data += n;
-		len -= (size_t)n;
-	}
 	if (over)
 		s->state = AB_H2_OUT_OVER;
-	return !len;
+	return n == (ssize_t)len;
 }
 
 static bool take_body(struct ab_h2_stream *s, const uint8_t *data, size_t len)

@@ -20,23 +20,6 @@ static void begin_body(struct ab_pass *p, enum ab_http_body body, uint64_t lengt
 	p->left = body == AB_HTTP_CLOSE ? AB_FLOW_ALL : body == AB_HTTP_LENGTH ? raw + length : raw;
 }
 
-/* How many of these bytes belong to a chunked body; -1: malformed. Counts the payload. */
-static ssize_t take_chunks(struct ab_pass *p, const uint8_t *data, size_t len)
-{
-	size_t at = 0, payload;
-
-	while (at < len && !p->last) {
-		ssize_t n =
-			ab_http_chunks_next(&p->chunks, data + at, len - at, &payload, &p->last);
-
-		if (n < 0)
-			return -1;
-		at += (size_t)n;
-		p->payload += payload;
-	}
-	return (ssize_t)at;
-}
-
 /* Send what has arrived of the body together with a rewritten head. */
 static void gather_body(struct ab_pass *p, struct ab_flow *flow, struct ab_side *from,
 			struct ab_side *to)
@@ -79,12 +62,13 @@ static enum ab_io move_chunked(struct ab_pass *p, struct ab_flow *flow, struct a
 			if (io != AB_IO_DONE)
 				return io;
 		}
-		n = take_chunks(p, ab_buf_bytes(&from->in), from->in.len);
+		n = ab_http_chunks_take(&p->chunks, from->in.data, from->in.len, NULL, NULL,
+					&p->last);
 		if (n < 0) {
 			p->fault.malformed = true;
 			return AB_IO_FAILED;
 		}
-		p->fault.too_long = p->most && p->payload > p->most;
+		p->fault.too_long = p->most && p->chunks.payload > p->most;
 		if (p->fault.too_long)
 			return AB_IO_FAILED;
 		p->left = (uint64_t)n;

@@ -32,7 +32,6 @@ struct ab_pass { /* one direction of one request */
 	uint64_t before; /* flow->moved when the body began */
 	uint64_t ahead;	 /* body bytes sent with the head */
 	struct ab_http_chunks chunks;
-	uint64_t payload;
 	struct ab_body_filter *filter; /* or NULL */
 };
 

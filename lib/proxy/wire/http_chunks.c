@@ -109,6 +109,7 @@ ssize_t ab_http_chunks_next(struct ab_http_chunks *c, const void *data, size_t l
 
 			at += (size_t)n;
 			c->left -= n;
+			c->payload += n;
 			if (!c->left)
 				c->state = DATA_CR;
 			*ret_data = (size_t)n;
@@ -122,23 +123,31 @@ ssize_t ab_http_chunks_next(struct ab_http_chunks *c, const void *data, size_t l
 	return (ssize_t)at;
 }
 
-ssize_t ab_http_chunks_take(struct ab_http_chunks *c, const void *data, size_t len, bool *ret_over)
+/* How many bytes of trailers were taken. If that grew, they are the last ones of those taken. */
+static uint32_t count_trailers(const struct ab_http_chunks *c)
+{
+	return c->state >= TRAILER && c->state <= OVER ? c->line : 0;
+}
+
+ssize_t ab_http_chunks_take(struct ab_http_chunks *c, const void *data, size_t len,
+			    struct ab_buf *payload, struct ab_buf *trailers, bool *ret_over)
 {
 	const uint8_t *p = data;
-	size_t at = 0, payload;
+	size_t at = 0, run;
 
 	*ret_over = c->state == OVER;
 	while (at < len && !*ret_over) {
-		ssize_t n = ab_http_chunks_next(c, p + at, len - at, &payload, ret_over);
+		uint32_t before = count_trailers(c), lines;
+		ssize_t n = ab_http_chunks_next(c, p + at, len - at, &run, ret_over);
 
 		if (n < 0)
 			return -1;
 		at += (size_t)n;
+		lines = count_trailers(c) - before;
+		if (payload)
+			ab_buf_add(payload, p + at - run, run);
+		if (trailers && lines)
+			ab_buf_add(trailers, p + at - lines, lines);
 	}
 	return (ssize_t)at;
-}
-
-uint32_t ab_http_chunks_trailers(const struct ab_http_chunks *c)
-{
-	return c->state >= TRAILER && c->state <= OVER ? c->line : 0;
 }

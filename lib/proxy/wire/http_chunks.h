@@ -18,20 +18,19 @@ struct ab_http_chunks { /* zero it before the body */
 	uint8_t digits; /* of the size, so far */
 	uint8_t name_len;
 	char name[AB_HTTP_TRAILER_NAME];
-	uint32_t line; /* bytes of the extension or the trailers */
-	uint64_t left; /* of the chunk */
+	uint32_t line;	  /* bytes of the extension or the trailers */
+	uint64_t left;	  /* of the chunk */
+	uint64_t payload; /* bytes of it so far */
 };
 
 /*
  * How many of these bytes belong to the body: all, or fewer if it ends, and then
- * *ret_over is set. -1: malformed.
+ * *ret_over is set. -1: malformed. Its payload is appended to `payload`, and the lines
+ * of trailers, with the empty one that ends them, to `trailers`; NULL: it is left out.
  */
-ssize_t ab_http_chunks_take(struct ab_http_chunks *c, const void *data, size_t len, bool *ret_over);
+ssize_t ab_http_chunks_take(struct ab_http_chunks *c, const void *data, size_t len,
+			    struct ab_buf *payload, struct ab_buf *trailers, bool *ret_over);
 /* The same, but stops after the first run of payload: the last *ret_data bytes
  * of those taken. */
 ssize_t ab_http_chunks_next(struct ab_http_chunks *c, const void *data, size_t len,
 			    size_t *ret_data, bool *ret_over);
-
-/* How many bytes of trailers were taken, with the empty line that ends them. If that
- * grew, they are the last ones of those taken. */
-uint32_t ab_http_chunks_trailers(const struct ab_http_chunks *c);

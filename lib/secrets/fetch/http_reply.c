@@ -18,18 +18,10 @@ static uint64_t read_wait_s(const struct ab_http_head *head)
 static enum ab_http_reply_end join_chunks(const char *data, size_t len, struct ab_buf *ret)
 {
 	struct ab_http_chunks chunks = { 0 };
-	bool over = false;
+	bool over;
 
-	while (len > 0 && !over) {
-		size_t payload;
-		ssize_t n = ab_http_chunks_next(&chunks, data, len, &payload, &over);
-
-		if (n < 0)
-			return AB_REPLY_BAD;
-		ab_buf_add(ret, data + n - payload, payload);
-		data += n;
-		len -= (size_t)n;
-	}
+	if (ab_http_chunks_take(&chunks, data, len, ret, NULL, &over) < 0)
+		return AB_REPLY_BAD;
 	return over ? AB_REPLY_WHOLE : AB_REPLY_MORE;
 }
 
