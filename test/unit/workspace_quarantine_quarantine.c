@@ -384,7 +384,7 @@ static void again(void)
 static void many(void)
 {
 	begin("", near);
-	sh("cd $T/w; for i in $(seq 400); do mkdir -p d$i/e; done; events=1");
+	sh("cd $T/w; mkdir -p $(seq -f d%%g/e 400); events=1");
 	events();
 	sh("cd $T/w; for i in $(seq 80); do mkdir -p r$i/.git/hooks; echo x > r$i/.git/hooks/update;"
 	   "printf '[core]\n\tpager = x\n' > r$i/.git/config; done");
@@ -660,8 +660,8 @@ static void spots(void)
 			 *tree = at("w/node_modules/p1/c/in");
 	ab_autofree char *bad = at("w/node_modules/p1/a/b/bad");
 
-	begin("mkdir -p node_modules/p1/a/b node_modules/p1/c; for i in $(seq 2 120); do"
-	      " mkdir -p node_modules/p$i/d; (cd node_modules/p$i; touch $(seq 100)); done",
+	begin("mkdir -p node_modules/p1/a/b node_modules/p1/c $(seq -f node_modules/p%g/d 2 120);"
+	      " for i in $(seq 2 120); do for f in $(seq 100); do : >node_modules/p$i/$f; done; done",
 	      near);
 	plant("node_modules/p1/a/b");
 	plant("node_modules/new/a");
@@ -688,8 +688,8 @@ static void spots(void)
 	ab_spots_free(noted);
 	end();
 
-	begin("mkdir -p node_modules/p1/a/b; for i in $(seq 2 120); do"
-	      " mkdir -p node_modules/p$i/d; (cd node_modules/p$i; touch $(seq 100)); done",
+	begin("mkdir -p node_modules/p1/a/b $(seq -f node_modules/p%g/d 2 120);"
+	      " for i in $(seq 2 120); do for f in $(seq 100); do : >node_modules/p$i/$f; done; done",
 	      near);
 	plant("node_modules/p1/a/b");
 	ab_quarantine_review(q, AB_SEARCH_ALL, NULL);
@@ -864,7 +864,13 @@ static void shared_folders(void)
 	end();
 
 	begin_shared("");
-	sh("cd $T/w; for i in $(seq 600); do ln -s / l$i; done");
+	for (int i = 0; i < 600; i++) {
+		ab_autofree char *name = ab_printf("w/l%d", i);
+		ab_autofree char *path = at(name);
+
+		if (symlink("/", path) < 0)
+			abort();
+	}
 	ab_quarantine_sweep(q);
 	ok(sh("test -z \"$(find $T/w -type l)\"") == 0 &&
 		   said(&ab_quarantine_report(q)->findings, "more links and the like"),

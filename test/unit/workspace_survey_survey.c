@@ -100,8 +100,8 @@ static void hard_links(void)
 	ok(!closed(&s, AB_NODE_FILE, "h/a/plain2"), "others are not");
 	ok(s.complete, "names outside the roots are no harm");
 	ab_survey_fini(&s);
-	sh("cd $T/h/a; mkdir many; cd many; i=0; while [ $i -lt 200 ]; do mkdir d$i; i=$((i+1)); "
-	   "done; ln $T/h/.envrc d150/late");
+	sh("cd $T/h/a; mkdir many; cd many; mkdir $(seq -f d%%g 0 199);"
+	   "ln $T/h/.envrc d150/late");
 	s = survey("h", NULL);
 	ok(s.complete && closed(&s, AB_NODE_FILE, "h/a/many/d150/late"),
 	   "a name behind many folders is found");
@@ -127,8 +127,8 @@ static void budget(void)
 
 	sh("mkdir $T/deep; cd $T/deep; mkdir -p a/b/c/d/e/f/g/h/i/j node_modules/x/node_modules/y "
 	   ".git; git init -q a/b/c/d/e/f/g/h/i/j; git init -q node_modules/x/node_modules/y; "
-	   "mkdir -p .git/odd; git init -q .git/odd; mkdir late; cd late; i=0; while [ $i -lt 200 ]; "
-	   "do mkdir d$i; i=$((i+1)); done; git init -q d150/r; cd ..;"
+	   "mkdir -p .git/odd; git init -q .git/odd; mkdir late; cd late; mkdir $(seq -f d%%g 0 199);"
+	   "git init -q d150/r; cd ..;"
 	   "mkdir -p looks/objects looks/refs looks/like; touch looks/HEAD; git init -q looks/like/one");
 	s = survey("deep", NULL);
 	ok(closed(&s, AB_NODE_FILE, "deep/a/b/c/d/e/f/g/h/i/j/.git/config") &&
@@ -189,9 +189,9 @@ static void many_repositories(void)
 {
 	struct ab_survey s;
 
-	sh("mkdir $T/many; cd $T/many; git init -q r0; i=1; while [ $i -lt 300 ]; do "
-	   "mkdir -p r$i/.git/objects r$i/.git/refs; cp r0/.git/HEAD r0/.git/config r$i/.git;"
-	   "i=$((i+1)); done");
+	sh("mkdir $T/many; cd $T/many; git init -q r0; h=$(cat r0/.git/HEAD) c=$(cat r0/.git/config);"
+	   "mkdir -p $(seq -f r%%g/.git/objects 299) $(seq -f r%%g/.git/refs 299);"
+	   "for i in $(seq 299); do echo \"$h\" >r$i/.git/HEAD; echo \"$c\" >r$i/.git/config; done");
 	s = survey("many", NULL);
 	ok(s.complete && s.repos.len == 300, "300 repositories are found");
 	ok(said(&s.findings, "more than 256 repositories"), "and that some are read-only is told");
