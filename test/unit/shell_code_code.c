@@ -164,12 +164,12 @@ static void test_traits(void)
 {
 	for (size_t i = 0; i < AB_COUNT(traits); i++) {
 		struct ab_arena arena = { 0 };
+		struct ab_oneliner got;
 		struct ab_simple command;
-		unsigned got;
 
 		split(&arena, traits[i].line, &command);
-		got = ab_code_traits(&command);
-		ok(got == traits[i].traits, "traits %u: %s", got, traits[i].line);
+		ab_code_of(&arena, &command, &got);
+		ok(got.traits == traits[i].traits, "traits %u: %s", got.traits, traits[i].line);
 		ab_arena_fini(&arena);
 	}
 }

@@ -121,16 +121,12 @@ bool ab_code_text(const struct ab_simple *command, enum ab_language language, st
 	return true;
 }
 
-unsigned ab_code_traits(const struct ab_simple *command)
+void ab_code_of(struct ab_arena *arena, const struct ab_simple *command, struct ab_oneliner *ret)
 {
-	struct ab_arena arena = { 0 };
 	enum ab_language language;
-	struct ab_oneliner found;
 	struct ab_field code;
 
-	if (!ab_code_language(command->name, &language) || !ab_code_text(command, language, &code))
-		return 0;
-	ab_code_read(&arena, language, &code, &found);
-	ab_arena_fini(&arena);
-	return found.traits;
+	*ret = (struct ab_oneliner){ 0 };
+	if (ab_code_language(command->name, &language) && ab_code_text(command, language, &code))
+		ab_code_read(arena, language, &code, ret);
 }

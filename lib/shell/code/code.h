@@ -43,5 +43,5 @@ const struct ab_field *ab_code_find(const struct ab_simple *command, enum ab_lan
 /* The text of a one-liner, also from standard input (`python -` with a
  * here-document) or a file with known content. False: there is none. */
 bool ab_code_text(const struct ab_simple *command, enum ab_language language, struct ab_field *ret);
-/* enum ab_code_trait of the command's one-liner; 0: it has none. */
-unsigned ab_code_traits(const struct ab_simple *command);
+/* Reads the command's one-liner, if it has one. */
+void ab_code_of(struct ab_arena *arena, const struct ab_simple *command, struct ab_oneliner *ret);

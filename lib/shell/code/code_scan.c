@@ -189,11 +189,6 @@ static bool read_operator(struct ab_code_scan *s, struct ab_text name, struct ab
 	return true;
 }
 
-static bool is_perl_operator(struct ab_text name)
-{
-	return ab_listed("m q qq qr qw qx s tr y", name);
-}
-
 static void read_name(struct ab_code_scan *s, struct ab_token *t)
 {
 	uint32_t from = s->at;
@@ -205,7 +200,7 @@ static void read_name(struct ab_code_scan *s, struct ab_token *t)
 	if (read_prefixed(s, from, t))
 		return;
 	name = (struct ab_text){ s->text.s + from, s->at - from };
-	if (is_one_of(s->language, PL) && !member && is_perl_operator(name) &&
+	if (is_one_of(s->language, PL) && !member && ab_listed("m q qq qr qw qx s tr y", name) &&
 	    read_operator(s, name, t))
 		return;
 	t->kind = AB_TOKEN_NAME;

@@ -29,11 +29,6 @@ static const struct explained {
 		AB_EXPLAINED_TEXT),
 };
 
-static bool is_shell(struct ab_text name)
-{
-	return ab_listed("ash bash dash fish ksh mksh rbash sh zsh", name);
-}
-
 enum ab_explained ab_explained(const struct ab_simple *command)
 {
 	const struct ab_text name = command->name;
@@ -48,7 +43,7 @@ enum ab_explained ab_explained(const struct ab_simple *command)
 	if (found)
 		return found->explained;
 	if (ab_toolbox_find(&ab_tools_reads, command) || ab_write_targets_known(command) ||
-	    is_shell(name) ||
+	    ab_listed("ash bash dash fish ksh mksh rbash sh zsh", name) ||
 	    (ab_command_in(command, AB_TABLE_LANGUAGES) && ab_code_language(name, &language)))
 		return AB_EXPLAINED_FILES;
 	return ab_agent_takes_prompt(name.s, name.len) ? AB_EXPLAINED_TEXT : AB_EXPLAINED_NOT;

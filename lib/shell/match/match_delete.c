@@ -86,11 +86,6 @@ static bool script_removes(struct ab_text t)
 	return false;
 }
 
-static bool is_shell(struct ab_text name)
-{
-	return ab_listed("ash bash dash fish ksh sh zsh", name);
-}
-
 /* Does the command in these words delete, possibly after sudo and the like? */
 static bool words_remove(const struct ab_field *words, size_t n)
 {
@@ -99,7 +94,7 @@ static bool words_remove(const struct ab_field *words, size_t n)
 
 		if (ab_listed(removers, name))
 			return true;
-		if (is_shell(name)) {
+		if (ab_listed("ash bash dash fish ksh sh zsh", name)) {
 			for (; i < n; i++)
 				if (script_removes(words[i].text))
 					return true;

@@ -27,6 +27,7 @@ enum reads {
 
 static const struct reader {
 	enum reads reads;
+	char options[40]; /* LISTS: those whose value is a file that it reads */
 } readers[] = {
 	AB_PROGRAMS(
 		": [ agentbox alias basename builtin busybox cd chgrp chmod chown command declare "
@@ -38,22 +39,13 @@ static const struct reader {
 	AB_PROGRAMS("ack ag awk egrep fgrep gawk grep jq rg sed yq zgrep", PATTERN),
 	AB_PROGRAMS("ash bash dash fish ksh mksh sh zsh", SCRIPT),
 	AB_PROGRAMS("cp install ln rsync scp", COPIES),
-	AB_PROGRAMS("du file parallel ssh-keygen xargs", LISTS),
+	AB_PROGRAMS("du", LISTS, "X exclude-from files0-from"),
+	AB_PROGRAMS("file", LISTS, "f m files-from magic-file"),
 	AB_PROGRAMS("git", GIT),
 	AB_PROGRAMS("mv", MOVES),
 	AB_PROGRAMS("node perl php python python3 ruby", CODE),
-};
-
-/* Options of LISTS whose value is a file that they read. Sorted by name. */
-static const struct {
-	char name[12];
-	char options[40];
-} list_files[] = {
-	{ "du", "X exclude-from files0-from" },
-	{ "file", "f m files-from magic-file" },
-	{ "parallel", "a arg-file" },
-	{ "ssh-keygen", "D" },
-	{ "xargs", "a arg-file" },
+	AB_PROGRAMS("parallel xargs", LISTS, "a arg-file"),
+	AB_PROGRAMS("ssh-keygen", LISTS, "D"),
 };
 
 /* Options whose value is a file to write, or a name that is left out. */
@@ -249,21 +241,13 @@ static size_t find_secret_of_shell(const struct ab_simple *command, const char *
 }
 
 /* Programs that read names, or arguments, from a file. */
-static size_t find_secret_list(const struct ab_simple *command)
+static size_t find_secret_list(const struct ab_simple *command, const char *options)
 {
-	const __typeof__(list_files[0]) *row = AB_LOOKUP(list_files, command->name);
-	struct ab_opt_walk w = ab_opt_begin_own(command);
-
-	while (row && ab_opt_next(&w))
-		if (w.value.text.s && ab_opt_listed(&w, row->options) &&
+	for (struct ab_opt_walk w = ab_opt_begin_own(command); ab_opt_next(&w);)
+		if (w.value.text.s && ab_opt_listed(&w, options) &&
 		    ab_secret_in(command->cwd, w.value.text))
 			return w.index;
 	return 0;
-}
-
-static const struct reader *find_reader(const struct ab_simple *command)
-{
-	return AB_COMMAND_ROW(readers, AB_TABLE_READERS, command);
 }
 
 static size_t find_secret(const struct ab_simple *command, const struct reader *reader)
@@ -277,7 +261,7 @@ static size_t find_secret(const struct ab_simple *command, const struct reader *
 	case NOTHING:
 		return 0;
 	case LISTS:
-		return find_secret_list(command);
+		return find_secret_list(command, reader->options);
 	case COPIES:
 		return argc > 2 ? find_secret_among(command, 1, argc - 1, "=") : 0;
 	case MOVES:
@@ -468,12 +452,6 @@ static void match_redirects(const struct ab_simple *command, struct ab_hits *hit
 	}
 }
 
-/* Programs that need no permission to read what they name. */
-static bool reads_nothing(const struct reader *reader)
-{
-	return reader && (reader->reads == NOTHING || reader->reads == SCRIPT);
-}
-
 static bool is_closed(const struct ab_simple *command, const struct ab_field *word,
 		      struct ab_text name)
 {
@@ -528,7 +506,8 @@ static void match_closed(const struct ab_simple *command, const struct reader *r
 		    names_closed(command, &command->redirects[i].file))
 			ab_hit_because(hits, AB_RULE_CREDENTIAL_ACCESS,
 				       command->redirects[i].file.range, reason);
-	if (reads_nothing(reader))
+	/* Programs that need no permission to read what they name. */
+	if (reader && (reader->reads == NOTHING || reader->reads == SCRIPT))
 		return;
 	below = ab_closed_below(command->scene->closed, command->cwd);
 	if (!below && !ab_command_shows(command, AB_SIGN_SLASH | AB_SIGN_UP))
@@ -546,7 +525,7 @@ static void match_closed(const struct ab_simple *command, const struct reader *r
 
 void ab_match_secrets(const struct ab_simple *command, struct ab_hits *hits)
 {
-	const struct reader *reader = find_reader(command);
+	const struct reader *reader = AB_COMMAND_ROW(readers, AB_TABLE_READERS, command);
 	size_t at;
 
 	match_sending(command, hits);

@@ -31,11 +31,6 @@ static const struct runner runners[] = {
 	AB_PROGRAMS("ruby", "ruby", false, "e", ""),
 };
 
-static const struct runner *find_runner(struct ab_text name)
-{
-	return AB_NAME_ROW(runners, AB_TABLE_RUNNERS, ab_text_trim(name, "0123456789.-"));
-}
-
 struct call {
 	const struct runner *runner;
 	struct ab_field text; /* the program itself; text.s NULL: none */
@@ -296,17 +291,14 @@ static void match_words(const struct ab_simple *command, struct ab_hits *hits)
 			ab_hit_add(hits, AB_RULE_IFS_BYPASS, command->argv[i].range);
 }
 
-static struct ab_text cut_first_word(struct ab_text t)
-{
-	return ab_text_base(ab_text_cut(&t, ' '));
-}
-
 /* -c of nc takes a command or, in other versions, means TLS; then a host follows. */
 static bool is_program(struct ab_text t)
 {
+	static const char programs[] =
+		"ash bash cmd cmd.exe dash fish ksh powershell pwsh python python3 sh zsh";
+
 	return (t.len > 0 && t.s[0] == '/') ||
-	       ab_listed("ash bash cmd cmd.exe dash fish ksh powershell pwsh python python3 sh zsh",
-			 cut_first_word(t));
+	       ab_listed(programs, ab_text_base(ab_text_cut(&t, ' ')));
 }
 
 static bool nc_runs(const struct ab_simple *command)
@@ -440,12 +432,16 @@ static void match_connector(const struct ab_simple *command, struct ab_hits *hit
 
 static void match_language(const struct ab_simple *command, struct ab_hits *hits)
 {
+	struct ab_arena arena = { 0 };
+	struct ab_oneliner code;
 	enum ab_language language;
 	unsigned traits;
 
 	if (!ab_code_language(command->name, &language))
 		return;
-	traits = ab_code_traits(command);
+	ab_code_of(&arena, command, &code);
+	traits = code.traits;
+	ab_arena_fini(&arena);
 	if (traits & AB_CODE_NETWORK_EXEC)
 		ab_hit_add(hits, AB_RULE_PIPE_TO_SHELL, command->range);
 	if (traits & AB_CODE_DECODED_EXEC)
@@ -488,8 +484,7 @@ static void match_script(const struct ab_simple *command, struct ab_hits *hits)
 
 void ab_match_shells(const struct ab_simple *command, struct ab_hits *hits)
 {
-	const struct runner *runner =
-		ab_command_in(command, AB_TABLE_RUNNERS) ? find_runner(command->name) : NULL;
+	const struct runner *runner = AB_SLOT_ROW(runners, AB_TABLE_RUNNERS, command->bare_slot);
 
 	match_words(command, hits);
 	if (command->nredirects > 0) {

@@ -252,29 +252,22 @@ static bool is_unexplained(const struct ab_simple *command)
 void ab_match_unknown(const struct ab_simple *command, struct ab_hits *hits)
 {
 	enum ab_language language;
+	bool reads, runs;
 
 	if (command->argc == 0 || command->name.len == 0)
 		return;
 	match_glued_name(command, hits);
 	if (!says_much(command))
 		return;
-	if (ab_command_in(command, AB_TABLE_LANGUAGES) &&
-	    ab_code_language(command->name, &language)) {
+	reads = ab_command_in(command, AB_TABLE_LANGUAGES) &&
+		ab_code_language(command->name, &language);
+	runs = !reads && runs_code(command->name);
+	if (!reads && !runs && (command->flags & AB_SIMPLE_WRAPS || !is_unexplained(command)))
+		return;
+	if (reads)
 		match_autostart(command, hits);
-		match_code(command, hits);
-		match_content(command, true, hits);
-		return;
-	}
-	if (runs_code(command->name)) {
-		if (ab_explained(command) == AB_EXPLAINED_NOT)
-			match_files(command, hits);
-		match_code(command, hits);
-		match_content(command, false, hits);
-		return;
-	}
-	if (command->flags & AB_SIMPLE_WRAPS || !is_unexplained(command))
-		return;
-	match_files(command, hits);
+	else if (!runs || ab_explained(command) == AB_EXPLAINED_NOT)
+		match_files(command, hits);
 	match_code(command, hits);
-	match_content(command, false, hits);
+	match_content(command, reads, hits);
 }

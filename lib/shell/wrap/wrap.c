@@ -215,19 +215,6 @@ void ab_wrap_sub(struct ab_wrapping *w)
 	read_row(w, slot);
 }
 
-static void read_code(struct ab_arena *arena, const struct ab_simple *command,
-		      struct ab_unwrapped *ret)
-{
-	enum ab_language language;
-	struct ab_oneliner found;
-	struct ab_field code;
-
-	if (!ab_code_language(command->name, &language) || !ab_code_text(command, language, &code))
-		return;
-	ab_code_read(arena, language, &code, &found);
-	ret->inners = found.inners;
-}
-
 void ab_unwrap(struct ab_arena *arena, const struct ab_simple *command, struct ab_unwrapped *ret)
 {
 	static const struct ab_wrapper file = { .read = AB_WRAP_FILE };
@@ -237,15 +224,16 @@ void ab_unwrap(struct ab_arena *arena, const struct ab_simple *command, struct a
 				 .argv = command->argv,
 				 .argc = command->argc,
 				 .tail = &ret->inners };
+	struct ab_oneliner code;
 
 	*ret = (struct ab_unwrapped){ 0 };
 	if (!w.row && command->files && ab_text_has(command->argv[0].text, '/'))
 		w.row = &file;
-	if (!w.row) {
-		if (ab_command_in(command, AB_TABLE_LANGUAGES))
-			read_code(arena, command, ret);
-		return;
+	if (w.row) {
+		read_row(&w, command->slot);
+		ret->transparent = w.transparent && ret->inners;
+	} else if (ab_command_in(command, AB_TABLE_LANGUAGES)) {
+		ab_code_of(arena, command, &code);
+		ret->inners = code.inners;
 	}
-	read_row(&w, command->slot);
-	ret->transparent = w.transparent && ret->inners;
 }

@@ -18,11 +18,6 @@ static bool is_option(const struct ab_field *f)
 	return f->text.len > 1 && (f->text.s[0] == '-' || f->text.s[0] == '+');
 }
 
-static bool takes_value(const struct ab_field *f)
-{
-	return ab_listed("--init-command --init-file --rcfile", f->text);
-}
-
 /* Read bundled letters; returns how many words follow as values: -o, -O and fish's
  * -C take one each. */
 static size_t read_letters(const struct ab_field *f, struct call *call)
@@ -60,7 +55,7 @@ static void read_call(const struct ab_wrapping *w, struct call *call)
 		if (ab_field_is(f, "--command"))
 			call->command = true;
 		else if (ab_text_starts(f->text, "--"))
-			i += takes_value(f);
+			i += ab_listed("--init-command --init-file --rcfile", f->text);
 		else
 			i += read_letters(f, call);
 	}
