@@ -52,15 +52,6 @@ static const struct ab_var unknown_value = {
 static const struct ab_text pwd = { "PWD", 3 };
 #define PWD_HASH 0x9a24aca4u
 
-static uint32_t hash_name(struct ab_text name)
-{
-	uint32_t h = 2166136261u;
-
-	for (uint32_t i = 0; i < name.len; i++)
-		h = (h ^ (unsigned char)name.s[i]) * 16777619u;
-	return h;
-}
-
 static struct slot *find_slot(struct slot *slots, uint32_t nslots, struct ab_text name,
 			      uint32_t hash)
 {
@@ -154,7 +145,7 @@ const struct ab_var *ab_vars_get(const struct ab_vars *vars, struct ab_text name
 {
 	if (!name.len)
 		return NULL;
-	return find_slot(vars->slots, vars->nslots, name, hash_name(name))->value;
+	return find_slot(vars->slots, vars->nslots, name, ab_text_hash(name))->value;
 }
 
 static void push_entry(struct ab_vars *vars, const struct entry *e)
@@ -235,7 +226,7 @@ const struct ab_var *ab_vars_join(struct ab_arena *arena, const struct ab_var *a
 
 void ab_vars_set(struct ab_vars *vars, struct ab_text name, const struct ab_var *value)
 {
-	uint32_t hash = hash_name(name);
+	uint32_t hash = ab_text_hash(name);
 	struct slot *slot;
 
 	if (!name.len)

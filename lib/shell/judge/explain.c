@@ -59,15 +59,6 @@ static const struct ab_judged *find_decided(const struct ab_judgement *j)
 	return found;
 }
 
-static struct ab_text get_text(const struct tree *t, struct ab_span range)
-{
-	uint32_t len = t->j->text.len;
-	uint32_t to = range.to < len ? range.to : len;
-	uint32_t from = range.from < to ? range.from : to;
-
-	return (struct ab_text){ t->j->text.s + from, to - from };
-}
-
 /* The first entry that begins at or after `from`. */
 static size_t find_first_at(const struct tree *t, uint32_t from)
 {
@@ -125,7 +116,7 @@ static void add_label(struct tree *t, size_t depth, const char *lead, const char
 	ab_row_words(&t->rows, words);
 	if (get_length(rest) > 0) {
 		ab_row_words(&t->rows, words[0] ? " " : "");
-		ab_row_text(&t->rows, get_text(t, rest));
+		ab_row_text(&t->rows, ab_judgement_text(t->j, rest));
 	}
 	ab_row_end(&t->rows, own, decided);
 }
@@ -232,7 +223,7 @@ static void show_simple(struct tree *t, const struct ab_shell_node *node, size_t
 	const struct ab_judged *own = take_own_verdict(t, node->range, &decided);
 
 	ab_row_begin(&t->rows, depth, lead);
-	ab_row_text(&t->rows, get_text(t, node->range));
+	ab_row_text(&t->rows, ab_judgement_text(t->j, node->range));
 	if (node->background)
 		ab_row_words(&t->rows, " &");
 	ab_row_end(&t->rows, own, decided);

@@ -114,11 +114,6 @@ static bool is_plain(const struct ab_simple *c)
 	return true;
 }
 
-static bool is_managed(const struct judge *j, enum ab_rule_id rule)
-{
-	return j->scene->ruling && j->scene->ruling->overrides[rule].managed;
-}
-
 /* Apply the built-in rules; `hollow`: the command only runs its inner ones. *ret_firm: the strictest
  * one that is managed, or AB_ALLOW. */
 static struct finding apply_rules(const struct judge *j, const struct ab_simple *c, bool hollow,
@@ -134,7 +129,8 @@ static struct finding apply_rules(const struct judge *j, const struct ab_simple 
 		const struct ab_hit *hit = &hits.v[i];
 		enum ab_decision decision = ab_ruling_decide(j->scene->ruling, hit);
 
-		if (is_managed(j, hit->rule) && decision > ret_firm->decision)
+		if (j->scene->ruling && j->scene->ruling->overrides[hit->rule].managed &&
+		    decision > ret_firm->decision)
 			*ret_firm = make_finding(hit, decision, c->range);
 		if (!best || decision > strictest ||
 		    (decision == strictest && get_weight(hit->rule) > get_weight(best->rule))) {

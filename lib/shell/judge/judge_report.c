@@ -48,15 +48,17 @@ static void put_command(struct ab_buf *b, const struct ab_judged *c)
 	ab_buf_puts(b, c->next ? "}," : "}");
 }
 
+struct ab_text ab_judgement_text(const struct ab_judgement *j, struct ab_span range)
+{
+	uint32_t to = range.to < j->text.len ? range.to : j->text.len;
+	uint32_t from = range.from < to ? range.from : to;
+
+	return (struct ab_text){ j->text.s + from, to - from };
+}
+
 struct ab_text ab_judgement_segment(const struct ab_judgement *j)
 {
-	uint32_t from = j->range.from, to = j->range.to;
-
-	if (to > j->text.len)
-		to = j->text.len;
-	if (from > to)
-		from = to;
-	return (struct ab_text){ j->text.s + from, to - from };
+	return ab_judgement_text(j, j->range);
 }
 
 void ab_judgement_json(const struct ab_judgement *j, struct ab_buf *b)

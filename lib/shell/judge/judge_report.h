@@ -15,5 +15,6 @@ void ab_judgement_explain(const struct ab_judgement *judgement, struct ab_buf *b
  * Adds nothing and returns false if that part is the whole command.
  */
 bool ab_judgement_point(const struct ab_judgement *judgement, const char *indent, struct ab_buf *b);
-/* The decisive part. */
+/* A part of the text; the decisive part. */
+struct ab_text ab_judgement_text(const struct ab_judgement *judgement, struct ab_span range);
 struct ab_text ab_judgement_segment(const struct ab_judgement *judgement);

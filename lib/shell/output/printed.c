@@ -104,10 +104,10 @@ static bool print_cat(struct ab_output *out, const struct ab_simple *command)
 }
 
 /* Whole words, not bundled letters: xxd -r -p, openssl enc -d -base64. */
-static bool has_word(const struct ab_simple *command, const char *word)
+static bool has_word(const struct ab_simple *command, const char *list)
 {
 	for (size_t i = 1; i < command->argc; i++)
-		if (ab_field_is(&command->argv[i], word))
+		if (ab_listed(list, command->argv[i].text))
 			return true;
 	return false;
 }
@@ -141,7 +141,7 @@ static bool print_base64(struct ab_output *out, const struct ab_simple *command)
 	find_inputs(command, 0, &r);
 	if (r.decodes)
 		return decode_input(out, command, &r, ab_decode_base64);
-	one_line = has_word(command, "-w0") || has_word(command, "--wrap=0") ||
+	one_line = has_word(command, "-w0 --wrap=0") ||
 		   (command->argc == 3 && has_word(command, "-w") && has_word(command, "0"));
 	if ((r.changed && !one_line) || !can_encode(out, command, &r))
 		return ab_output_only(out, 0);
@@ -161,14 +161,11 @@ static bool print_base32(struct ab_output *out, const struct ab_simple *command)
 
 static bool print_xxd(struct ab_output *out, const struct ab_simple *command)
 {
-	bool plain =
-		has_word(command, "-p") || has_word(command, "-ps") || has_word(command, "-plain");
-	bool reverse = has_word(command, "-r") || has_word(command, "-revert");
+	bool plain = has_word(command, "-p -ps -plain -rp -pr");
+	bool reverse = has_word(command, "-r -revert -rp -pr");
 	struct inputs r;
 
 	find_inputs(command, 0, &r);
-	reverse |= has_word(command, "-rp") || has_word(command, "-pr");
-	plain |= has_word(command, "-rp") || has_word(command, "-pr");
 	if (!plain)
 		return ab_output_only(out, r.taint | (reverse ? AB_TAINT_DECODED : 0));
 	if (reverse)
@@ -192,7 +189,7 @@ static bool print_openssl(struct ab_output *out, const struct ab_simple *command
 	base64 = ab_field_is(what, "base64");
 	if (!base64 && !ab_field_is(what, "enc"))
 		return ab_output_only(out, 0);
-	base64 |= has_word(command, "-base64") || has_word(command, "-a");
+	base64 |= has_word(command, "-base64 -a");
 	r.files = has_word(command, "-in");
 	for (size_t i = 2; i < command->argc; i++)
 		base64 &= !ab_text_starts(command->argv[i].text, "-aes") &&

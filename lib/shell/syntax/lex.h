@@ -241,7 +241,6 @@ void ab_parts_single(struct ab_reader *r, struct ab_parts *parts, uint32_t to,
 				 uint32_t to));
 
 /* parse.c */
-uint64_t ab_parse_counted(struct ab_arena *arena, struct ab_text text, struct ab_script *ret);
 struct ab_shell_node *ab_parse_list(struct ab_reader *r);
 /* A list of at least one command. */
 struct ab_shell_node *ab_parse_body(struct ab_reader *r);

@@ -200,7 +200,7 @@ struct ab_shell_node *ab_parse_body(struct ab_reader *r)
 	return list;
 }
 
-uint64_t ab_parse_counted(struct ab_arena *arena, struct ab_text text, struct ab_script *ret)
+uint64_t ab_parse(struct ab_arena *arena, struct ab_text text, struct ab_script *ret)
 {
 	struct ab_reader r = {
 		.arena = arena,
@@ -221,9 +221,4 @@ uint64_t ab_parse_counted(struct ab_arena *arena, struct ab_text text, struct ab
 	ret->error = r.error ? r.error : r.passed;
 	ret->error_at = r.error ? r.error_at : r.passed_at;
 	return r.work;
-}
-
-void ab_parse(struct ab_arena *arena, struct ab_text text, struct ab_script *ret)
-{
-	ab_parse_counted(arena, text, ret);
 }

@@ -24,5 +24,5 @@ struct ab_script {
 	uint32_t error_at;
 };
 
-/* The text must outlive the tree. */
-void ab_parse(struct ab_arena *arena, struct ab_text text, struct ab_script *ret);
+/* The text must outlive the tree. Returns how many bytes were examined, for the tests. */
+uint64_t ab_parse(struct ab_arena *arena, struct ab_text text, struct ab_script *ret);

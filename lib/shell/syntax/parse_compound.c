@@ -181,11 +181,6 @@ static struct ab_shell_word *parse_patterns(struct ab_reader *r)
 	return first;
 }
 
-static bool take_item_end(struct ab_reader *r)
-{
-	return ab_lex_take(r, ";;&") || ab_lex_take(r, ";;") || ab_lex_take(r, ";&");
-}
-
 static struct ab_shell_node *parse_case(struct ab_reader *r)
 {
 	struct ab_shell_node *node = ab_parse_node(r, AB_NODE_CASE);
@@ -210,7 +205,7 @@ static struct ab_shell_node *parse_case(struct ab_reader *r)
 		ab_lex_take(r, "(");
 		item->patterns = parse_patterns(r);
 		item->body = ab_parse_list(r);
-		more = take_item_end(r);
+		more = ab_lex_take(r, ";;&") || ab_lex_take(r, ";;") || ab_lex_take(r, ";&");
 	}
 	expect_keyword(r, AB_KEY_ESAC, "esac");
 	return node;

@@ -22,11 +22,6 @@ static bool is_unary(struct ab_text t)
 	       strchr("abcdefghknoprstuvwxzGLNORS", t.s[1]);
 }
 
-static bool is_binary(struct ab_text t)
-{
-	return ab_listed("= == != =~ -nt -ot -ef -eq -ne -lt -le -gt -ge", t);
-}
-
 static bool at_close(const struct ab_reader *r)
 {
 	return ab_lex_at2(r, ']', ']') &&
@@ -74,7 +69,7 @@ static void parse_comparison(struct ab_reader *r, struct operands *o)
 	if (!op)
 		return;
 	text = get_plain_text(op);
-	if (!is_binary(text)) {
+	if (!ab_listed("= == != =~ -nt -ot -ef -eq -ne -lt -le -gt -ge", text)) {
 		ab_lex_fail(r, r->at, "an operator is missing in `[[`");
 		return;
 	}

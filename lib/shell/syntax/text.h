@@ -52,6 +52,15 @@ static inline bool ab_text_same(struct ab_text a, struct ab_text b)
 	return a.len == b.len && memcmp(a.s, b.s, a.len) == 0;
 }
 
+static inline uint32_t ab_text_hash(struct ab_text t)
+{
+	uint32_t hash = 2166136261u;
+
+	for (uint32_t i = 0; i < t.len; i++)
+		hash = (hash ^ (unsigned char)t.s[i]) * 16777619u;
+	return hash;
+}
+
 /* The offset of a byte; the length: it is not there. */
 static inline uint32_t ab_text_find(struct ab_text t, char c)
 {

@@ -19,22 +19,13 @@ enum { READING = 8 };
 
 enum { HIDDEN_MAX = 16 }; /* entries of one name that are searched */
 
-static size_t bucket_of(struct ab_text name)
-{
-	size_t h = name.len;
-
-	for (uint32_t i = 0; i < name.len && i < 32; i++)
-		h = h * 31 + (unsigned char)name.s[i];
-	return h % AB_NAMED_BUCKETS;
-}
-
 static struct ab_named *find_named(const struct ab_walk *w, struct ab_text name, bool alias)
 {
 	struct ab_named *n;
 
 	if (!w->named)
 		return NULL;
-	for (n = w->named[bucket_of(name)]; n; n = n->chain)
+	for (n = w->named[ab_text_hash(name) % AB_NAMED_BUCKETS]; n; n = n->chain)
 		if (!n->body == alias && ab_text_same(n->name, name))
 			return n;
 	return NULL;
@@ -47,7 +38,7 @@ static struct ab_named *add_named(struct ab_walk *w, struct ab_text name, struct
 
 	if (!w->named)
 		w->named = ab_arena_alloc(w->arena, AB_NAMED_BUCKETS * sizeof(*w->named));
-	link = &w->named[bucket_of(name)];
+	link = &w->named[ab_text_hash(name) % AB_NAMED_BUCKETS];
 	while (former && *link != former)
 		link = &(*link)->chain;
 	*n = (struct ab_named){ .name = name,
@@ -73,7 +64,7 @@ static bool show_hidden(struct ab_walk *w, struct ab_named *top, const struct ab
 	for (unsigned i = 0; n && i < HIDDEN_MAX; before = n, n = n->hides, i++) {
 		if (n->body != body || n->flags != w->flags || n->via != w->via)
 			continue;
-		link = &w->named[bucket_of(top->name)];
+		link = &w->named[ab_text_hash(top->name) % AB_NAMED_BUCKETS];
 		while (*link != top)
 			link = &(*link)->chain;
 		*link = n;
