@@ -1,6 +1,6 @@
 #include "cmd.h"
 
-const struct option options_permit[] = {
+static const struct option options_permit[] = {
 	VALUE("run", 0, "RUN", "the run to change: its id or name"),
 	FLAG("always", 0, "in every run: add it to your settings"),
 	FLAG("project", 0, "always, in the project's .agentbox.json"),
@@ -74,7 +74,7 @@ static bool is_wanted(struct args *args, const struct ab_permit *ask)
 	return confirm(question);
 }
 
-int permit_main(struct args *args, struct ab_error *err)
+static int permit_main(struct args *args, struct ab_error *err)
 {
 	struct ab_permit ask = { .input = &args->input,
 				 .what = args->rest[0],
@@ -107,6 +107,15 @@ const struct command command_allow = {
 	.summary = "allow a host or a path",
 	.groups = OPTION_GROUPS({ NULL, options_permit }, { NULL, options_allow },
 				{ NULL, options_json }),
+	.words = { 1, 1 },
+	.main = permit_main,
+};
+
+const struct command command_deny = {
+	.name = "deny",
+	.usage = "[OPTIONS] ID|DOMAIN",
+	.summary = "deny a host from now on",
+	.groups = OPTION_GROUPS({ NULL, options_permit }, { NULL, options_json }),
 	.words = { 1, 1 },
 	.main = permit_main,
 };

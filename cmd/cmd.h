@@ -173,15 +173,6 @@ int run_command(struct args *args);
 /* "show" of "config"; NULL after an error. */
 const struct command *find_sub(const struct args *args, const char *word, struct ab_error *err);
 
-/* `allow` and `deny`. */
-extern const struct option options_permit[];
-int permit_main(struct args *args, struct ab_error *err);
-
-/* Judge each command on standard input; returns the exit status. */
-int batch_main(struct args *args, struct ab_check *check);
-/* The exit status of check for a verdict. */
-int decision_status(enum ab_decision decision);
-
 /* `apply`, `discard` and `undo`: the layer that is meant, the decision about conflicts, and the progress
  * of a long one on standard error. Notes about the layer are told, and its name if the user did not
  * name it. Not with --json, which has both. */
@@ -196,9 +187,6 @@ struct ab_progress show_progress(struct long_work *work);
 void end_progress(const struct long_work *work);
 /* One letter of `letters`, or the last of them if there is no answer. */
 char ask_letter(const char *question, const char *letters);
-/* Ask about each picked change, hunk by hunk. False: the person quit. */
-bool pick_hunks(struct ab_apply *apply, enum ab_apply_conflict conflict);
-void print_layer_change(const struct ab_change *change, const char *why);
 
 /* `all`: with the options that are rarely needed. */
 void print_help(const struct command *command, bool all);
@@ -219,10 +207,6 @@ void print_text(const char *text);
 bool set_colour(const char *value);
 bool wants_colour(int fd);
 
-/* log_verify.c: `log --verify`; and what a folder of records has that was not
- * read. True: an answer from it is not complete. NULL: it was not a folder. */
-int log_verify(struct args *args, const struct ab_query *query, struct ab_error *err);
-bool tell_left_out(const struct ab_left_out *left_out);
 void add_coloured(struct ab_buf *b, int fd, enum colour colour, const char *text, size_t len);
 /* The same for a table whose rows begin with "ok", "warn" or "fail". */
 void print_rows(const char *text);
@@ -265,8 +249,3 @@ bool is_distinct_option(const char *word);
 /* clang-format on */
 #define DECLARE_COMMAND(name) extern const struct command command_##name;
 COMMANDS(DECLARE_COMMAND)
-
-/* config_edit.c: subcommands of config that change a file; change_main sets or unsets a key. */
-extern const struct option options_place[];
-int change_main(struct args *args, struct ab_error *err);
-int edit_main(struct args *args, struct ab_error *err);

@@ -177,15 +177,10 @@ groups()
 # unlisted FILE...: the options that each file asks for by a name that none of its tables has.
 unlisted()
 {
-	local f also
+	local f
 	for f in "$@"; do
-		case $f in
-			*/batch.c) also=check ;;
-			*/log_verify.c) also=log ;;
-			*) also=options ;;
-		esac
 		comm -23 <(grep -oE '\b(given|value_of|count_given)\([^()"]*"[a-z-]+"' "$f" | grep -o '"[^"]*"' | sort -u) \
-			<(grep -hoE '\b(FLAG|VALUE)\("[a-z-]+"|^	\{ "help"' "$f" "$ROOT"/cmd/{options,run,$also}.c |
+			<(grep -hoE '\b(FLAG|VALUE)\("[a-z-]+"|^	\{ "help"' "$f" "$ROOT"/cmd/{options,run}.c |
 				grep -o '"[^"]*"' | sort -u)
 	done
 }
