@@ -178,12 +178,13 @@ bool ab_exchange_describe(const struct ab_conn *conn, struct ab_request_record *
 /* The response has begun, so there cannot be another one; or nobody waits for one. */
 static void deny_and_close(struct ab_conn *conn, struct ab_request_record *r)
 {
-	auto_request struct ab_exchange_request *rq = ab_take(conn->http->request);
+	struct ab_exchange_request *rq = ab_take(conn->http->request);
 
-	if (ab_conn_deny(conn, r) < 0)
-		return;
-	ab_conn_record(conn, r);
-	ab_conn_close(conn, true);
+	if (ab_conn_deny(conn, r) == 0) {
+		ab_conn_record(conn, r);
+		ab_conn_close(conn, true);
+	}
+	free_request(&rq);
 }
 
 static void break_exchange(struct ab_conn *conn, enum ab_fault fault,
