@@ -41,14 +41,11 @@ enum {
 	GRACE_MS = 500, /* for the process to leave */
 };
 
-struct shared {
+/* In memory that the process shares. */
+struct ab_exporter {
 	_Atomic uint64_t sent, dropped, refused, unsent;
 	_Atomic bool failed; /* `why` is there */
 	char why[160];	     /* written before `failed`, and then not again */
-};
-
-struct ab_exporter {
-	struct shared *shared;
 };
 
 struct waiting {
@@ -61,7 +58,7 @@ struct process {
 	struct ab_otlp_target target;
 	const struct ab_policy *policy;
 	char *const *variables;
-	struct shared *shared;
+	struct ab_exporter *shared;
 	struct ab_loop loop;
 	struct ab_source in;
 	struct ab_buf input; /* an unfinished line */
@@ -363,7 +360,7 @@ int ab_exporter_start(const char *audit, const struct ab_policy *policy, char *c
 {
 	const char *headers = ab_environ_get(variables, "OTEL_EXPORTER_OTLP_LOGS_HEADERS");
 	struct process p = { .policy = policy, .variables = variables };
-	struct shared *shared;
+	struct ab_exporter *shared;
 	struct ab_helper helper;
 	int r;
 
@@ -387,22 +384,19 @@ int ab_exporter_start(const char *audit, const struct ab_policy *policy, char *c
 			munmap(shared, sizeof(*shared));
 		return -1;
 	}
-	*ret = ab_alloc(sizeof(**ret));
-	(*ret)->shared = shared;
+	*ret = shared;
 	return 0;
 }
 
-void ab_exporter_counts(const struct ab_exporter *exporter, const struct ab_copy *copy,
+void ab_exporter_counts(const struct ab_exporter *e, const struct ab_copy *copy,
 			struct ab_export_counts *ret)
 {
-	struct shared *s = exporter->shared;
-
-	*ret = (struct ab_export_counts){ .sent = atomic_load(&s->sent),
-					  .dropped = atomic_load(&s->dropped) + copy->dropped,
-					  .refused = atomic_load(&s->refused),
-					  .unsent = atomic_load(&s->unsent) };
-	if (atomic_load(&s->failed))
-		snprintf(ret->why, sizeof(ret->why), "%.*s", (int)sizeof(s->why) - 1, s->why);
+	*ret = (struct ab_export_counts){ .sent = atomic_load(&e->sent),
+					  .dropped = atomic_load(&e->dropped) + copy->dropped,
+					  .refused = atomic_load(&e->refused),
+					  .unsent = atomic_load(&e->unsent) };
+	if (atomic_load(&e->failed))
+		snprintf(ret->why, sizeof(ret->why), "%.*s", (int)sizeof(e->why) - 1, e->why);
 }
 
 void ab_exporter_end(struct ab_exporter *exporter, struct ab_copy *copy,
@@ -431,8 +425,6 @@ void ab_exporter_end(struct ab_exporter *exporter, struct ab_copy *copy,
 
 void ab_exporter_free(struct ab_exporter *exporter)
 {
-	if (!exporter)
-		return;
-	munmap(exporter->shared, sizeof(*exporter->shared));
-	free(exporter);
+	if (exporter)
+		munmap(exporter, sizeof(*exporter));
 }

@@ -52,19 +52,17 @@ static const struct {
 	{ 16, 9, AB_LL_SOCKET, 1 },	      /* RESOLVE_UNIX */
 };
 
-static const struct {
-	int abi;
-	const char *brings;
-} steps[] = {
-	{ 1, "files" },
-	{ 2, "renames" },
-	{ 3, "truncation" },
-	{ 4, "ports" },
-	{ 5, "device ioctls" },
-	{ 6, "signals, abstract sockets" },
-	{ 7, "audit control" },
-	{ 8, "all threads at once" },
-	{ 9, "pathname sockets" },
+static const char *const brings[AB_LL_NEWEST + 1] = {
+	NULL,
+	"files",
+	"renames",
+	"truncation",
+	"ports",
+	"device ioctls",
+	"signals, abstract sockets",
+	"audit control",
+	"all threads at once",
+	"pathname sockets",
 };
 
 static uint64_t get_kernel_rights(int abi, unsigned int words, int on_file)
@@ -87,10 +85,7 @@ int ab_landlock_abi(void)
 
 const char *ab_landlock_brings(int abi)
 {
-	for (size_t i = 0; i < AB_COUNT(steps); i++)
-		if (steps[i].abi == abi)
-			return steps[i].brings;
-	return NULL;
+	return abi > 0 && abi <= AB_LL_NEWEST ? brings[abi] : NULL;
 }
 
 int ab_landlock_open(int abi, unsigned int scopes, struct ab_error *err)
