@@ -1,5 +1,6 @@
 /* The settings files of the policy: which of them a box could have created, and whether one has
  * changed. */
+#include "base/data/hash.h"
 #include "base/system/folder.h"
 #include "broker/broker_state.h"
 #include "policy/layers/layers.h"
@@ -43,15 +44,6 @@ static bool box_can_create(const struct ab_plan *plan, const char *path)
 	}
 }
 
-static uint64_t hash_bytes(uint64_t hash, const void *data, size_t len)
-{
-	const unsigned char *p = data;
-
-	while (len--)
-		hash = (hash ^ *p++) * 0x100000001b3; /* FNV-1a */
-	return hash;
-}
-
 static const uint64_t nothing[5];
 
 static uint64_t hash_file(uint64_t hash, const char *path)
@@ -66,7 +58,7 @@ static uint64_t hash_file(uint64_t hash, const char *path)
 		facts[3] = (uint64_t)st.st_mtim.tv_sec;
 		facts[4] = (uint64_t)st.st_mtim.tv_nsec;
 	}
-	return hash_bytes(hash, facts, sizeof(facts));
+	return ab_hash(hash, facts, sizeof(facts));
 }
 
 /* All profiles: any of them may be the base of this one. */
@@ -75,27 +67,27 @@ static uint64_t hash_folder(uint64_t hash, const char *path)
 	ab_autodir DIR *dir = opendir(path);
 	const char *name;
 
-	hash = hash_bytes(hash, nothing, sizeof(nothing));
+	hash = ab_hash(hash, nothing, sizeof(nothing));
 	for (int i = 0; i < PROFILES_MAX && (name = ab_folder_next(dir)); i++) {
 		ab_autofree char *file = NULL;
 
 		if (name[0] == '.')
 			continue;
 		file = ab_path_join(path, name);
-		hash = hash_file(hash_bytes(hash, file, strlen(file)), file);
+		hash = hash_file(ab_hash(hash, file, strlen(file)), file);
 	}
 	return hash;
 }
 
 static uint64_t compute_stamp(const struct ab_settings_watch *f)
 {
-	uint64_t hash = 0xcbf29ce484222325;
+	uint64_t hash = AB_HASH_START;
 
 	for (size_t i = 0; i < f->paths.len; i++) {
 		const struct ab_policy_path *p = &f->paths.v[i];
 
 		if (ab_strv_has(&f->absent, p->path))
-			hash = hash_bytes(hash, nothing, sizeof(nothing));
+			hash = ab_hash(hash, nothing, sizeof(nothing));
 		else
 			hash = strcmp(p->layer, "profiles") == 0 ? hash_folder(hash, p->path)
 								 : hash_file(hash, p->path);

@@ -3,6 +3,7 @@
 #include <jansson.h>
 #include <sys/wait.h>
 
+#include "base/data/hash.h"
 #include "policy/values/paths.h"
 #include "proxy/secrets/locked_pages.h"
 #include "secrets/aws_credentials.h"
@@ -256,10 +257,8 @@ static uint64_t hash_stat(const struct stat *st)
 				   (uint64_t)st->st_mtim.tv_nsec,
 				   (uint64_t)st->st_ctim.tv_sec,
 				   (uint64_t)st->st_ctim.tv_nsec };
-	uint64_t stamp = 14695981039346656037u;
+	uint64_t stamp = ab_hash(AB_HASH_START, parts, sizeof(parts));
 
-	for (size_t i = 0; i < AB_COUNT(parts); i++)
-		stamp = (stamp ^ parts[i]) * 1099511628211u;
 	return stamp ? stamp : 1;
 }
 

@@ -5,6 +5,7 @@
 #include "audit/read/details.h"
 #include "audit/read/find.h"
 #include "audit/read/words.h"
+#include "base/data/hash.h"
 
 /* The hash table is at most half full. */
 enum { SLOTS = 2 * AB_STATS_HOSTS, HOST_MAX = 255 };
@@ -47,12 +48,9 @@ void ab_stats_free(struct ab_stats *stats)
 
 static uint32_t hash_host(const struct ab_stats *stats, const char *text, size_t len)
 {
-	uint64_t h = stats->seed ^ 0xcbf29ce484222325;
+	uint64_t h = ab_hash(AB_HASH_START ^ stats->seed, text, len);
 
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ (unsigned char)text[i]) * 0x100000001b3;
-	h *= 0xff51afd7ed558ccd;
-	return (uint32_t)(h >> 32);
+	return (uint32_t)(h * 0xff51afd7ed558ccd >> 32);
 }
 
 struct ab_stats_row *ab_stats_row(struct ab_stats *stats, const struct ab_detail *domain)

@@ -11,6 +11,8 @@
  */
 #include "base/text/text_diff.h"
 
+#include "base/data/hash.h"
+
 enum {
 	LINES_MAX = 200000, /* of one text between the common head and tail */
 	COST_MAX = 768,	    /* edits that one search from both ends looks for */
@@ -60,15 +62,6 @@ struct keyed {
 	uint32_t index; /* of both texts, one behind the other */
 };
 
-static uint64_t hash_line(const char *p, size_t len)
-{
-	uint64_t h = 0xcbf29ce484222325;
-
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ (unsigned char)p[i]) * 0x100000001b3;
-	return h;
-}
-
 static int compare_lines(const void *pa, const void *pb)
 {
 	const struct keyed *a = pa, *b = pb;
@@ -87,8 +80,8 @@ static void add_keys(struct keyed *keys, size_t at, const struct ab_lines *lines
 		size_t len;
 		const char *line = ab_line_at(lines, head + i, &len);
 
-		keys[at + i] = (struct keyed){ hash_line(line, len), line, (uint32_t)len,
-					       (uint32_t)(at + i) };
+		keys[at + i] = (struct keyed){ ab_hash(AB_HASH_START, line, len), line,
+					       (uint32_t)len, (uint32_t)(at + i) };
 	}
 }
 

@@ -1,5 +1,6 @@
 #include "guard/notify/trace.h"
 
+#include "base/data/hash.h"
 #include "guard/notify/exec_resolve.h"
 #include "guard/notify/guard_link.h"
 #include "sandbox/seccomp/seccomp.h"
@@ -24,18 +25,15 @@ struct ab_trace *ab_trace_new(void)
 	return ab_alloc(sizeof(struct ab_trace));
 }
 
-/* FNV-1a. A collision only makes one record of two. */
+/* With its end. A collision only makes one record of two. */
 static uint64_t hash_text(uint64_t key, const char *text)
 {
-	do
-		key = (key ^ (unsigned char)*text) * 0x100000001b3;
-	while (*text++);
-	return key;
+	return ab_hash(key, text, strlen(text) + 1);
 }
 
 static uint64_t hash_note(const struct ab_note *note, const char *path)
 {
-	uint64_t key = 0xcbf29ce484222325 + note->kind;
+	uint64_t key = AB_HASH_START + note->kind;
 
 	key = hash_text(key, path);
 	key = hash_text(key, note->exe);
@@ -104,7 +102,7 @@ bool ab_trace_denied(struct ab_trace *trace, struct ab_arena *arena, pid_t pid, 
 
 bool ab_trace_program(struct ab_trace *trace, const char *real, struct ab_note *ret)
 {
-	if (!is_new(trace, &trace->programs, hash_text(0xcbf29ce484222325, real)) ||
+	if (!is_new(trace, &trace->programs, hash_text(AB_HASH_START, real)) ||
 	    trace->programs.len == KEYS_MAX || strlen(real) >= sizeof(ret->path))
 		return false;
 	*ret = (struct ab_note){ .kind = AB_NOTE_PROGRAM, .told = 1 };

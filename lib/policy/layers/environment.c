@@ -1,6 +1,7 @@
 #include "policy/layers/environment.h"
 
 #include "base/data/glob.h"
+#include "base/data/hash.h"
 #include "policy/model/policy.h"
 #include "policy/values/secret_text.h"
 
@@ -107,12 +108,9 @@ static void names_init(struct names *t, const struct ab_strv *env, size_t most)
 /* The slot of this name: empty, or the one that holds it. */
 static uint32_t *names_find(const struct names *t, const char *name, size_t len)
 {
-	uint32_t h = 2166136261u;
-	size_t i;
+	size_t i = ab_hash(AB_HASH_START, name, len) & t->mask;
 
-	for (size_t k = 0; k < len; k++)
-		h = (h ^ (unsigned char)name[k]) * 16777619u;
-	for (i = h & t->mask; t->slot[i]; i = (i + 1) & t->mask) {
+	for (; t->slot[i]; i = (i + 1) & t->mask) {
 		const char *s = t->env->v[t->slot[i] - 1];
 
 		if (strncmp(s, name, len) == 0 && s[len] == '=')

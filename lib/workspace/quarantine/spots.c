@@ -2,6 +2,8 @@
 
 #include <sys/mman.h>
 
+#include "base/data/hash.h"
+
 enum {
 	ROOM = 1 << 20, /* the kernel gives it only what is used */
 	INDEX = 1 << 14,
@@ -52,11 +54,9 @@ bool ab_spots_is_whole(const struct ab_spots *s)
 /* A box that finds two paths of the same hash only has one of them noted twice. */
 static uint32_t *find_slot(struct ab_spots *s, enum ab_spot kind, const char *path)
 {
-	uint32_t hash = (uint32_t)kind;
+	uint64_t hash = ab_hash(AB_HASH_START ^ kind, path, strlen(path));
 
-	for (; *path; path++)
-		hash = (hash ^ (unsigned char)*path) * 16777619u;
-	return &s->at[(hash ^ hash >> 15) % INDEX];
+	return &s->at[(hash ^ hash >> 32) % INDEX];
 }
 
 void ab_spots_add(struct ab_spots *s, enum ab_spot kind, const char *path)
