@@ -155,14 +155,6 @@ static void keep_certificates(const char *data, size_t len, struct ab_buf *ret)
 	}
 }
 
-static void note_once(struct view *v, char *note)
-{
-	if (ab_strv_has(v->notes, note))
-		free(note);
-	else
-		ab_strv_give(v->notes, note);
-}
-
 /* The file that the caller's variable names; NULL: not usable. */
 static int find_named(struct view *v, const char *variable, struct source **ret,
 		      struct ab_error *err)
@@ -184,8 +176,10 @@ static int find_named(struct view *v, const char *variable, struct source **ret,
 	if (r < 0)
 		return -1;
 	if (r == 0) {
-		note_once(v, ab_printf("cannot read %s=%s; using the machine's certificates",
-				       variable, path));
+		ab_autofree char *note = ab_printf(
+			"cannot read %s=%s; using the machine's certificates", variable, path);
+
+		ab_strv_add_once(v->notes, note);
 		return 0;
 	}
 	keep_certificates(data, len, &kept);
@@ -251,13 +245,15 @@ static int cover_keystore(struct view *v, const char *path, struct ab_error *err
 	if (r <= 0)
 		return r;
 	made = make_keystore(v, data, len, &len);
-	if (made)
+	if (made) {
 		ab_spec_add_file(v->spec, ab_strdup(real), (char *)made, len);
-	else
-		note_once(v,
-			  ab_printf("cannot extend the keystore %s: Java cannot reach hosts with "
-				    "a secret",
-				    real));
+	} else {
+		ab_autofree char *note = ab_printf(
+			"cannot extend the keystore %s: Java cannot reach hosts with a secret",
+			real);
+
+		ab_strv_add_once(v->notes, note);
+	}
 	/* Known, either way. */
 	add_source(v, real, v->spec->nfiles - 1);
 	return 0;

@@ -112,7 +112,7 @@ static bool is_gone(int errnum)
 static int add_closed_folder(const char *path, struct ab_strv *ret, struct ab_error *err)
 {
 	ab_autofree char *dir = ab_path_parent(path);
-	char *real = realpath(dir, NULL);
+	ab_autofree char *real = realpath(dir, NULL);
 
 	if (!real && errno == EACCES && dir[1])
 		return add_closed_folder(dir, ret, err);
@@ -120,10 +120,7 @@ static int add_closed_folder(const char *path, struct ab_strv *ret, struct ab_er
 		return 0;
 	if (!real)
 		return ab_fail(err, AB_ESYSTEM, errno, "find the host's socket %s", path);
-	if (ab_strv_has(ret, real))
-		free(real);
-	else
-		ab_strv_give(ret, real);
+	ab_strv_add_once(ret, real);
 	return 0;
 }
 

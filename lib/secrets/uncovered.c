@@ -68,20 +68,11 @@ static bool looks_secret(const struct ab_policy *policy, const char *name, const
 	return false;
 }
 
-static bool is_known(const char *name)
-{
-	for (size_t i = 0; i < ab_nuncovered; i++)
-		if (ab_uncovered[i].variable && strcmp(ab_uncovered[i].variable, name) == 0)
-			return true;
-	return false;
-}
-
 static void note_exposed(const struct ab_uncovered *u, struct ab_strv *ret)
 {
-	const char *remedy = ab_uncovered_remedy(u->variable);
-
-	if (remedy)
-		ab_strv_addf(ret, "%s is passed to the box: %s; %s", u->variable, u->what, remedy);
+	if (u->remedy)
+		ab_strv_addf(ret, "%s is passed to the box: %s; %s", u->variable, u->what,
+			     u->remedy);
 	else
 		ab_strv_addf(ret,
 			     "%s is passed to the box and cannot be replaced by a placeholder: %s",
@@ -131,7 +122,7 @@ static void find_passed(const struct ab_policy *policy, const struct ab_strv *en
 		ab_autofree char *name = ab_strndup(entry, strcspn(entry, "="));
 
 		if (entry[strlen(name)] == '\0' || entry[strlen(name) + 1] == '\0' ||
-		    is_placeholder(policy, name) || is_known(name) ||
+		    is_placeholder(policy, name) || ab_uncovered_of(name) ||
 		    !looks_secret(policy, name, entry + strlen(name) + 1))
 			continue;
 		ab_strv_addf(ret, "%s looks like a credential and is passed unchanged", name);

@@ -533,24 +533,18 @@ static bool is_plain(const char *top, const char *path)
  * not decide about them. */
 static void drop_shared_keys(struct ab_load *l, struct files *f, const char *name)
 {
-	static const struct {
-		enum ab_key_id id;
-		const char *what;
-	} keys[] = {
-		{ AB_KEY_KEEP_FOR, "records" },
-		{ AB_KEY_KEEP_RUNS, "records" },
-		{ AB_KEY_LAYERS_AGE, "layers" },
-		{ AB_KEY_LAYERS_SIZE, "layers" },
-	};
+	static const enum ab_key_id keys[] = { AB_KEY_KEEP_FOR, AB_KEY_KEEP_RUNS, AB_KEY_LAYERS_AGE,
+					       AB_KEY_LAYERS_SIZE };
 
 	for (size_t i = 0; i < AB_COUNT(keys); i++) {
-		struct ab_value *value = &f->project.v[keys[i].id];
+		struct ab_value *value = &f->project.v[keys[i]];
+		const char *key = ab_keys[keys[i]].path;
 
 		if (value->from && l->notes)
 			ab_strv_addf(l->notes,
 				     "%s: %s is ignored: a project cannot decide "
-				     "how long your %s are kept",
-				     name, ab_keys[keys[i].id].path, keys[i].what);
+				     "how long your %.*s are kept",
+				     name, key, (int)strcspn(key, "."), key);
 		*value = (struct ab_value){ 0 };
 	}
 }

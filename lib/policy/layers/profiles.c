@@ -148,39 +148,6 @@ const char *const ab_default_strip[] = {
 };
 /* clang-format on */
 
-static const struct ab_preset read_only_presets[] = {
-	{ AB_KEY_WRITE, NULL },
-	{ AB_KEY_HOME, "readonly" },
-	{ AB_KEY_NET_MODE, "blocked" },
-	{ AB_KEY_NET_UNKNOWN, "deny" },
-};
-
-static const struct ab_preset workspace_write_presets[] = {
-	{ AB_KEY_NET_MODE, "blocked" },
-	{ AB_KEY_NET_UNKNOWN, "deny" },
-};
-
-static const struct ab_preset whitelist_presets[] = {
-	{ AB_KEY_NET_MODE, "filtered" },
-	{ AB_KEY_NET_UNKNOWN, "deny" },
-};
-
-static const struct ab_preset development_presets[] = {
-	{ AB_KEY_NET_MODE, "allowed" },
-	{ AB_KEY_FALLBACK, "warn" },
-	{ AB_KEY_REQUIRE, "user-ns pid-fence write-fence read-deny protected-names ipc-fence "
-			  "syscalls no-new-privs" },
-};
-
-/* All of them. Only `transparent` is about a network that this profile does not have. */
-static const struct ab_preset ci_presets[] = {
-	{ AB_KEY_REQUIRE, "user-ns pid-fence pid-view net-fence dns-fence write-fence read-deny "
-			  "protected-names ipc-fence ipc-fence-late syscalls no-new-privs limits" },
-	{ AB_KEY_NET_MODE, "blocked" },
-	{ AB_KEY_NET_UNKNOWN, "deny" },
-	{ AB_KEY_FALLBACK, "strict" },
-};
-
 /*
  * What the profiles of all agents begin with. Each can reach its own service and keeps the
  * variables that it needs to log in: lib/agents. Its home folder is a layer that is kept for the
@@ -213,25 +180,36 @@ static const struct ab_preset agent_presets[] = {
 };
 /* clang-format on */
 
-#define PRESETS(list) (list), AB_COUNT(list)
+#define PRESETS(...)                                          \
+	.presets = (const struct ab_preset[]){ __VA_ARGS__ }, \
+	.npresets = AB_COUNT(((const struct ab_preset[]){ __VA_ARGS__ }))
 
 /* A parent comes before its children. */
 static const struct ab_profile profiles[] = {
 	{ "default", NULL,
 	  "The workspace is writable; for unlisted hosts you are asked on the terminal." },
 	{ "read-only", "default", "Nothing is writable except a private /tmp; no network.",
-	  PRESETS(read_only_presets) },
+	  PRESETS({ AB_KEY_WRITE, NULL }, { AB_KEY_HOME, "readonly" },
+		  { AB_KEY_NET_MODE, "blocked" }, { AB_KEY_NET_UNKNOWN, "deny" }) },
 	{ "workspace-write", "default", "The workspace is writable; no network.",
-	  PRESETS(workspace_write_presets) },
+	  PRESETS({ AB_KEY_NET_MODE, "blocked" }, { AB_KEY_NET_UNKNOWN, "deny" }) },
 	{ "workspace-write-whitelist", "default",
 	  "The workspace is writable; only listed hosts are allowed, without questions.",
-	  PRESETS(whitelist_presets) },
+	  PRESETS({ AB_KEY_NET_MODE, "filtered" }, { AB_KEY_NET_UNKNOWN, "deny" }) },
 	{ "development", "default",
 	  "The workspace is writable; the host's own network; missing guarantees only cause a warning.",
-	  PRESETS(development_presets) },
+	  PRESETS({ AB_KEY_NET_MODE, "allowed" }, { AB_KEY_FALLBACK, "warn" },
+		  { AB_KEY_REQUIRE,
+		    "user-ns pid-fence write-fence read-deny protected-names ipc-fence "
+		    "syscalls no-new-privs" }) },
 	{ "ci", "default",
 	  "The workspace is writable; no network, no questions; every guarantee is required.",
-	  PRESETS(ci_presets) },
+	  /* All of them. Only `transparent` is about a network that this profile does not have. */
+	  PRESETS({ AB_KEY_REQUIRE,
+		    "user-ns pid-fence pid-view net-fence dns-fence write-fence read-deny "
+		    "protected-names ipc-fence ipc-fence-late syscalls no-new-privs limits" },
+		  { AB_KEY_NET_MODE, "blocked" }, { AB_KEY_NET_UNKNOWN, "deny" },
+		  { AB_KEY_FALLBACK, "strict" }) },
 };
 
 /* Those of agents follow. */
@@ -247,7 +225,9 @@ bool ab_profile_at(size_t index, struct ab_profile *ret)
 
 		if (!a->doc || index--)
 			continue;
-		*ret = (struct ab_profile){ a->name, "default", a->doc, PRESETS(agent_presets), a };
+		*ret = (struct ab_profile){
+			a->name, "default", a->doc, agent_presets, AB_COUNT(agent_presets), a
+		};
 		return true;
 	}
 	return false;

@@ -292,11 +292,10 @@ static int put_property(const struct ab_put *p, const char *text)
 	bool several = p->from->layer == AB_LAYER_ENVIRONMENT || p->from->layer == AB_LAYER_FLAG;
 	size_t n = strcspn(text, several ? "," : "");
 	ab_autofree char *word = ab_strndup(text, n);
+	size_t i = ab_word_at(ab_property_names, AB_PROP_COUNT, word);
 	const char *guess;
 
-	for (int i = 0; i < AB_PROP_COUNT; i++) {
-		if (strcmp(ab_property_names[i], word) != 0)
-			continue;
+	if (i < AB_PROP_COUNT) {
 		add_text(p, ab_property_names[i]);
 		return text[n] ? put_property(p, text + n + 1) : 0;
 	}

@@ -444,15 +444,15 @@ static int refuse_without_host(const struct ab_secret *s, struct ab_complaint *w
 /* A placeholder would only break what signs with it. */
 static int refuse_signing(const struct ab_secret *s, struct ab_complaint *why)
 {
-	const char *what = s->sign || s->oauth ? NULL : ab_uncovered_why(s->name);
-	const char *remedy = what ? ab_uncovered_remedy(s->name) : NULL;
+	const struct ab_uncovered *u = s->sign || s->oauth ? NULL : ab_uncovered_of(s->name);
 
-	return what ? ab_complaint_say(why,
-				       remedy ? remedy
-					      : "use short-lived keys with few rights, and "
-						"--pass-env to show them to the box",
-				       "%s cannot be replaced by a placeholder: %s", s->name, what)
-		    : 0;
+	if (!u || !u->signs)
+		return 0;
+	return ab_complaint_say(why,
+				u->remedy ? u->remedy
+					  : "use short-lived keys with few rights, and "
+					    "--pass-env to show them to the box",
+				"%s cannot be replaced by a placeholder: %s", s->name, u->what);
 }
 
 /* With `via`, the gateway's host must be one of the hosts of the secret. */

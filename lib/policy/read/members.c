@@ -53,10 +53,8 @@ void ab_members_find(struct ab_members *m)
 	assert(kind->n <= AB_MEMBERS_MAX);
 	ab_json_scan_each(k, m->node)
 	{
-		size_t i = 0;
+		size_t i = ab_word_at(kind->names, kind->n, k->key);
 
-		while (i < kind->n && strcmp(kind->names[i], k->key) != 0)
-			i++;
 		if (i < kind->n)
 			m->given[i] = k;
 		else
@@ -101,6 +99,7 @@ unsigned ab_members_word(struct ab_members *m, size_t which, const char *const *
 			 const char *right)
 {
 	const struct ab_json_scan_node *given = m->given[which];
+	size_t i;
 
 	if (!given)
 		return 0;
@@ -108,9 +107,9 @@ unsigned ab_members_word(struct ab_members *m, size_t which, const char *const *
 		report_type(m, given, "a string", right);
 		return 0;
 	}
-	for (unsigned i = 0; i < n; i++)
-		if (strcmp(words[i], given->text) == 0)
-			return i;
+	i = ab_word_at(words, n, given->text);
+	if (i < n)
+		return (unsigned)i;
 	ab_why_invalid(&m->why, given->text, right);
 	ab_members_refuse(m, which);
 	return 0;

@@ -140,13 +140,13 @@ static void put_json_item(struct ab_buf *b, enum ab_key_id id, const char *text)
 static void put_json_scalar(struct ab_buf *b, struct ab_arena *a, enum ab_key_id id,
 			    const struct ab_value *v)
 {
-	if (ab_keys[id].type == AB_TYPE_INTEGER && v->number != AB_NONE)
-		ab_buf_printf(b, "%llu", (unsigned long long)v->number);
-	else if (strcmp(ab_value_text(a, id, v), "true") == 0 ||
-		 strcmp(ab_value_text(a, id, v), "false") == 0)
-		ab_buf_puts(b, ab_value_text(a, id, v));
+	const char *text = ab_value_text(a, id, v);
+
+	if ((ab_keys[id].type == AB_TYPE_INTEGER && v->number != AB_NONE) ||
+	    strcmp(text, "true") == 0 || strcmp(text, "false") == 0)
+		ab_buf_puts(b, text);
 	else
-		ab_buf_json(b, ab_value_text(a, id, v));
+		ab_buf_json(b, text);
 }
 
 static void put_json_origin(struct ab_buf *b, enum ab_key_id id, const char *value,

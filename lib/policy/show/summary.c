@@ -6,7 +6,7 @@
 
 enum { LISTED = 8, LABEL = 12 };
 
-static void add_row(struct ab_strv *rows, const char *label, const char *text)
+void ab_summary_row(struct ab_strv *rows, const char *label, const char *text)
 {
 	ab_strv_add(rows, label);
 	ab_strv_add(rows, text);
@@ -42,7 +42,7 @@ void ab_summary_list(struct ab_strv *rows, const char *label, const char *before
 	ab_buf_puts(&b, before);
 	put_list(&b, list);
 	ab_buf_puts(&b, after);
-	add_row(rows, label, b.data);
+	ab_summary_row(rows, label, b.data);
 }
 
 const struct ab_item *ab_policy_find_item(const struct ab_policy *policy, enum ab_key_id list,
@@ -69,7 +69,7 @@ void ab_summary_home(const struct ab_policy *p, struct ab_strv *rows)
 		[AB_HOME_KEPT] = "your files; writes go to a layer that is kept",
 	};
 
-	add_row(rows, "home", words[p->fs.home]);
+	ab_summary_row(rows, "home", words[p->fs.home]);
 }
 
 /* Groups instead of their hosts. */
@@ -128,7 +128,7 @@ static void add_network(const struct ab_policy *p, struct ab_strv *rows)
 		break;
 	}
 	put_ports(&b, p);
-	add_row(rows, "network", b.data);
+	ab_summary_row(rows, "network", b.data);
 }
 
 static void add_ssh(const struct ab_policy *p, struct ab_strv *rows)
@@ -164,7 +164,7 @@ static void add_ssh(const struct ab_policy *p, struct ab_strv *rows)
 	} else {
 		ab_autofree char *text = ab_printf("for commits and tags%s", more.data);
 
-		add_row(rows, "ssh keys", text);
+		ab_summary_row(rows, "ssh keys", text);
 	}
 }
 
@@ -219,7 +219,7 @@ static void add_secrets(const struct ab_policy *p, struct ab_strv *rows)
 	if (names.len)
 		ab_summary_list(rows, "secrets", "", &names, "");
 	else
-		add_row(rows, "secrets", "none");
+		ab_summary_row(rows, "secrets", "none");
 }
 
 static void add_limits(const struct ab_policy *p, struct ab_strv *rows)
@@ -246,7 +246,7 @@ static void add_limits(const struct ab_policy *p, struct ab_strv *rows)
 	if (l.len)
 		ab_summary_list(rows, "limits", "", &l, p->limits.timeout_ms ? "" : "; no timeout");
 	else
-		add_row(rows, "limits", "none");
+		ab_summary_row(rows, "limits", "none");
 }
 
 static void add_guarantees(const struct ab_policy *p, struct ab_strv *rows)
@@ -261,7 +261,7 @@ static void add_guarantees(const struct ab_policy *p, struct ab_strv *rows)
 			      p->assurance.fallback == AB_FALLBACK_STRICT ? "does not start"
 									  : "warns",
 			      given_up[0] ? "; given up: " : "", given_up);
-	add_row(rows, "guarantees", text);
+	ab_summary_row(rows, "guarantees", text);
 }
 
 void ab_summary_rest(const struct ab_policy *p, struct ab_strv *rows)
@@ -279,21 +279,21 @@ static void add_count(struct ab_strv *rows, const char *label, size_t n, const c
 {
 	ab_autofree char *text = ab_printf("%zu entr%s of %s", n, n == 1 ? "y" : "ies", key);
 
-	add_row(rows, label, text);
+	ab_summary_row(rows, label, text);
 }
 
 void ab_policy_summary(const struct ab_policy *p, struct ab_strv *rows)
 {
 	ab_autofree char *profile = ab_escape(p->profile);
 
-	add_row(rows, "profile", profile);
+	ab_summary_row(rows, "profile", profile);
 	if (p->fs.write.len)
 		ab_summary_list(rows, "writes", "", &p->fs.write,
 				p->fs.review == AB_REVIEW_NONE
 					? ""
 					: "; changes of the workspace wait for your review");
 	else
-		add_row(rows, "writes", "nothing except private folders");
+		ab_summary_row(rows, "writes", "nothing except private folders");
 	ab_summary_home(p, rows);
 	add_count(rows, "hidden", p->fs.deny_read.len, "filesystem.denyRead");
 	add_count(rows, "protected", p->fs.deny_write.len, "filesystem.denyWrite");

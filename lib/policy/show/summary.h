@@ -16,6 +16,7 @@ void ab_summary_rest(const struct ab_policy *policy, struct ab_strv *rows);
 /* All of it, and what the policy says about files. */
 void ab_policy_summary(const struct ab_policy *policy, struct ab_strv *rows);
 
+void ab_summary_row(struct ab_strv *rows, const char *label, const char *text);
 /* Add a row whose text is a list: "a, b and 3 more". */
 void ab_summary_list(struct ab_strv *rows, const char *label, const char *before,
 		     const struct ab_strv *list, const char *after);

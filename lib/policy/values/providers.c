@@ -222,10 +222,14 @@ const struct ab_token_endpoint *ab_token_endpoint_find(const struct ab_provider 
 
 /* No variable and no file is in two rows, or in a row of a provider. */
 const struct ab_uncovered ab_uncovered[] = {
-	{ "AWS_SECRET_ACCESS_KEY", "~/.aws/credentials", "AWS keys sign requests", true },
+	{ "AWS_SECRET_ACCESS_KEY", "~/.aws/credentials", "AWS keys sign requests", true,
+	  "let the proxy sign: \"secrets\": { \"AWS\": { \"sign\": \"aws-sigv4\", ... } } in "
+	  "your settings" },
 	{ NULL, "~/.aws/sso/cache", "AWS keys sign requests" },
 	{ "GOOGLE_APPLICATION_CREDENTIALS", "~/.config/gcloud/application_default_credentials.json",
-	  "Google Cloud keys sign requests", true },
+	  "Google Cloud keys sign requests", true,
+	  "let the host get the tokens: \"oauth\": { \"grant\": \"service_account\", ... } in a "
+	  "secret of your settings" },
 	{ NULL, "~/.config/gcloud/credentials.db",
 	  "Google Cloud tokens are renewed from this file" },
 	{ "AZURE_CLIENT_SECRET", "~/.azure/msal_token_cache.json",
@@ -238,30 +242,12 @@ const struct ab_uncovered ab_uncovered[] = {
 };
 const size_t ab_nuncovered = AB_COUNT(ab_uncovered);
 
-const char *ab_uncovered_why(const char *variable)
+const struct ab_uncovered *ab_uncovered_of(const char *variable)
 {
 	for (size_t i = 0; i < ab_nuncovered; i++)
-		if (ab_uncovered[i].signs && strcmp(ab_uncovered[i].variable, variable) == 0)
-			return ab_uncovered[i].what;
+		if (ab_uncovered[i].variable && strcmp(ab_uncovered[i].variable, variable) == 0)
+			return &ab_uncovered[i];
 	return NULL;
-}
-
-const char *ab_uncovered_remedy(const char *variable)
-{
-	static const struct remedy {
-		const char *variable, *remedy;
-	} remedies[] = {
-		{ "AWS_SECRET_ACCESS_KEY",
-		  "let the proxy sign: \"secrets\": { \"AWS\": { \"sign\": \"aws-sigv4\", ... } } in "
-		  "your settings" },
-		{ "GOOGLE_APPLICATION_CREDENTIALS",
-		  "let the host get the tokens: \"oauth\": { \"grant\": \"service_account\", ... } in a "
-		  "secret of your settings" },
-	};
-
-	const struct remedy *found = ab_find_row(remedies, AB_COUNT(remedies), variable, variable);
-
-	return found ? found->remedy : NULL;
 }
 
 const struct ab_provider *ab_provider_of_host(const char *host)

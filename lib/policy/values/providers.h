@@ -45,12 +45,10 @@ struct ab_uncovered {
 	const char *file;     /* "~/.aws/credentials", or NULL */
 	const char *what;     /* "AWS keys sign requests" */
 	bool signs;	      /* the variable holds or names a key that signs */
+	const char *remedy;   /* the settings that let the proxy use it all the same, or NULL */
 };
 extern const struct ab_uncovered ab_uncovered[];
 extern const size_t ab_nuncovered;
 
-/* Why no placeholder can replace the value of this variable: it is not sent; NULL:
- * one can. */
-const char *ab_uncovered_why(const char *variable);
-/* The settings that let the proxy use it all the same; NULL: there are none. */
-const char *ab_uncovered_remedy(const char *variable);
+/* The row of this variable; NULL: there is none. */
+const struct ab_uncovered *ab_uncovered_of(const char *variable);

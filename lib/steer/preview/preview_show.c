@@ -9,12 +9,6 @@
 
 enum { COMMAND_MAX = 200, STATUS_REFUSED = 126 };
 
-static void add_row(struct ab_strv *rows, const char *label, const char *text)
-{
-	ab_strv_add(rows, label);
-	ab_strv_add(rows, text);
-}
-
 /* Paths of the plan that have this operation. */
 static void list_mounts(const struct ab_preview *p, enum ab_mount_op op, struct ab_strv *ret)
 {
@@ -87,11 +81,11 @@ static void add_verdict(const struct ab_request *rq, const struct ab_preview *p,
 		ab_quote_argv(&command, rq->argv, rq->argc);
 	ab_buf_escape_n(&said, command.data, command.len > COMMAND_MAX ? COMMAND_MAX : command.len);
 	ab_buf_puts(&said, command.len > COMMAND_MAX ? "..." : "");
-	add_row(rows, "command", said.data);
+	ab_summary_row(rows, "command", said.data);
 	ab_preview_say_verdict(p, &verdict);
-	add_row(rows, "verdict", verdict.data);
+	ab_summary_row(rows, "verdict", verdict.data);
 	if (p->judgement.instead && p->judgement.decision >= AB_ESCALATED)
-		add_row(rows, "", p->judgement.instead);
+		ab_summary_row(rows, "", p->judgement.instead);
 }
 
 static void add_writes(const struct ab_preview *p, struct ab_strv *rows)
@@ -102,14 +96,14 @@ static void add_writes(const struct ab_preview *p, struct ab_strv *rows)
 	list_writable(p, &all);
 	if (p->host.survey.reviewed) {
 		reviewed = ab_escape(p->host.survey.reviewed);
-		add_row(rows, "reviewed", reviewed);
+		ab_summary_row(rows, "reviewed", reviewed);
 	}
 	if (all.len)
 		ab_summary_list(rows, "writes", "", &all, "");
 	else
-		add_row(rows, "writes",
-			reviewed ? "nothing directly: changes wait until you apply them"
-				 : "nothing of the host");
+		ab_summary_row(rows, "writes",
+			       reviewed ? "nothing directly: changes wait until you apply them"
+					: "nothing of the host");
 	ab_summary_list(rows, "private", "", &p->host.facts.privates,
 			": empty, and gone after the run");
 }
@@ -135,7 +129,7 @@ static void add_closed(const struct ab_preview *p, struct ab_strv *rows, bool ve
 		text = ab_printf("%zu %s%s", paths.len,
 				 paths.len == 1 ? kinds[i].one : kinds[i].many,
 				 verbose ? "" : " (-v lists them)");
-		add_row(rows, kinds[i].label, text);
+		ab_summary_row(rows, kinds[i].label, text);
 		for (size_t k = 0; verbose && k < paths.len; k++) {
 			ab_strv_add(rows, "");
 			ab_strv_add_safe(rows, "%s", paths.v[k]);
@@ -155,7 +149,7 @@ static void add_engine(const struct ab_policy *policy, struct ab_strv *rows)
 				 ab_box_engines[engine].without);
 	else
 		text = ab_strdup(ab_box_engines[engine].name);
-	add_row(rows, "engine", text);
+	ab_summary_row(rows, "engine", text);
 }
 
 static void put_fitted(struct ab_buf *b, const char *line, size_t columns)
@@ -175,7 +169,7 @@ char *ab_preview_text(const struct ab_request *rq, const struct ab_preview *p, b
 	struct ab_buf b = { 0 };
 
 	add_verdict(rq, p, &rows);
-	add_row(&rows, "profile", profile);
+	ab_summary_row(&rows, "profile", profile);
 	add_writes(p, &rows);
 	ab_summary_home(p->policy, &rows);
 	add_closed(p, &rows, verbose);
@@ -183,7 +177,8 @@ char *ab_preview_text(const struct ab_request *rq, const struct ab_preview *p, b
 	if (!p->nested)
 		add_engine(p->policy, &rows);
 	else
-		add_row(&rows, "box",
+		ab_summary_row(
+			&rows, "box",
 			"this is inside a box: the outer run allows no more than it does now");
 	ab_summary_put(&b, &rows, columns);
 	put_fitted(&b, "Nothing was started. To prove the guarantees now: agentbox doctor",
