@@ -56,9 +56,11 @@ static void send_with(struct init *in, struct ab_msg *msg, size_t body, const in
 	ab_init_fail(in, errno, "send a message to the supervisor");
 }
 
-void ab_init_send_up(struct init *in, struct ab_msg *msg, size_t body, int fd)
+void ab_init_send_up(struct init *in, enum ab_msg_type type, int value, int fd)
 {
-	send_with(in, msg, body, &fd, fd >= 0);
+	struct ab_msg msg = { .type = type, .value = value };
+
+	send_with(in, &msg, 0, &fd, fd >= 0);
 }
 
 _Noreturn void ab_init_exit(struct init *in, int status)
@@ -74,13 +76,12 @@ static int send_listener(struct init *in, const char *path, int type, enum ab_ms
 			 struct ab_error *err)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
-	struct ab_msg msg = { .type = as };
 	ab_autoclose int fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	snprintf(at.sun_path, sizeof(at.sun_path), "%s", path);
 	if (fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 || listen(fd, 64) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "listen at %s", path);
-	ab_init_send_up(in, &msg, 0, fd);
+	ab_init_send_up(in, as, 0, fd);
 	return 0;
 }
 
@@ -314,7 +315,6 @@ int ab_init_begin_session(struct ab_error *err)
 int ab_init_open_terminal(struct init *in, struct ab_error *err)
 {
 	struct winsize size = { .ws_row = in->spec.rows, .ws_col = in->spec.cols };
-	struct ab_msg msg = { .type = AB_MSG_TTY };
 	ab_autoclose int master = -1;
 	int locked = 0;
 
@@ -332,7 +332,7 @@ int ab_init_open_terminal(struct init *in, struct ab_error *err)
 	if (!in->spec.tty_behind && !in->leads &&
 	    tcsetattr(in->tty, TCSANOW, &in->spec.tty_settings) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "set up the terminal");
-	ab_init_send_up(in, &msg, 0, master);
+	ab_init_send_up(in, AB_MSG_TTY, 0, master);
 	return 0;
 }
 
@@ -341,7 +341,7 @@ static int begin_session_with_terminal(struct init *in, struct ab_error *err)
 	if (ab_init_begin_session(err) < 0)
 		return -1;
 	if (in->input >= 0)
-		ab_init_send_up(in, &(struct ab_msg){ .type = AB_MSG_INPUT }, 0, in->input);
+		ab_init_send_up(in, AB_MSG_INPUT, 0, in->input);
 	return ab_init_open_terminal(in, err);
 }
 
@@ -520,7 +520,7 @@ static bool is_step_of(const struct init *in, int engines)
 _Noreturn void ab_init_report(struct init *in, struct ab_msg *msg)
 {
 	msg->type = AB_MSG_FAILED;
-	ab_init_send_up(in, msg, sizeof(msg->u.error), -1);
+	send_with(in, msg, sizeof(msg->u.error), NULL, 0);
 	ab_init_exit(in, 125);
 }
 

@@ -41,7 +41,8 @@ struct init {
 	struct ab_fds walls; /* for AB_MSG_WALLS */
 };
 
-void ab_init_send_up(struct init *in, struct ab_msg *msg, size_t body, int fd);
+/* A message for the supervisor, with a descriptor unless that is -1. */
+void ab_init_send_up(struct init *in, enum ab_msg_type type, int value, int fd);
 int ab_init_begin_session(struct ab_error *err);
 /* If the command has one. */
 int ab_init_open_terminal(struct init *in, struct ab_error *err);

@@ -105,18 +105,15 @@ static bool has_tried_network(void)
  * nothing but what the command did. */
 static void report_unrouted(struct init *in, int status)
 {
-	struct ab_msg msg = { .type = AB_MSG_UNROUTED };
-
 	if (status == 0 || in->leads || in->begin.net != AB_BOX_NET_NONE)
 		return;
 	if (has_tried_network())
-		ab_init_send_up(in, &msg, 0, -1);
+		ab_init_send_up(in, AB_MSG_UNROUTED, 0, -1);
 }
 
 /* The command still counts: nobody has waited for it. */
 static void report_crowd(struct init *in)
 {
-	struct ab_msg msg = { .type = AB_MSG_CROWDED };
 	uint64_t limit = in->spec.limits.processes;
 	siginfo_t end = { 0 };
 
@@ -125,7 +122,7 @@ static void report_crowd(struct init *in)
 	    end.si_pid == 0 || (end.si_code == CLD_EXITED && end.si_status == 0))
 		return;
 	if (in->crowded || is_crowded(in))
-		ab_init_send_up(in, &msg, 0, -1);
+		ab_init_send_up(in, AB_MSG_CROWDED, 0, -1);
 }
 
 /* Orphans become init's children, so without any there is no other process. */
@@ -138,8 +135,7 @@ static void reap_children(struct init *in)
 {
 	report_crowd(in);
 	for (;;) {
-		struct ab_msg msg = { 0 };
-		int status;
+		int status, sig;
 		pid_t pid = waitpid(-1, &status, WNOHANG | WUNTRACED);
 
 		if (pid < 0 && errno == EINTR)
@@ -151,17 +147,14 @@ static void reap_children(struct init *in)
 			return;
 		if (pid != in->target)
 			continue;
-		msg.value = status;
 		if (WIFSTOPPED(status)) {
-			msg.type = AB_MSG_STOPPED;
-			msg.value = WSTOPSIG(status);
-			in->wants_tty = msg.value == SIGTTIN || msg.value == SIGTTOU;
-			ab_init_send_up(in, &msg, 0, -1);
+			sig = WSTOPSIG(status);
+			in->wants_tty = sig == SIGTTIN || sig == SIGTTOU;
+			ab_init_send_up(in, AB_MSG_STOPPED, sig, -1);
 			continue;
 		}
 		report_unrouted(in, status);
-		msg.type = is_alone(in) ? AB_MSG_LAST : AB_MSG_STATUS;
-		ab_init_send_up(in, &msg, 0, -1);
+		ab_init_send_up(in, is_alone(in) ? AB_MSG_LAST : AB_MSG_STATUS, status, -1);
 		end_after_status(in);
 	}
 }
@@ -205,11 +198,9 @@ static void resume_command(struct init *in, bool front)
 
 void ab_init_dial(struct init *in, int port)
 {
-	struct ab_msg reply = { .type = AB_MSG_DIALED };
-	int fd = -1;
+	int fd = -1, errnum = ab_listening_ports_dial(port, &fd);
 
-	reply.value = ab_listening_ports_dial(port, &fd);
-	ab_init_send_up(in, &reply, 0, fd);
+	ab_init_send_up(in, AB_MSG_DIALED, errnum, fd);
 	ab_closep(&fd);
 }
 

@@ -137,7 +137,7 @@ static _Noreturn void lead_command(struct init *in, int sock)
 		ab_init_report(in, &msg);
 	ab_init_release_stdio();
 	if (report)
-		ab_init_send_up(in, &(struct ab_msg){ .type = AB_MSG_RUNS }, 0, -1);
+		ab_init_send_up(in, AB_MSG_RUNS, 0, -1);
 	ab_init_serve(in);
 }
 
@@ -159,7 +159,7 @@ static void start_leader(struct init *in, const struct ab_fds *fds)
 
 static _Noreturn void end_box(struct init *in)
 {
-	ab_init_send_up(in, &(struct ab_msg){ .type = AB_MSG_STATUS }, 0, -1);
+	ab_init_send_up(in, AB_MSG_STATUS, 0, -1);
 	_exit(0);
 }
 
