@@ -433,7 +433,7 @@ int ab_run_finish(struct run *r, int supervised, int *ret_status, struct ab_erro
 	report_streams(r);
 	/* Without a command there was nobody to create a file. */
 	for (size_t i = 0; r->held && i < moved.len; i++)
-		if (!ab_strv_has(&r->told, moved.v[i]))
+		if (!ab_strv_has(&r->outcome.told, moved.v[i]))
 			ab_run_say(r, AB_SAY_WARNING, "%s", moved.v[i]);
 	say_denials(r, &r->report.lines);
 	if (r->unasked && r->report.unasked)

@@ -209,14 +209,6 @@ static int begin_command(void *arg, const struct ab_holds *holds, struct ab_erro
 	return 0;
 }
 
-static void warn_of_finding(void *arg, const char *text)
-{
-	struct run *r = arg;
-
-	ab_strv_add(&r->told, text);
-	ab_run_say(r, AB_SAY_WARNING, "%s", text);
-}
-
 /* Clients find it from now on. */
 static int tell_ready(void *arg, struct ab_error *err)
 {
@@ -273,7 +265,6 @@ int ab_run_supervise(struct run *r, int *ret_status, struct ab_error *err)
 		.stay_at = &r->stay,
 		.ready = tell_ready,
 		.ending = ab_run_ask_for_sweep,
-		.found = warn_of_finding,
 	};
 	int result;
 

@@ -606,7 +606,7 @@ void ab_run_release(struct run *r)
 	free(r->movable);
 	ab_review_sum_fini(&r->review);
 	ab_refused_programs_free(r->refusals);
-	ab_strv_fini_all(&r->refused, &r->told, &r->report.lines);
+	ab_strv_fini_all(&r->refused, &r->outcome.told, &r->report.lines);
 	ab_log_fini(&r->log);
 	ab_seal_wipe(&r->seal);
 	ab_violations_free(r->violations);

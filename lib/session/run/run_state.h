@@ -62,7 +62,6 @@ struct run {
 	struct ab_outcome outcome;
 	struct ab_error ended;	       /* what ended the command, if not it itself; else AB_ENONE */
 	struct ab_strv refused;	       /* lines about programs, at the end */
-	struct ab_strv told;	       /* findings that were told at once */
 	struct ab_proxy_report report; /* the network's, at the end */
 	struct ab_helper reviewer;     /* of a reviewed run, else pid 0 */
 	struct ab_review_sum review;   /* its result; json NULL: none */

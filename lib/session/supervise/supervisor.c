@@ -17,6 +17,7 @@
 #include "audit/write/audit.h"
 #include "audit/write/log.h"
 #include "consent/ask/host_prompt.h"
+#include "consent/request.h"
 #include "containers/container_watch.h"
 #include "guard/notify/refused_programs.h"
 #include "hosttools/tool_broker.h"
@@ -299,7 +300,8 @@ static void tell_finding(void *arg, const char *text)
 	ab_record_text(&line, "reason", text);
 	if (ab_log_write(s->what->steering->log, &line, s->failure.err) < 0)
 		ab_failure_end(&s->failure);
-	s->what->found(s->what->arg, text);
+	ab_strv_add(&s->out.told, text);
+	ab_request_say(s->what->steering->request, AB_SAY_WARNING, "%s", text);
 }
 
 static uint64_t count_denials(void *arg)

@@ -53,8 +53,6 @@ struct ab_supervision {
 	 * `alone`: init is the only process left in it. Returns whether the caller will wait for
 	 * init's end (ab_box_fini()). */
 	bool (*ending)(void *arg, bool alone);
-	/* The run did something in the workspace that the user should know at once. */
-	void (*found)(void *arg, const char *text);
 };
 
 /* The value of a SIGTERM (sigqueue) of our parent that is a request to stop, as a client of the control
@@ -68,6 +66,7 @@ struct ab_outcome {
 	bool unrouted;		/* it failed and had tried to use a blocked network */
 	bool crowded;		/* it failed, and the box was at its limit of processes */
 	int killed;		/* the signal that ended the box's init, and was not ours; else 0 */
+	struct ab_strv told;	/* findings, which the user should know at once */
 	uint64_t memory_used;	/* more than the limit, in bytes; else 0 */
 	struct ab_error failed; /* code AB_ENONE when the command ran */
 };
