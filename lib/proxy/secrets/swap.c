@@ -59,44 +59,11 @@ static void put_formatted(struct ab_buf *out, const char *format, const struct a
 		ab_buf_add(out, hole + 2, strlen(hole + 2));
 }
 
-/* The parameter around the byte at `at`, and where its value begins (without a
- * value: its end). */
-static struct ab_http_text find_parameter(struct ab_http_text path, size_t query, size_t at,
-					  size_t *ret_value)
-{
-	struct ab_http_text p = { path.s + query + 1, 0 };
-	const char *end = path.s + path.len;
-	const char *amp = memrchr(p.s, '&', at - query - 1), *equals;
-
-	if (amp)
-		p.s = amp + 1;
-	amp = memchr(p.s, '&', (size_t)(end - p.s));
-	p.len = (size_t)((amp ? amp : end) - p.s);
-	equals = memchr(p.s, '=', p.len);
-	*ret_value = equals ? (size_t)(equals + 1 - p.s) : p.len;
-	return p;
-}
-
-static struct ab_http_text name_of(struct ab_http_text parameter, size_t value)
-{
-	if (value && parameter.s[value - 1] == '=')
-		value--;
-	return (struct ab_http_text){ parameter.s, value };
-}
-
-/* The position of the query's "?"; path.len: none. */
-static size_t find_query(struct ab_http_text path)
-{
-	const char *q = path.len ? memchr(path.s, '?', path.len) : NULL;
-
-	return q ? (size_t)(q - path.s) : path.len;
-}
-
 static bool is_permitted(const struct ab_secret *secret, struct ab_http_text path, size_t query,
 			 const struct ab_found *found)
 {
-	struct ab_http_text p;
-	size_t value;
+	struct ab_http_text rest = path, name = { 0 }, value = path;
+	const char *at = path.s + found->at;
 
 	if (found->needle->form != AB_FORM_PLAIN || found->escape > AB_ESCAPE_URL ||
 	    ab_secret_kept(secret))
@@ -105,12 +72,15 @@ static bool is_permitted(const struct ab_secret *secret, struct ab_http_text pat
 		return secret->in_path;
 	if (!secret->ncarriers)
 		return true;
-	p = find_parameter(path, query, found->at, &value);
-	if (found->at < (size_t)(p.s - path.s) + value)
+	/* The parameter that it is in; without a value that ends where it begins. */
+	ab_http_until(&rest, '?');
+	while (ab_http_parameter(&rest, &name, &value) && value.s + value.len <= at)
+		;
+	if (at < value.s)
 		return false;
 	for (size_t i = 0; i < secret->ncarriers; i++)
 		if (secret->carriers[i].kind == AB_CARRY_QUERY &&
-		    is_named(name_of(p, value), secret->carriers[i].name))
+		    is_named(name, secret->carriers[i].name))
 			return true;
 	return false;
 }
@@ -141,8 +111,8 @@ static void end_target(struct swap *sw, const struct ab_buf *out)
 
 static bool swap_target(struct swap *sw)
 {
-	struct ab_http_text path = sw->rq->path;
-	size_t query = find_query(path), done = 0;
+	struct ab_http_text path = sw->rq->path, rest = path;
+	size_t query = ab_http_until(&rest, '?').len, done = 0;
 	struct ab_search look;
 	struct ab_found found;
 	struct ab_buf *out;
@@ -174,12 +144,11 @@ static bool swap_target(struct swap *sw)
 }
 
 /* Write the parameters of other names, each after "?" or "&". */
-static bool put_other_parameters(struct ab_buf *out, struct ab_http_text path, const char *name)
+static bool put_other_parameters(struct ab_buf *out, struct ab_http_text query, const char *name)
 {
-	struct ab_http_text query = path, own, value;
+	struct ab_http_text own, value;
 	bool begun = false;
 
-	ab_http_until(&query, '?');
 	while (ab_http_parameter(&query, &own, &value)) {
 		if (is_named(own, name))
 			continue;
@@ -194,15 +163,15 @@ static bool put_other_parameters(struct ab_buf *out, struct ab_http_text path, c
 static bool inject_query(struct swap *sw, size_t i, const char *name, const char *format)
 {
 	const struct ab_vault_entry *e = ab_vault_at(sw->vault, i);
-	struct ab_http_text path = sw->ret->request.path;
+	struct ab_http_text query = sw->ret->request.path, path = ab_http_until(&query, '?');
 	struct ab_buf *out;
 	bool begun;
 
 	if (sw->rq->form != AB_HTTP_ORIGIN && sw->rq->form != AB_HTTP_ABSOLUTE)
 		return true;
 	out = begin_target(sw);
-	ab_buf_add(out, path.s, find_query(path));
-	begun = put_other_parameters(out, path, name);
+	ab_buf_add(out, path.s, path.len);
+	begun = put_other_parameters(out, query, name);
 	ab_buf_add(out, begun ? "&" : "?", 1);
 	put_escaped(out, name, strlen(name), true);
 	ab_buf_add(out, "=", 1);

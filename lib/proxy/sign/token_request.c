@@ -61,24 +61,18 @@ static char *decode_text(const char *s, size_t len)
 	size_t n = 0;
 
 	for (size_t i = 0; i < len; i++) {
-		char c = s[i] == '+' ? ' ' : s[i];
+		int c = s[i] == '%'   ? ab_percent(s + i, len - i)
+			: s[i] == '+' ? ' '
+				      : (unsigned char)s[i];
 
-		if (c == '%') {
-			if (ab_percent(s + i, len - i) < 0)
-				break;
-			c = (char)ab_percent(s + i, len - i);
-			i += 2;
+		if (c <= 0) {
+			ab_free_wiped(ret);
+			return NULL;
 		}
-		if (!c)
-			break;
-		ret[n++] = c;
-		if (i + 1 == len)
-			return ret;
+		ret[n++] = (char)c;
+		i += s[i] == '%' ? 2 : 0;
 	}
-	if (!len)
-		return ret;
-	ab_free_wiped(ret);
-	return NULL;
+	return ret;
 }
 
 static const char *read_form(struct ab_http_text form, struct ab_token_request *rq)

@@ -5,16 +5,11 @@
 static const struct {
 	int status;
 	const char *phrase;
-	const char *begin; /* of the text */
 } kinds[] = {
-	{ 400, "Bad Request", "agentbox denied this request" },
-	{ 413, "Content Too Large", "agentbox denied this request" },
-	{ 414, "URI Too Long", "agentbox denied this request" },
-	{ 431, "Request Header Fields Too Large", "agentbox denied this request" },
-	{ 501, "Not Implemented", "agentbox denied this request" },
-	{ 502, "Bad Gateway", "agentbox could not get a response" },
-	{ 504, "Gateway Timeout", "agentbox could not get a response" },
-	{ 505, "HTTP Version Not Supported", "agentbox denied this request" },
+	{ 400, "Bad Request" },	    { 413, "Content Too Large" },
+	{ 414, "URI Too Long" },    { 431, "Request Header Fields Too Large" },
+	{ 501, "Not Implemented" }, { 502, "Bad Gateway" },
+	{ 504, "Gateway Timeout" }, { 505, "HTTP Version Not Supported" },
 };
 
 static void explain_denial(struct ab_buf *text, const char *id, const struct ab_request_record *r)
@@ -38,10 +33,11 @@ static void explain_denial(struct ab_buf *text, const char *id, const struct ab_
 }
 
 /* `id` of a denial, or "". */
-static void explain_failure(struct ab_buf *text, const char *begin, const char *id,
-			    const struct ab_request_record *r, int status)
+static void explain_failure(struct ab_buf *text, const char *id, const struct ab_request_record *r,
+			    int status)
 {
-	ab_buf_puts(text, begin);
+	ab_buf_puts(text, status == 502 || status == 504 ? "agentbox could not get a response"
+							 : "agentbox denied this request");
 	if (r->port) {
 		ab_buf_puts(text, status < 500 ? " to " : " from ");
 		ab_words_target(text, r->host, r->port);
@@ -56,7 +52,7 @@ void ab_exchange_reply(struct ab_buf *out, struct ab_ledger *ledger,
 		       const struct ab_request_record *r, int status)
 {
 	ab_autobuf struct ab_buf head = { 0 }, text = { 0 };
-	const char *phrase = "Error", *begin = "agentbox denied this request";
+	const char *phrase = "Error";
 	char id[AB_DENIAL_ID] = "";
 
 	if (r->denial)
@@ -67,11 +63,9 @@ void ab_exchange_reply(struct ab_buf *out, struct ab_ledger *ledger,
 		ab_buf_printf(&head, "HTTP/1.1 403 Denied by agentbox (%s)\r\n", id);
 	} else {
 		for (size_t i = 0; i < AB_COUNT(kinds); i++)
-			if (kinds[i].status == status) {
+			if (kinds[i].status == status)
 				phrase = kinds[i].phrase;
-				begin = kinds[i].begin;
-			}
-		explain_failure(&text, begin, id, r, status);
+		explain_failure(&text, id, r, status);
 		ab_buf_printf(&head, "HTTP/1.1 %d %s (agentbox: %s)\r\n", status, phrase,
 			      r->error ? r->error : "unknown reason");
 	}
