@@ -280,13 +280,14 @@ static const struct option options_reload[] = {
 	{ 0 },
 };
 
-static void print_reloaded(const struct ab_reloaded *r)
+static void print_reloaded(void *arg, const struct ab_reloaded *r)
 {
 	if (r->error.code != AB_ENONE) {
 		ab_autofree char *safe = ab_escape(r->error.text);
 
 		printf("%s%s%s\n%s: the previous lists stay in force\n", safe,
 		       r->error.hint[0] ? "; " : "", r->error.hint, r->run);
+		*(int *)arg = 1;
 		return;
 	}
 	if (r->changes.len == 0)
@@ -303,16 +304,11 @@ static void print_reloaded(const struct ab_reloaded *r)
 
 static int reload_main(struct args *args, struct ab_error *err)
 {
-	ab_auto(ab_reloads_fini) struct ab_reloads reloads = { 0 };
 	int status = 0;
 
-	if (ab_reload(&args->input, args->rest[0], given(args, "cut"), &reloads, err) < 0)
+	if (ab_reload(&args->input, args->rest[0], given(args, "cut"), print_reloaded, &status,
+		      err) < 0)
 		return -1;
-	for (size_t i = 0; i < reloads.len; i++) {
-		print_reloaded(&reloads.v[i]);
-		if (reloads.v[i].error.code != AB_ENONE)
-			status = 1;
-	}
 	return status;
 }
 

@@ -69,7 +69,6 @@ int ab_collect_open(const char *folder, struct ab_collect **ret, struct ab_error
 	/* It may be the folder of a run itself. */
 	if (faccessat(dir, AB_LOG_NAME, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
 		ab_strv_fini(&c->levels[0].names);
-		c->levels[0].names = (struct ab_strv){ 0 };
 		ab_strv_add(&c->levels[0].names, ".");
 	}
 	return 0;

@@ -58,21 +58,13 @@ static bool open_run(int live, int runs, const char *id, struct ab_found_run *re
 	return true;
 }
 
-static bool has_name(const struct ab_found_run *run, const char *name)
+/* Does it have this name? Without one: nobody means a run that another one has started but by its id. */
+static bool is_meant(const struct ab_found_run *run, const char *name)
 {
 	struct ab_detail field;
 
-	(void)ab_details_one(run->first, strlen(run->first), "name", &field);
-	return ab_detail_is(&field, name);
-}
-
-/* A run that another one has started: nobody means it without its id. */
-static bool is_tool(const struct ab_found_run *run)
-{
-	struct ab_detail field;
-
-	(void)ab_details_one(run->first, strlen(run->first), "tool_of", &field);
-	return field.kind != AB_DETAIL_NONE;
+	(void)ab_details_one(run->first, strlen(run->first), name ? "name" : "tool_of", &field);
+	return name ? ab_detail_is(&field, name) : field.kind == AB_DETAIL_NONE;
 }
 
 /* The names in a folder that can be run ids. */
@@ -89,10 +81,29 @@ static int list_ids(int folder, struct ab_strv *ret, struct ab_error *err)
 	return 0;
 }
 
-/* A run that moves meanwhile is listed twice. */
-static int list_both(int live, int runs, struct ab_strv *ret, struct ab_error *err)
+int ab_find_all(int live, int runs, struct ab_strv *ret_ids, struct ab_error *err)
 {
-	return list_ids(live, ret, err) < 0 ? -1 : list_ids(runs, ret, err);
+	ab_autostrv struct ab_strv ids = { 0 }, keys = { 0 };
+
+	if (list_ids(live, &ids, err) < 0 || list_ids(runs, &ids, err) < 0)
+		return -1;
+	for (size_t i = 0; i < ids.len; i++) {
+		struct ab_found_run run;
+
+		if (!open_run(live, runs, ids.v[i], &run))
+			continue;
+		ab_strv_addf(&keys, "%s %s", run.began, run.id);
+		ab_found_run_fini(&run);
+	}
+	ab_strv_sort(&keys);
+	for (size_t i = 0; i < keys.len; i++) {
+		const char *id = strrchr(keys.v[i], ' ') + 1;
+
+		/* A run that moves meanwhile is listed twice. */
+		if (i == 0 || strcmp(keys.v[i], keys.v[i - 1]) != 0)
+			ab_strv_add(ret_ids, id);
+	}
+	return 0;
 }
 
 /* `name` NULL: any run. Returns 1 if there is none. */
@@ -100,27 +111,17 @@ static int find_newest(int live, int runs, const char *name, struct ab_found_run
 		       struct ab_error *err)
 {
 	ab_autostrv struct ab_strv ids = { 0 };
-	struct ab_found_run newest = { .dir = -1 };
 
-	if (list_both(live, runs, &ids, err) < 0)
+	if (ab_find_all(live, runs, &ids, err) < 0)
 		return -1;
-	for (size_t i = 0; i < ids.len; i++) {
-		struct ab_found_run run;
-
-		if (!open_run(live, runs, ids.v[i], &run))
+	for (size_t i = ids.len; i-- > 0;) {
+		if (!open_run(live, runs, ids.v[i], ret))
 			continue;
-		if (strcmp(run.began, newest.began) >= 0 &&
-		    (name ? has_name(&run, name) : !is_tool(&run))) {
-			ab_found_run_fini(&newest);
-			newest = run;
-		} else {
-			ab_found_run_fini(&run);
-		}
+		if (is_meant(ret, name))
+			return 0;
+		ab_found_run_fini(ret);
 	}
-	if (newest.dir < 0)
-		return 1;
-	*ret = newest;
-	return 0;
+	return 1;
 }
 
 /* Suggest what may have been meant. */
@@ -152,30 +153,6 @@ int ab_find_run(int live, int runs, const char *run, struct ab_found_run *ret, s
 		return ab_fail(err, AB_ESYSTEM, 0, "no run has left a record yet");
 	ab_fail(err, AB_ESYSTEM, 0, "no run named %.100s", run);
 	return hint_other_run(live, runs, run, err);
-}
-
-int ab_find_all(int live, int runs, struct ab_strv *ret_ids, struct ab_error *err)
-{
-	ab_autostrv struct ab_strv ids = { 0 }, keys = { 0 };
-
-	if (list_both(live, runs, &ids, err) < 0)
-		return -1;
-	for (size_t i = 0; i < ids.len; i++) {
-		struct ab_found_run run;
-
-		if (!open_run(live, runs, ids.v[i], &run))
-			continue;
-		ab_strv_addf(&keys, "%s %s", run.began, run.id);
-		ab_found_run_fini(&run);
-	}
-	ab_strv_sort(&keys);
-	for (size_t i = 0; i < keys.len; i++) {
-		const char *id = strrchr(keys.v[i], ' ') + 1;
-
-		if (i == 0 || strcmp(keys.v[i], keys.v[i - 1]) != 0)
-			ab_strv_add(ret_ids, id);
-	}
-	return 0;
 }
 
 int ab_denial_parse(const char *text, struct ab_denial_name *ret)
@@ -272,26 +249,26 @@ static bool gather_record(void *arg, const char *line, size_t len)
 	struct gathering *g = arg;
 	struct ab_found_denial *f = &g->found;
 	struct ab_detail m[M_COUNT];
+	char **other;
 
 	if (ab_details_find(line, len, members, M_COUNT, m) < 0 || !ab_detail_is(&m[M_ID], g->id))
 		return true;
-	if (ab_detail_is(&m[M_KIND], "request")) {
-		take_time(g, m);
-		replace_line(&f->request, line, len);
-	} else if (ab_detail_is(&m[M_KIND], "question")) {
-		take_time(g, m);
-		replace_line(&f->question, line, len);
-	} else if (is_denial(m)) {
-		take_time(g, m);
-		f->count += ab_denial_times(&m[M_ID], &m[M_DOOR], &m[M_REPEATED]);
-		if (!f->denied || weigh_record(m) > g->weight) {
-			replace_line(&f->denied, line, len);
-			g->weight = weigh_record(m);
-		}
-	} else {
+	other = ab_detail_is(&m[M_KIND], "request")    ? &f->request
+		: ab_detail_is(&m[M_KIND], "question") ? &f->question
+						       : NULL;
+	if (!other && !is_denial(m))
+		return true;
+	take_time(g, m);
+	g->any = true;
+	if (other) {
+		replace_line(other, line, len);
 		return true;
 	}
-	g->any = true;
+	f->count += ab_denial_times(&m[M_ID], &m[M_DOOR], &m[M_REPEATED]);
+	if (!f->denied || weigh_record(m) > g->weight) {
+		replace_line(&f->denied, line, len);
+		g->weight = weigh_record(m);
+	}
 	return true;
 }
 

@@ -301,25 +301,24 @@ static struct chain *begin_chain(struct ab_verifier *v, const struct place *at, 
 static void follow_first(struct ab_verifier *v, struct chain *c, const struct place *at,
 			 const char *line, size_t len, const struct ab_detail m[])
 {
-	if (!ab_detail_is(&m[M_KIND], "start") && !ab_detail_is(&m[M_KIND], "refused")) {
-		c->verdict.lines++;
-		set_broken(c, at, "the beginning of the run is missing");
-		return;
-	}
-	if (m[M_PREV].kind == AB_DETAIL_NONE) {
+	bool refused = ab_detail_is(&m[M_KIND], "refused");
+	bool begins = refused || ab_detail_is(&m[M_KIND], "start");
+
+	if (begins && m[M_PREV].kind == AB_DETAIL_NONE) {
 		c->verdict.state = AB_CHAIN_UNCHAINED;
-	} else if (m[M_PREV].kind != AB_DETAIL_NULL) {
-		c->verdict.lines++;
-		set_broken(c, at, "a record before the first one is missing");
-		return;
-	} else {
-		c->verdict.lines++;
-		ab_sha256(line, len, c->prev);
-		if (ab_detail_is(&m[M_KIND], "refused"))
-			check_end(v, c, at, line, len, m);
+		follow_line(v, c, at, line, len, m);
 		return;
 	}
-	follow_line(v, c, at, line, len, m);
+	c->verdict.lines++;
+	if (!begins) {
+		set_broken(c, at, "the beginning of the run is missing");
+	} else if (m[M_PREV].kind != AB_DETAIL_NULL) {
+		set_broken(c, at, "a record before the first one is missing");
+	} else {
+		ab_sha256(line, len, c->prev);
+		if (refused)
+			check_end(v, c, at, line, len, m);
+	}
 }
 
 static void note_fragment(struct ab_verifier *v, const struct place *at)

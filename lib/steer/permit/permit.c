@@ -131,8 +131,7 @@ enum { LOOKED_AT = 200 };
 void ab_permit_forget(struct ab_permit_job *job)
 {
 	ab_found_run_fini(&job->run);
-	json_decref(job->start);
-	job->start = NULL;
+	json_decref(job->again.start);
 	job->again.start = NULL;
 }
 
@@ -140,8 +139,7 @@ static void keep_run(struct ab_permit_job *job, const struct ab_found_run *run)
 {
 	ab_permit_forget(job);
 	job->run = *run;
-	job->start = json_loads(run->first, 0, NULL);
-	job->again.start = job->start;
+	job->again.start = json_loads(run->first, 0, NULL);
 }
 
 int ab_permit_find(struct ab_permit_job *job, const char *run, struct ab_error *err)
@@ -178,8 +176,9 @@ void ab_permit_find_here(struct ab_permit_job *job, const char *workspace)
 
 struct ab_policy_input ab_permit_input(const struct ab_permit_job *job)
 {
-	const char *profile = ab_json_text(json_object_get(job->start, "policy"), "profile");
-	const char *workspace = ab_json_text(json_object_get(job->start, "policy"), "workspace");
+	const char *profile = ab_json_text(json_object_get(job->again.start, "policy"), "profile");
+	const char *workspace =
+		ab_json_text(json_object_get(job->again.start, "policy"), "workspace");
 	struct ab_policy_input in = *job->ask->input;
 
 	/* Nothing will run, so any current folder is fine. */

@@ -49,10 +49,10 @@ char *ab_permit_workspace(struct ab_permit_job *job)
 	const struct ab_policy_input *in = job->ask->input;
 	const char *workspace, *cwd;
 
-	if (!job->start)
+	if (!job->again.start)
 		ab_permit_find_here(job, in->cwd);
-	workspace = ab_json_text(json_object_get(job->start, "policy"), "workspace");
-	cwd = ab_json_text(job->start, "cwd");
+	workspace = ab_json_text(json_object_get(job->again.start, "policy"), "workspace");
+	cwd = ab_json_text(job->again.start, "cwd");
 	return ab_strdup(*workspace ? workspace : *cwd ? cwd : in->cwd);
 }
 

@@ -32,8 +32,8 @@ bool ab_meant_hosts(const struct ab_meant *meant, const struct ab_policy_input *
 
 /* For the command line that starts a run again. */
 struct ab_again {
-	const json_t *start; /* its start record, or NULL */
-	const char *cwd;     /* where the line will be typed */
+	json_t *start;	 /* its start record, or NULL */
+	const char *cwd; /* where the line will be typed */
 };
 /* "agentbox run FLAGS -- make test"; with "..." for a command that is not
  * known, is too long, or cannot be shown on a terminal. */
@@ -69,8 +69,7 @@ struct ab_permit_job {
 	struct ab_state state;
 	/* The run that was named, or of the denial; id "" if there is none. */
 	struct ab_found_run run;
-	json_t *start;
-	struct ab_again again;
+	struct ab_again again; /* its start record is the job's */
 };
 
 /* By id or name. */

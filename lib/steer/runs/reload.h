@@ -14,14 +14,10 @@ struct ab_reloaded {
 	struct ab_strv notes;	/* for the user */
 };
 
-struct ab_reloads {
-	struct ab_reloaded *v;
-	size_t len;
-};
+typedef void ab_reloaded_fn(void *arg, const struct ab_reloaded *run);
 
 /* `run` is an id or a name; NULL: all live runs. `cut`: also close connections
- * to hosts that are now denied. Fails when there is no such run; the failure of a
- * single run is in its row. */
-int ab_reload(const struct ab_policy_input *input, const char *run, bool cut,
-	      struct ab_reloads *ret, struct ab_error *err);
-void ab_reloads_fini(struct ab_reloads *reloads);
+ * to hosts that are now denied. `fn` is told of each. Fails when there is no such run; the
+ * failure of a single run is told. */
+int ab_reload(const struct ab_policy_input *input, const char *run, bool cut, ab_reloaded_fn *fn,
+	      void *arg, struct ab_error *err);

@@ -29,14 +29,11 @@ struct ab_why_answers {
 	size_t len;
 };
 
-/* Add an empty one. */
-struct ab_why_answer *ab_why_answer_add(struct ab_why_answers *answers);
-
 void ab_why_answers_fini(struct ab_why_answers *answers);
 
 /* Of a host without a port: one answer, or one for each usual port, 443 first. */
 int ab_why_answer_host(const struct ab_preview *preview, const char *host,
 		       struct ab_why_answers *ret, struct ab_error *err);
-/* why_path.c: `read` and `write`: what is asked about. */
+/* `read` and `write`: what is asked about. */
 void ab_why_answer_path(const struct ab_preview *preview, const char *path, bool read, bool write,
 			struct ab_why_answers *ret);
