@@ -4,6 +4,15 @@
 UNJUDGED=1
 load helpers
 
+# What a test that failed has left on the host.
+teardown()
+{
+	[ "${#LEFT[@]}" -eq 0 ] || kill "${LEFT[@]}" 2>/dev/null || true
+	box_teardown
+}
+
+LEFT=()
+
 # box_begins NAME SCRIPT [ARG...]: a box that runs SCRIPT, says "ready" and waits; what it prints is in $TEST_DIR/NAME.
 box_begins()
 {
@@ -12,6 +21,7 @@ box_begins()
 
 	launch run --name "$name" "$@" -- sh -c "$script; echo ready; sleep 200" \
 		>"$TEST_DIR/$name" 2>&1 </dev/null &
+	LEFT+=($!)
 	wait_for 60 agentbox_runs "$name"
 }
 
@@ -90,9 +100,9 @@ agentbox_runs()
 		>"$HOME/.config/agentbox/config.json"
 	agentbox run --secret KEY -- true
 	[ "$status" -eq 0 ]
-	kill -0 "$(cat "$TEST_DIR/left")"
-	wait_for 60 is_gone "$(cat "$TEST_DIR/ended")"
-	kill "$(cat "$TEST_DIR/left")"
+	LEFT+=("$(cat "$TEST_DIR/left")" "$(cat "$TEST_DIR/ended")")
+	kill -0 "${LEFT[0]}"
+	wait_for 60 is_gone "${LEFT[1]}"
 }
 
 is_gone()
@@ -209,6 +219,7 @@ is_gone()
 		said = s.accept()[0].recv(100)
 		open(sys.argv[2], "wb").write(said)
 	PYTHON
+	LEFT+=($!)
 	local server=$! send='import socket, sys; socket.create_connection(("127.0.0.1", int(sys.argv[1])), 20).send(b"sent")'
 	wait_for 60 test -e "$TEST_DIR/port"
 	agentbox run --net filtered -- python3 -c "$send" "$(cat "$TEST_DIR/port")"
@@ -224,9 +235,12 @@ is_gone()
 	agentbox run -- sh -c 'git init -q new && cd new && git config user.name me &&
 		for i in 1 2 3 4 5; do echo "# a line that is long enough for what comes"; done >>.git/config &&
 		exec python3 -c "$1"' sh "$(cat <<-'PYTHON'
-		import mmap, time
-		# So that it is not found because of what was written before.
-		time.sleep(0.3)
+		import mmap, os, time
+		# So that it is not found because of what was written before: what comes later is gone.
+		os.symlink(os.getcwd() + "/..", "/tmp/way")
+		open("/tmp/way/.envrc", "w").close()
+		while os.path.exists("../.envrc"):
+		    time.sleep(0.01)
 		with open(".git/config", "r+b") as f:
 		    m = mmap.mmap(f.fileno(), 0)
 		    at = m.find(b"# a line")
@@ -282,6 +296,7 @@ is_gone()
 		time.sleep(200)
 	PYTHON
 	launch run --name server --engine no-namespaces --fallback warn -- python3 server.py >"$TEST_DIR/server" 2>&1 </dev/null &
+	LEFT+=($!)
 	wait_for 60 grep -q '^port' "$TEST_DIR/server"
 	port=$(awk '/^port/ { print $2 }' "$TEST_DIR/server")
 	python3 -c "$connect" "$port"
@@ -334,9 +349,8 @@ for s, path in zip(all, sys.argv[1:]):
     s.listen(5)
 open("go", "w").close()
 time.sleep(100)' here.sock "$HOME/there.sock" 3>&- &
-	local server=$!
+	LEFT+=($!)
 	wait_for 60 grep -q ready "$TEST_DIR/sockets"
-	kill "$server"
 	cat "$TEST_DIR/sockets"
 	grep -qx 'reached here.sock' "$TEST_DIR/sockets"
 	! grep -q 'reached .*there.sock' "$TEST_DIR/sockets" || false

@@ -97,11 +97,10 @@ start_node()
 	inside slurmd -D -N "$1" >"$TEST_DIR/slurm/$1.out" 2>&1 3>&- &
 }
 
-# after_a_nap CMD...: for wait_for. A client of Slurm takes a machine's time from what it waits for.
-after_a_nap()
+# told DAEMON COUNT TEXT: for wait_for, before the first client: that takes a machine's time from what it waits for.
+told()
 {
-	sleep 0.5
-	"$@"
+	[ "$(grep -c "$3" "$TEST_DIR/slurm/$1.out")" -ge "$2" ]
 }
 
 nodes_ready()
@@ -114,10 +113,13 @@ start_cluster()
 	configure
 	(enter slurmctld -D) >"$TEST_DIR/slurm/ctl.out" 2>&1 3>&- &
 	controller=$!
-	wait_for 200 after_a_nap inside scontrol ping
+	wait_for 200 told ctl 1 'Running as primary controller'
+	wait_for 200 inside scontrol ping
 	start_node n1
 	start_node n2
-	wait_for 200 after_a_nap nodes_ready || { tail -n 20 "$TEST_DIR"/slurm/*.out; return 1; }
+	wait_for 200 told n1 1 'slurmd started'
+	wait_for 200 told n2 1 'slurmd started'
+	wait_for 200 nodes_ready || { tail -n 20 "$TEST_DIR"/slurm/*.out; return 1; }
 }
 
 # kill_all node NODE: every process of a node, with the steps and boxes on it.
@@ -253,7 +255,8 @@ submit()
 	[ "$(kill_all node "$node")" -ge 5 ]
 	inside scontrol update nodename="$node" state=down reason=failed
 	wait_for 240 have_run "$TASKS"
-	wait_for 240 after_a_nap job_over "$job"
+	wait_for 240 told ctl "$TASKS" "_job_complete: JobId=${job}_.* done"
+	wait_for 240 job_over "$job"
 
 	# All of them ran, each with what was its own.
 	for i in $(seq 0 $((TASKS - 1))); do
@@ -268,10 +271,12 @@ submit()
 	task 200 'echo hello'
 	inside scontrol update nodename="$node" state=resume
 	start_node "$node"
-	wait_for 60 after_a_nap nodes_ready 2
+	wait_for 60 told ctl 1 "Node $node now responding"
+	wait_for 60 nodes_ready 2
 	job=$(inside sbatch --parsable --array=200 -w "$node" "$ROOT/deploy/slurm/agents.sbatch" "$TEST_DIR/tasks" "$TEST_DIR/records")
 	wait_for 60 test -s "$TEST_DIR/tasks/200/out"
-	wait_for 60 after_a_nap job_over "$job"
+	wait_for 60 told ctl 1 "_job_complete: JobId=${job}_.* done"
+	wait_for 60 job_over "$job"
 	[ "$(cat "$TEST_DIR/tasks/200/out")" = hello ]
 
 	# One folder of records, which answers for both nodes.
