@@ -228,7 +228,7 @@ static void pick_change(struct ab_apply *apply, size_t i, enum ab_apply_conflict
 	if (*rest == REST_ASK)
 		print_change(c, c->conflict ? "conflict" : NULL);
 	if (*rest == REST_ASK || c->kind == AB_CHANGE_MODIFIED)
-		ab_contents_read(&apply->opened.view, c, &contents);
+		ab_contents_read(&apply->view, c, &contents);
 	if (c->kind == AB_CHANGE_MODIFIED && c->is == AB_TYPE_FILE &&
 	    ab_contents_are_text(&contents)) {
 		pick_file(apply, i, &contents, rest);

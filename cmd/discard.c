@@ -66,7 +66,7 @@ static int discard_changes(struct args *args, struct ab_layer_command *command,
 	n = count_picked(&apply);
 	if (!may_discard(args, command->set.key, n))
 		return 1;
-	rc = whole ? ab_layer_discard(&command->store, &command->set, apply.home, err)
+	rc = whole ? ab_layer_discard(&command->store, &command->set, apply.view.home, err)
 		   : ab_apply_discard(&apply, err);
 	if (rc < 0)
 		return -1;

@@ -193,17 +193,18 @@ static void drop_entry(struct ab_approval_list *list, size_t i)
 	list->len--;
 }
 
-static int add_entry(int state, int64_t now, const struct ab_approval *a,
-		     struct ab_approval_list *list, struct ab_error *err)
+static int add_to_kept(int state, int64_t now, const struct ab_approval *a, struct ab_error *err)
 {
+	ab_autoclose int locked = ab_json_store_lock(&store, state, err);
+	ab_auto(ab_approval_list_fini) struct ab_approval_list list = { 0 };
 	struct ab_approval copy = *a;
 
-	if (read_kept_answers(state, now, list, err) < 0)
+	if (locked < 0 || read_kept_answers(state, now, &list, err) < 0)
 		return -1;
-	for (size_t i = list->len; i-- > 0;)
-		if (strcmp(list->v[i].key, a->key) == 0)
-			drop_entry(list, i);
-	if (list->len >= ENTRIES_MAX)
+	for (size_t i = list.len; i-- > 0;)
+		if (strcmp(list.v[i].key, a->key) == 0)
+			drop_entry(&list, i);
+	if (list.len >= ENTRIES_MAX)
 		return ab_fail(err, AB_EUSAGE, 0,
 			       "%d approvals are already saved; remove some with agentbox "
 			       "approvals revoke",
@@ -211,31 +212,8 @@ static int add_entry(int state, int64_t now, const struct ab_approval *a,
 	copy.command = ab_strdup(a->command);
 	copy.cwd = ab_strdup(a->cwd);
 	copy.rule = ab_strdup(a->rule);
-	give_approval(list, &copy);
-	return write_file(state, list, err);
-}
-
-static int add_to_kept(int state, int64_t now, const struct ab_approval *a, struct ab_error *err)
-{
-	ab_autoclose int locked = ab_json_store_lock(&store, state, err);
-	ab_auto(ab_approval_list_fini) struct ab_approval_list list = { 0 };
-
-	return locked < 0 ? -1 : add_entry(state, now, a, &list, err);
-}
-
-static int remove_entry(int state, int64_t now, const char *id, size_t *n,
-			struct ab_approval_list *list, struct ab_error *err)
-{
-	size_t before;
-
-	if (read_kept_answers(state, now, list, err) < 0)
-		return -1;
-	before = list->len;
-	for (size_t i = list->len; i-- > 0;)
-		if (strcmp(list->v[i].id, id) == 0)
-			drop_entry(list, i);
-	*n += before - list->len;
-	return before == list->len ? 0 : write_file(state, list, err);
+	give_approval(&list, &copy);
+	return write_file(state, &list, err);
 }
 
 /* All of them, even if the file is invalid. */
@@ -255,10 +233,20 @@ static int revoke_kept(int state, int64_t now, const char *id, size_t *n, struct
 {
 	ab_autoclose int locked = ab_json_store_lock(&store, state, err);
 	ab_auto(ab_approval_list_fini) struct ab_approval_list list = { 0 };
+	size_t before;
 
 	if (locked < 0)
 		return -1;
-	return id ? remove_entry(state, now, id, n, &list, err) : remove_all(state, now, n, err);
+	if (!id)
+		return remove_all(state, now, n, err);
+	if (read_kept_answers(state, now, &list, err) < 0)
+		return -1;
+	before = list.len;
+	for (size_t i = list.len; i-- > 0;)
+		if (strcmp(list.v[i].id, id) == 0)
+			drop_entry(&list, i);
+	*n += before - list.len;
+	return before == list.len ? 0 : write_file(state, &list, err);
 }
 
 enum {

@@ -484,14 +484,11 @@ bool ab_run_is_tool(const struct ab_run *run)
 
 static bool is_name(const char *name)
 {
-	static const char right[] = "abcdefghijklmnopqrstuvwxyz"
-				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "0123456789-_.";
 	size_t len = strlen(name);
 
 	/* Every command would take a leading dash for an option. The name is also that of a folder,
 	 * which must not be hidden, or "..". */
-	return len && len <= NAME_MAX_LEN && strspn(name, right) == len && name[0] != '-' &&
+	return len && len <= NAME_MAX_LEN && ab_has_only(name, len, "-_.") && name[0] != '-' &&
 	       name[0] != '.';
 }
 

@@ -216,15 +216,15 @@ static int discard(const char *path)
 /* The changes as the set has them now. */
 static char *rest(void)
 {
-	ab_autoopened struct ab_layer_opened opened = AB_LAYER_OPENED_NONE;
+	ab_autoview struct ab_layer_view now = AB_LAYER_VIEW_NONE;
 	struct ab_layer_view before = view;
 	struct ab_layer_set set;
 	char *text;
 
 	open_set(&set);
-	if (ab_layer_open_view(&set, false, &opened, &error) < 0)
+	if (ab_layer_open_view(&set, false, &now, &error) < 0)
 		abort();
-	view = opened.view;
+	view = now;
 	text = changes_text(NULL);
 	view = before;
 	ab_layer_set_fini(&set);

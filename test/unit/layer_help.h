@@ -82,7 +82,7 @@ static inline void make_layer(const char *lower, const char *upper)
 	view.upper = open_folder("upper");
 	view.lower = open_folder("lower");
 	view.copy = false;
-	view.known = NULL;
+	view.known = (struct ab_known){ 0 };
 }
 
 static inline void end_layer(void)

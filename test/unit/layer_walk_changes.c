@@ -117,14 +117,13 @@ static void test_conflicts(void)
 	ab_known_add(&known, "a", look.id.ino, look.id.ctime);
 	ab_known_add(&known, "gone", look.id.ino, look.id.ctime);
 	ab_known_sort(&known);
-	view.known = &known;
+	view.known = known;
 	changes_are("M f>f a\n"
 		    "D d>- d/e (1) conflict\n"
 		    "M f>f d/x\n"
 		    "D f>- gone conflict\n",
 		    "unless agentbox itself left the file there, and it is that file");
-	view.known = NULL;
-	ab_known_fini(&known);
+	ab_known_fini(&view.known);
 
 	make_layer(lower, "echo 2 >a");
 	sh("cd lower; rm a; mkdir a; echo 1 >a/f");

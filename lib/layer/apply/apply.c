@@ -19,10 +19,9 @@ int ab_apply_open(struct ab_layer_set *set, bool home, struct ab_host_guard *gua
 		return -1;
 	apply.set = set;
 	apply.guard = guard;
-	apply.home = home;
-	if (ab_layer_open_view(set, home, &apply.opened, err) < 0)
+	if (ab_layer_open_view(set, home, &apply.view, err) < 0)
 		return -1;
-	if (ab_changes_collect(&apply.opened.view, NULL, &apply.changes, err) < 0) {
+	if (ab_changes_collect(&apply.view, NULL, &apply.changes, err) < 0) {
 		ab_apply_fini(&apply);
 		return -1;
 	}
@@ -35,9 +34,6 @@ int ab_apply_open(struct ab_layer_set *set, bool home, struct ab_host_guard *gua
 	}
 	apply.picks = ab_alloc((apply.changes.len + 1) * sizeof(apply.picks[0]));
 	*ret = apply;
-	/* It moved. */
-	ret->opened.view.known = &ret->opened.known;
-	ret->opened.view.withheld = &ret->opened.withheld;
 	return 0;
 }
 
@@ -47,7 +43,7 @@ void ab_apply_fini(struct ab_apply *apply)
 		free(apply->picks[i].content);
 	free(apply->picks);
 	ab_changes_fini(&apply->changes);
-	ab_layer_opened_fini(&apply->opened);
+	ab_layer_view_fini(&apply->view);
 	*apply = (struct ab_apply)AB_APPLY_NONE;
 }
 
@@ -56,7 +52,7 @@ void ab_apply_fini(struct ab_apply *apply)
 void ab_apply_label(struct ab_apply *apply)
 {
 	if (!apply->labelled)
-		ab_changes_label(&apply->opened.view, &apply->changes, false);
+		ab_changes_label(&apply->view, &apply->changes, false);
 	apply->labelled = true;
 }
 
@@ -213,7 +209,7 @@ static int is_far(int a, int b)
 static bool look_again(struct ab_apply *apply, struct ab_site *site,
 		       enum ab_apply_conflict conflict)
 {
-	if (!apply->safe || !ab_changes_label(&apply->opened.view, &apply->changes, true))
+	if (!apply->safe || !ab_changes_label(&apply->view, &apply->changes, true))
 		return true;
 	ab_apply_keep_safe(apply);
 	ab_steps_fini(&site->steps);
@@ -227,8 +223,8 @@ static int plan_journal(struct ab_apply *apply, struct ab_site *site, struct ab_
 
 	if (far < 0 || ab_look_at(site->root, "", &root) < 0 || pick_token(site->steps.token) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "cannot look at the layer's folder");
-	site->steps.home = apply->home;
-	site->steps.copy = apply->opened.view.copy;
+	site->steps.home = apply->view.home;
+	site->steps.copy = apply->view.copy;
 	site->steps.far = far;
 	site->steps.root = root.id;
 	ab_stage_plan(apply, site);
@@ -239,7 +235,7 @@ static int plan_journal(struct ab_apply *apply, struct ab_site *site, struct ab_
 static int begin_journal(struct ab_apply *apply, struct ab_site *site,
 			 enum ab_apply_conflict conflict, struct ab_error *err)
 {
-	if (ab_site_open(site, apply->set, apply->home, err) < 0 ||
+	if (ab_site_open(site, apply->set, apply->view.home, err) < 0 ||
 	    plan_journal(apply, site, err) < 0 ||
 	    ab_site_claim(site, apply->set, apply->guard, err) < 0)
 		return -1;

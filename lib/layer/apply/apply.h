@@ -38,17 +38,16 @@ struct ab_pick {
 struct ab_apply {
 	struct ab_layer_set *set;
 	struct ab_host_guard *guard; /* asked before files of the host are changed */
-	bool home;
-	bool labelled; /* changes have their labels */
-	bool safe;     /* changes with a label are never taken along */
-	struct ab_layer_opened opened;
+	bool labelled;		     /* changes have their labels */
+	bool safe;		     /* changes with a label are never taken along */
+	struct ab_layer_view view;
 	struct ab_changes changes;
 	struct ab_pick *picks; /* one for each change */
 	size_t forgotten;      /* earlier applies that can no longer be taken back */
 };
-#define AB_APPLY_NONE                           \
-	{                                       \
-		.opened = AB_LAYER_OPENED_NONE, \
+#define AB_APPLY_NONE                       \
+	{                                   \
+		.view = AB_LAYER_VIEW_NONE, \
 	}
 
 /* Recover what was interrupted, then look at the layer. Fails if a limit is exceeded. */

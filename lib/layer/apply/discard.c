@@ -46,7 +46,7 @@ static int replace_slowly(const struct drop *d, int dir, const char *name)
 static int copy_from_host(struct drop *d, const struct ab_change *c, int dir, const char *name)
 {
 	const char *own;
-	int from = ab_parent_open(&d->host, d->apply->opened.view.lower, c->path, &own);
+	int from = ab_parent_open(&d->host, d->apply->view.lower, c->path, &own);
 
 	if (from < 0 || ab_remove_object(d->undo, "copy") < 0 ||
 	    ab_copy_object(from, own, d->undo, "copy") < 0)
@@ -69,7 +69,7 @@ static int reset_mode(int dir, const char *name, mode_t mode)
 static int drop_change(struct drop *d, const struct ab_change *c)
 {
 	const char *name;
-	int dir = ab_parent_open(&d->layer, d->apply->opened.view.upper, c->path, &name);
+	int dir = ab_parent_open(&d->layer, d->apply->view.upper, c->path, &name);
 
 	if (dir < 0)
 		return errno == ENOENT ? 0 : -1; /* it went with its folder */
@@ -143,7 +143,7 @@ int ab_drop_changes(struct ab_apply *apply, bool (*chosen)(const struct ab_pick 
 {
 	if (drop_changes(apply, chosen, err) < 0)
 		return -1;
-	if (apply->home)
+	if (apply->view.home)
 		return 0;
 	/* For `ps` and the next command without a name. */
 	apply->set->meta.waiting = (int64_t)ab_apply_rest(apply);

@@ -135,7 +135,7 @@ void ab_stage_plan(const struct ab_apply *apply, struct ab_site *site)
 		}
 	}
 	plan_modes(apply, site);
-	plan_moves(apply, site, (struct group){ 0, changes->len, 0 }, apply->opened.view.copy);
+	plan_moves(apply, site, (struct group){ 0, changes->len, 0 }, apply->view.copy);
 }
 
 /* ---- staging ---- */

@@ -175,19 +175,19 @@ static int check_parents(struct ab_site *site, const struct ab_step_now *now, st
 
 static int count_waiting(struct ab_layer_set *set, bool home, struct ab_error *err)
 {
-	ab_autoopened struct ab_layer_opened opened = AB_LAYER_OPENED_NONE;
+	ab_autoview struct ab_layer_view view = AB_LAYER_VIEW_NONE;
 	struct ab_changes changes = { 0 };
 
 	if (home)
 		return 0;
-	if (ab_layer_open_view(set, home, &opened, err) < 0) {
+	if (ab_layer_open_view(set, home, &view, err) < 0) {
 		if (err->errnum != ENOENT || set->meta.form != AB_LAYER_FORM_COPY)
 			return -1;
 		*err = (struct ab_error){ 0 }; /* it was discarded */
 		set->meta.waiting = 0;
 		return ab_layer_set_save(set, err);
 	}
-	if (ab_changes_collect(&opened.view, NULL, &changes, err) < 0)
+	if (ab_changes_collect(&view, NULL, &changes, err) < 0)
 		return -1;
 	set->meta.waiting = (int64_t)changes.len;
 	ab_changes_fini(&changes);

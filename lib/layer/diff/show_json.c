@@ -1,3 +1,5 @@
+#include <jansson.h>
+
 #include "layer/diff/contents.h"
 #include "layer/diff/labels.h"
 #include "layer/diff/show.h"
@@ -10,24 +12,13 @@ static const char *const type_names[] = {
 	[AB_TYPE_LINK] = "link", [AB_TYPE_OTHER] = "other",
 };
 
-static bool is_utf8(const char *text)
-{
-	while (*text) {
-		uint32_t c;
-		size_t n = ab_utf8_get(text, strlen(text), &c);
-
-		if (n == 0)
-			return false;
-		text += n;
-	}
-	return true;
-}
-
 /* JSON has no bytes: a path that is not UTF-8 is also given as %XX. */
 void ab_show_json_path(struct ab_buf *b, const char *path)
 {
+	json_auto_t *text = json_string(path);
+
 	ab_buf_jsonf(b, "'path':%s", path);
-	if (is_utf8(path))
+	if (text)
 		return;
 	ab_buf_puts(b, ",\"path_percent\":");
 	ab_journal_put_path(b, path);

@@ -32,13 +32,9 @@ static int fail_step(const struct ab_site *site, size_t i, int errnum, const cha
 	return ab_fail(err, AB_ESYSTEM, errnum, "%s %s", what, path);
 }
 
-/* The journal goes away with everything in it. It is renamed first, so that half of it is never
- * taken for a journal. */
 static int drop_journal(struct ab_site *site, const char *name, struct ab_error *err)
 {
-	if (ab_remove_object(site->undo, "gone") < 0 ||
-	    renameat(site->undo, name, site->undo, "gone") < 0 ||
-	    ab_remove_object(site->undo, "gone") < 0)
+	if (ab_undo_drop(site->undo, name) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "cannot remove the journal of the apply");
 	return 0;
 }

@@ -30,11 +30,6 @@ void ab_step_name(const struct ab_steps *steps, size_t i, char ret[AB_STEP_NAME]
 	snprintf(ret, AB_STEP_NAME, ".agentbox-%s-%zu", steps->token, i);
 }
 
-void ab_step_aside(const struct ab_steps *steps, size_t i, char ret[AB_STEP_NAME])
-{
-	snprintf(ret, AB_STEP_NAME, ".agentbox-%s-%zu-aside", steps->token, i);
-}
-
 /* ---- files ---- */
 
 void ab_steps_write(const struct ab_steps *steps, struct ab_buf *ret)

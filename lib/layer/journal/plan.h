@@ -63,9 +63,8 @@ struct ab_steps {
 struct ab_step *ab_steps_add(struct ab_steps *steps, enum ab_step_kind kind, const char *path);
 void ab_steps_fini(struct ab_steps *steps);
 
-/* Temporary names beside the target: of the staged object, and a second one. */
+/* The temporary name of the staged object, beside the target. */
 void ab_step_name(const struct ab_steps *steps, size_t i, char ret[AB_STEP_NAME]);
-void ab_step_aside(const struct ab_steps *steps, size_t i, char ret[AB_STEP_NAME]);
 
 /* All -1 with errno; EBADMSG for a damaged file. */
 int ab_steps_save(const struct ab_steps *steps, int dir);

@@ -83,10 +83,17 @@ static uint64_t get_size(int undo, const char *name)
 		return 0;
 	if (ab_record_file_load(dir, "size", kind, &file, &r) == 0)
 		return ab_record_get(&r);
-	ab_layer_size_of(dir, AB_LAYER_ENTRIES_MAX, &size);
+	ab_layer_size_of(dir, false, AB_LAYER_ENTRIES_MAX, &size);
 	ab_record_put(&b, size.bytes);
 	(void)ab_record_file_save(dir, "size", kind, &b); /* or it is counted again */
 	return size.bytes;
+}
+
+int ab_undo_drop(int undo, const char *name)
+{
+	if (ab_remove_object(undo, "gone") < 0 || renameat(undo, name, undo, "gone") < 0)
+		return -1;
+	return ab_remove_object(undo, "gone");
 }
 
 int ab_undo_trim(int undo, uint64_t bytes, size_t *ret)
@@ -102,9 +109,7 @@ int ab_undo_trim(int undo, uint64_t bytes, size_t *ret)
 	       (sum += get_size(undo, earlier.v[keep])) <= bytes)
 		keep++;
 	for (size_t i = earlier.len; i-- > keep; ++*ret)
-		if (ab_remove_object(undo, "gone") < 0 ||
-		    renameat(undo, earlier.v[i], undo, "gone") < 0 ||
-		    ab_remove_object(undo, "gone") < 0)
+		if (ab_undo_drop(undo, earlier.v[i]) < 0)
 			return -1;
 	return 0;
 }

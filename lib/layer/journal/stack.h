@@ -19,6 +19,9 @@ int ab_undo_push(int undo);
 int ab_undo_pop(int undo);
 /* Remove the oldest ones until AB_UNDO_MAX are left, and no more than so many bytes. *ret: how many. */
 int ab_undo_trim(int undo, uint64_t bytes, size_t *ret);
+/* A journal goes away with everything in it. It is renamed first, so that half of it is never taken for a
+ * journal. */
+int ab_undo_drop(int undo, const char *name);
 /* Make an empty file in a journal. -1 with errno. */
 int ab_undo_mark(int dir, const char *name);
 /* The newest one; -1 with errno ENOENT if there is none. */

@@ -42,12 +42,26 @@
 
 /* ---- one name of the host ---- */
 
+/* In the folders old and new. */
+struct kept {
+	char name[24];
+};
+
+static struct kept kept_name(size_t i)
+{
+	struct kept kept;
+
+	snprintf(kept.name, sizeof(kept.name), "%zu", i);
+	return kept;
+}
+
 /* The name of a step, its two temporary names, and what is under them. */
 struct spot {
 	int dir;
 	const char *name;
 	char temp[AB_STEP_NAME], aside[AB_STEP_NAME];
 	char beside[AB_STEP_NAME], second[AB_STEP_NAME]; /* what stays (keep_beside()) */
+	struct kept kept;				 /* the original in the undo folder */
 	struct ab_look at_name, at_temp, at_aside, at_beside, at_second; /* ino 0: nothing */
 };
 
@@ -77,9 +91,10 @@ static int find_spot(struct ab_site *site, size_t i, struct spot *s)
 	if (s->dir < 0)
 		return -1;
 	ab_step_name(&site->steps, i, s->temp);
-	ab_step_aside(&site->steps, i, s->aside);
+	snprintf(s->aside, sizeof(s->aside), "%.55s-aside", s->temp);
 	snprintf(s->beside, sizeof(s->beside), "%.55s-kept", s->temp);
 	snprintf(s->second, sizeof(s->second), "%.55s-kept2", s->temp);
+	s->kept = kept_name(i);
 	return 0;
 }
 
@@ -159,42 +174,27 @@ static int swap(struct spot *s, const struct ab_identity *expect, bool put)
 
 /* ---- forwards ---- */
 
-/* In the folders old and new. */
-struct kept {
-	char name[24];
-};
-
-static struct kept kept_name(size_t i)
-{
-	struct kept kept;
-
-	snprintf(kept.name, sizeof(kept.name), "%zu", i);
-	return kept;
-}
-
 int ab_step_copy_original(struct ab_site *site, size_t i)
 {
-	struct kept kept = kept_name(i);
-	const char *name;
-	int dir = ab_parent_open(&site->host, site->root, site->steps.v[i].path, &name);
+	struct spot s;
 
-	return dir < 0 ? -1 : ab_copy_original(dir, name, site->old, kept.name);
+	return find_spot(site, i, &s) < 0 ? -1
+					  : ab_copy_original(s.dir, s.name, site->old, s.kept.name);
 }
 
 /* It stays under the temporary name until the apply is done. */
-static int copy_aside(struct ab_site *site, const struct spot *s, const char *kept)
+static int copy_aside(struct ab_site *site, const struct spot *s)
 {
 	site->copied = true;
-	if (ab_remove_object(site->old, kept) < 0)
+	if (ab_remove_object(site->old, s->kept.name) < 0)
 		return -1;
-	return ab_copy_original(s->dir, s->temp, site->old, kept);
+	return ab_copy_original(s->dir, s->temp, site->old, s->kept.name);
 }
 
 /* The original is under the temporary name. It goes to the undo folder, which has a
  * copy of it already if that is on another file system. */
 static int keep_original(struct ab_site *site, size_t i, struct spot *s)
 {
-	struct kept kept = kept_name(i);
 	const struct ab_identity *old = &site->steps.v[i].old;
 
 	if (!old->ino || look_spot(s) < 0)
@@ -205,11 +205,11 @@ static int keep_original(struct ab_site *site, size_t i, struct spot *s)
 		s->at_temp = s->at_aside;
 	}
 	if (!is_inode(&s->at_temp, old) || site->steps.far)
-		return faccessat(site->old, kept.name, F_OK, AT_SYMLINK_NOFOLLOW);
-	if (renameat(s->dir, s->temp, site->old, kept.name) == 0)
+		return faccessat(site->old, s->kept.name, F_OK, AT_SYMLINK_NOFOLLOW);
+	if (renameat(s->dir, s->temp, site->old, s->kept.name) == 0)
 		return 0;
 	/* EXDEV: a subvolume below the root. */
-	return errno == EXDEV ? copy_aside(site, s, kept.name) : -1;
+	return errno == EXDEV ? copy_aside(site, s) : -1;
 }
 
 /* What was applied leaves the layer. */
@@ -248,7 +248,6 @@ static bool is_unchanged(const struct ab_look *now, const struct ab_identity *ol
 static int place_fresh(struct ab_site *site, size_t i, struct spot *s)
 {
 	const struct ab_step *step = &site->steps.v[i];
-	struct kept kept = kept_name(i);
 
 	if (find_spot(site, i, s) < 0)
 		return -1;
@@ -260,7 +259,7 @@ static int place_fresh(struct ab_site *site, size_t i, struct spot *s)
 		return ab_errno(ESTALE);
 	if (swap_existing(s, &step->old, step->kind == AB_STEP_PUT) < 0)
 		return -1;
-	if (!site->steps.far && renameat(s->dir, s->temp, site->old, kept.name) == 0)
+	if (!site->steps.far && renameat(s->dir, s->temp, site->old, s->kept.name) == 0)
 		return 0;
 	return keep_original(site, i, s);
 }
@@ -310,11 +309,9 @@ int ab_step_do(struct ab_site *site, size_t i, bool fresh)
 
 /* ---- backwards ---- */
 
-static bool has_kept(const struct ab_site *site, size_t i)
+static bool has_kept(const struct ab_site *site, const struct spot *s)
 {
-	struct kept kept = kept_name(i);
-
-	return faccessat(site->old, kept.name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+	return faccessat(site->old, s->kept.name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 static int remove_leftover(struct ab_site *site, size_t i, const struct spot *s)
@@ -329,7 +326,7 @@ static int remove_leftover(struct ab_site *site, size_t i, const struct spot *s)
 /* After `done`, an original beside its copy is what could not be removed, and maybe only a part. */
 static int drop_leftover(struct ab_site *site, size_t i, struct spot *s)
 {
-	if (!site->steps.v[i].old.ino || !site->done || !has_kept(site, i))
+	if (!site->steps.v[i].old.ino || !site->done || !has_kept(site, s))
 		return 0;
 	return remove_leftover(site, i, s) < 0 ? -1 : look_spot(s);
 }
@@ -361,20 +358,18 @@ static int keep_beside(struct spot *s, const char *name)
 /* The original comes under the temporary name. */
 static int fetch_original(struct ab_site *site, size_t i, struct spot *s)
 {
-	struct kept kept = kept_name(i);
-
 	/* It may be there. */
 	if (s->at_temp.id.ino)
 		return is_inode(&s->at_temp, &site->steps.v[i].staged) ? ab_errno(ESTALE) : 0;
 	if (!site->steps.far) {
-		if (renameat(site->old, kept.name, s->dir, s->temp) == 0)
+		if (renameat(site->old, s->kept.name, s->dir, s->temp) == 0)
 			return 0;
 		if (errno != EXDEV)
 			return -1;
 	}
 	site->copied = true;
 	if (ab_remove_object(s->dir, s->aside) < 0 ||
-	    ab_copy_original(site->old, kept.name, s->dir, s->aside) < 0)
+	    ab_copy_original(site->old, s->kept.name, s->dir, s->aside) < 0)
 		return -1;
 	return ab_rename_new(s->dir, s->aside, s->dir, s->temp);
 }
@@ -400,7 +395,7 @@ static bool is_place_free(const struct ab_site *site, size_t i, const struct spo
 	if (!step->old.ino || s->at_name.id.ino)
 		return false;
 	return s->at_temp.id.ino ? !is_inode(&s->at_temp, &step->staged)
-				 : has_kept(site, i) &&
+				 : has_kept(site, s) &&
 					   (!site->steps.far || site->done || s->at_beside.id.ino);
 }
 
@@ -409,7 +404,7 @@ static bool is_place_taken(const struct ab_site *site, size_t i, const struct sp
 {
 	const struct ab_identity *old = &site->steps.v[i].old;
 
-	return s->at_name.id.ino && !s->at_temp.id.ino && has_kept(site, i) &&
+	return s->at_name.id.ino && !s->at_temp.id.ino && has_kept(site, s) &&
 	       (!site->steps.far || (site->done && !is_original(&s->at_beside, old) &&
 				     !is_original(&s->at_second, old))) &&
 	       !is_original(&s->at_name, old);
@@ -442,19 +437,18 @@ static int restore_fresh(struct ab_site *site, size_t i, struct spot *s,
 			 const struct ab_identity *now)
 {
 	bool had = site->steps.v[i].old.ino != 0;
-	struct kept kept = kept_name(i);
 	struct ab_look taken;
 
 	if (site->steps.far || (!had && !now->ino))
 		return 0;
 	if (!now->ino)
-		return ab_rename_new(site->old, kept.name, s->dir, s->name) == 0;
-	if (exchange(s->dir, s->name, site->old, kept.name, had) < 0)
+		return ab_rename_new(site->old, s->kept.name, s->dir, s->name) == 0;
+	if (exchange(s->dir, s->name, site->old, s->kept.name, had) < 0)
 		return 0;
-	if (look_name(site->old, kept.name, &taken) == 0 && is_inode(&taken, now))
+	if (look_name(site->old, s->kept.name, &taken) == 0 && is_inode(&taken, now))
 		return 1;
 	/* The wrong file got in between. */
-	if (exchange(site->old, kept.name, s->dir, s->name, had) < 0)
+	if (exchange(site->old, s->kept.name, s->dir, s->name, had) < 0)
 		return -1;
 	return ab_errno(ESTALE);
 }
@@ -464,15 +458,14 @@ static int settle_fresh(struct ab_site *site, size_t i, struct spot *s,
 			const struct ab_identity *now)
 {
 	const struct ab_identity *old = &site->steps.v[i].old;
-	struct kept kept = kept_name(i);
 	struct ab_look held;
 
-	if (site->steps.far || !now->ino || look_name(site->old, kept.name, &held) < 0 ||
+	if (site->steps.far || !now->ino || look_name(site->old, s->kept.name, &held) < 0 ||
 	    !held.id.ino || is_inode(&held, now) || is_inode(&held, old))
 		return 0;
 	if (old->ino ? !is_inode(&s->at_name, old) : s->at_name.id.ino != 0)
 		return 0;
-	if (exchange(site->old, kept.name, s->dir, s->name, old->ino != 0) < 0)
+	if (exchange(site->old, s->kept.name, s->dir, s->name, old->ino != 0) < 0)
 		return -1;
 	return look_spot(s);
 }
@@ -669,17 +662,13 @@ int ab_step_undo(struct ab_site *site, size_t i, const struct ab_step_now *now, 
 
 int ab_step_unstage(struct ab_site *site, size_t i)
 {
-	char temp[AB_STEP_NAME];
-	const char *name;
-	int dir;
+	struct spot s;
 
 	if (site->steps.v[i].kind != AB_STEP_PUT)
 		return 0;
-	dir = ab_parent_open(&site->host, site->root, site->steps.v[i].path, &name);
-	if (dir < 0)
+	if (find_spot(site, i, &s) < 0)
 		return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? 0 : -1;
-	ab_step_name(&site->steps, i, temp);
-	return ab_remove_object(dir, temp);
+	return ab_remove_object(s.dir, s.temp);
 }
 
 /* ---- after `done` ---- */

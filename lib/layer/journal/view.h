@@ -8,28 +8,21 @@
  */
 #include "base/base.h"
 #include "layer/walk/changes.h"
-#include "layer/walk/known.h"
 
 struct ab_host_guard;
 struct ab_layer_set;
 
-/* Owns what its view refers to; it must not move while the view is used. */
-struct ab_layer_opened {
-	struct ab_layer_view view;
-	struct ab_known known;
-	struct ab_strv withheld;
-};
-#define AB_LAYER_OPENED_NONE                          \
-	{                                             \
-		.view = { .upper = -1, .lower = -1 }, \
+#define AB_LAYER_VIEW_NONE               \
+	{                                \
+		.upper = -1, .lower = -1 \
 	}
 
 /* `home`: the layer above the home folder, else above the workspace. err->errnum ENOENT:
  * the set has no such layer. */
-int ab_layer_open_view(const struct ab_layer_set *set, bool home, struct ab_layer_opened *ret,
+int ab_layer_open_view(const struct ab_layer_set *set, bool home, struct ab_layer_view *ret,
 		       struct ab_error *err);
-void ab_layer_opened_fini(struct ab_layer_opened *opened);
-#define ab_autoopened __attribute__((cleanup(ab_layer_opened_fini)))
+void ab_layer_view_fini(struct ab_layer_view *view);
+#define ab_autoview __attribute__((cleanup(ab_layer_view_fini)))
 
 /*
  * Complete or take back what a killed apply or undo left half done. Call it when a set

@@ -3,6 +3,7 @@
 #include <jansson.h>
 
 #include "layer/store/store.h"
+#include "workspace/quarantine/journal.h"
 #include "workspace/tree/names.h"
 
 enum {
@@ -43,28 +44,12 @@ static char *encode_path(const char *path)
 	return ab_buf_take(&text);
 }
 
-/* NULL: not a text that write_path() writes. */
+/* NULL: not a text that encode_path() writes. */
 static char *read_path(const char *text)
 {
-	struct ab_buf path = { 0 };
+	ab_autofree char *path = ab_journal_get_path(text);
 
-	ab_buf_puts(&path, "");
-	for (; *text; text++) {
-		char c = *text;
-
-		if (c == '%') {
-			int byte = ab_percent(text, 3);
-
-			c = byte < 0 ? '\0' : (char)byte;
-			text += 2;
-		}
-		if (!c || path.len >= PATH_MAX) {
-			ab_buf_fini(&path);
-			return NULL;
-		}
-		ab_buf_add(&path, &c, 1);
-	}
-	return ab_buf_take(&path);
+	return path && strlen(path) <= PATH_MAX ? ab_take(path) : NULL;
 }
 
 static bool is_clean(const char *path)

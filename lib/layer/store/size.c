@@ -104,8 +104,8 @@ static void count_entry(struct walk *w, int dir, const char *name)
 		enter_folder(w, dir, name);
 }
 
-static void measure_folder(int dir, bool may_open_closed, uint64_t most_entries,
-			   struct ab_layer_size *ret)
+void ab_layer_size_of(int dir, bool may_open_closed, uint64_t most_entries,
+		      struct ab_layer_size *ret)
 {
 	struct walk w = { .may_open_closed = may_open_closed, .most = most_entries, .size = ret };
 
@@ -127,10 +127,5 @@ static void measure_folder(int dir, bool may_open_closed, uint64_t most_entries,
 void ab_layer_set_size(const struct ab_layer_set *set, uint64_t most_entries,
 		       struct ab_layer_size *ret)
 {
-	measure_folder(set->dir, set->lock >= 0, most_entries, ret);
-}
-
-void ab_layer_size_of(int dir, uint64_t most_entries, struct ab_layer_size *ret)
-{
-	measure_folder(dir, false, most_entries, ret);
+	ab_layer_size_of(set->dir, set->lock >= 0, most_entries, ret);
 }

@@ -263,9 +263,8 @@ static int open_once(int layers, unsigned how, struct ab_layer_set *set, struct 
 	return 0;
 }
 
-/* `unread`: leave a meta.json alone that cannot be read. */
-static int open_set(const struct ab_layer_store *store, const char *key, unsigned how, bool unread,
-		    struct ab_layer_set *ret, struct ab_error *err)
+int ab_layers_open(const struct ab_layer_store *store, const char *key, unsigned how,
+		   struct ab_layer_set *ret, struct ab_error *err)
 {
 	ab_autolayerset struct ab_layer_set set = AB_LAYER_SET_NONE;
 	ab_autoclose int layers = -1;
@@ -285,25 +284,13 @@ static int open_set(const struct ab_layer_store *store, const char *key, unsigne
 	if (opened == 0)
 		return ab_fail(err, AB_ESYSTEM, 0, "%s is removed again and again", set.path);
 	if (read_meta(&set, err) < 0) {
-		if (!unread)
+		if (!(how & AB_LAYERS_UNREAD))
 			return -1;
 		set.meta = (struct ab_layer_meta){ .key = ab_strdup(key), .waiting = -1 };
 	}
 	*ret = set;
 	set = (struct ab_layer_set)AB_LAYER_SET_NONE;
 	return 0;
-}
-
-int ab_layers_open(const struct ab_layer_store *store, const char *key, unsigned how,
-		   struct ab_layer_set *ret, struct ab_error *err)
-{
-	return open_set(store, key, how, false, ret, err);
-}
-
-int ab_layers_open_damaged(const struct ab_layer_store *store, const char *key,
-			   struct ab_layer_set *ret, struct ab_error *err)
-{
-	return open_set(store, key, AB_LAYERS_LOCK | AB_LAYERS_TRY, true, ret, err);
 }
 
 /* A lock file has its name only when it is locked, so that no sweep takes it for one that its run

@@ -56,10 +56,11 @@ struct ab_layer_set {
 
 /* How to open a set. TRY and LOOK go with LOCK. */
 enum {
-	AB_LAYERS_CREATE = 1, /* create the set if it does not exist */
-	AB_LAYERS_LOCK = 2,   /* lock it; waits for a moment if another process has it */
-	AB_LAYERS_TRY = 4,    /* do not wait for one who uses it */
-	AB_LAYERS_LOOK = 8,   /* only look: others wait for us; with TRY, wait for nobody */
+	AB_LAYERS_CREATE = 1,  /* create the set if it does not exist */
+	AB_LAYERS_LOCK = 2,    /* lock it; waits for a moment if another process has it */
+	AB_LAYERS_TRY = 4,     /* do not wait for one who uses it */
+	AB_LAYERS_LOOK = 8,    /* only look: others wait for us; with TRY, wait for nobody */
+	AB_LAYERS_UNREAD = 16, /* also a set that cannot be read, to remove it */
 };
 
 /*
@@ -69,9 +70,6 @@ enum {
  */
 int ab_layers_open(const struct ab_layer_store *store, const char *key, unsigned how,
 		   struct ab_layer_set *ret, struct ab_error *err);
-/* The same for a set that cannot be read, locked, to remove it. */
-int ab_layers_open_damaged(const struct ab_layer_store *store, const char *key,
-			   struct ab_layer_set *ret, struct ab_error *err);
 /* A set for one run, that no name leads to: locked, and fresh for as long as it lives. What a killed
  * run left of it is removed by ab_layers_sweep(). */
 int ab_layers_open_private(const struct ab_layer_store *store, struct ab_layer_set *ret,
@@ -123,8 +121,9 @@ struct ab_layer_size {
 };
 void ab_layer_set_size(const struct ab_layer_set *set, uint64_t most_entries,
 		       struct ab_layer_size *ret);
-/* The same for a folder in a set. A folder in it that is closed to its owner is not opened. */
-void ab_layer_size_of(int dir, uint64_t most_entries, struct ab_layer_size *ret);
+/* The same for a folder in a set. `may_open_closed`: also such folders. */
+void ab_layer_size_of(int dir, bool may_open_closed, uint64_t most_entries,
+		      struct ab_layer_size *ret);
 
 /* Keys. */
 bool ab_layer_key_valid(const char *key);

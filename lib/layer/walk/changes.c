@@ -3,7 +3,6 @@
 #include <sys/xattr.h>
 
 #include "layer/walk/index.h"
-#include "layer/walk/known.h"
 #include "layer/walk/look.h"
 #include "layer/walk/same.h"
 #include "workspace/tree/dir.h"
@@ -98,14 +97,14 @@ static bool is_same_index(const struct walk *w)
 
 static bool is_withheld(const struct walk *w)
 {
-	return w->view->withheld && ab_strv_has_sorted(w->view->withheld, w->path.data);
+	return ab_strv_has_sorted(&w->view->withheld, w->path.data);
 }
 
 static bool has_withheld(const struct walk *w)
 {
-	const struct ab_strv *list = w->view->withheld;
+	const struct ab_strv *list = &w->view->withheld;
 
-	for (size_t i = 0; list && i < list->len; i++)
+	for (size_t i = 0; i < list->len; i++)
 		if (ab_changes_below(list->v[i], w->path.data))
 			return true;
 	return false;
@@ -124,7 +123,7 @@ static bool is_conflict(const struct walk *w, const struct ab_look *was, const s
 	if (!ab_time_later(was->id.ctime, from) &&
 	    !(born && ab_time_later(was->id.ctime, is->born)))
 		return false;
-	return !ab_known_is(view->known, w->path.data, &was->id) && !is_same_index(w);
+	return !ab_known_is(&view->known, w->path.data, &was->id) && !is_same_index(w);
 }
 
 /* ---- deleted folders ---- */

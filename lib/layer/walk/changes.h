@@ -9,12 +9,11 @@
  * that can never be applied is in the list with a reason, never left out. Only names
  * are kept in memory.
  *
- * The caller owns the descriptors of the view. Hold the layer's lock: a box that
+ * The caller owns what is in the view. Hold the layer's lock: a box that
  * still runs could change the upper after it was looked at.
  */
 #include "base/base.h"
-
-struct ab_known;
+#include "layer/walk/known.h"
 
 enum ab_change_kind {
 	AB_CHANGE_ADDED,
@@ -72,15 +71,15 @@ extern const struct ab_changes_limits ab_changes_limits_default;
 
 struct ab_layer_view {
 	int upper, lower;
-	bool home;		      /* above the home folder, not above a workspace */
-	bool copy;		      /* the upper is a full copy: a missing name is a deletion */
-	struct timespec since;	      /* first start of the layer */
-	struct timespec latest;	      /* its latest start, or zero */
-	const struct ab_known *known; /* files that agentbox itself left on the host, or NULL */
-	char index[65];		      /* layer/walk/index.h; "": not known */
-	/* Relative paths, sorted, or NULL: the layer has placeholders there, because the box may not
-	 * read the host's files. They are never a change, and no folder around them goes away. */
-	const struct ab_strv *withheld;
+	bool home;		/* above the home folder, not above a workspace */
+	bool copy;		/* the upper is a full copy: a missing name is a deletion */
+	struct timespec since;	/* first start of the layer */
+	struct timespec latest; /* its latest start, or zero */
+	struct ab_known known;	/* files that agentbox itself left on the host */
+	char index[65];		/* layer/walk/index.h; "": not known */
+	/* Relative paths, sorted: the layer has placeholders there, because the box may not read the
+	 * host's files. They are never a change, and no folder around them goes away. */
+	struct ab_strv withheld;
 };
 
 /*

@@ -15,7 +15,7 @@ bool ab_known_is(const struct ab_known *known, const char *path, const struct ab
 {
 	const struct ab_known_file *file;
 
-	if (!known || known->len == 0)
+	if (known->len == 0)
 		return false;
 	file = bsearch(path, known->v, known->len, sizeof(known->v[0]), find_path);
 	return file && file->ino == now->ino && ab_time_same(file->ctime, now->ctime);

@@ -44,7 +44,6 @@ int ab_look_at(int dir, const char *name, struct ab_look *ret)
 		.device = makedev(st.stx_rdev_major, st.stx_rdev_minor),
 		.mount = name[0] && (st.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) &&
 			 (st.stx_attributes & STATX_ATTR_MOUNT_ROOT),
-		.links = st.stx_nlink,
 	};
 	if (st.stx_mask & STATX_BTIME)
 		ret->born = time_of(st.stx_btime);

@@ -15,7 +15,6 @@ struct ab_look {
 	uint64_t blocks;
 	dev_t device; /* of a device node */
 	bool mount;   /* another file system is mounted there */
-	nlink_t links;
 };
 
 /* -1 with errno. `name` "": the folder itself, for which `dir` may be O_PATH. */

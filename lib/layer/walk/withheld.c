@@ -14,18 +14,17 @@ static int open_part(const struct ab_layer_set *set)
 int ab_withheld_load(struct ab_strv *ret, const struct ab_layer_set *set)
 {
 	ab_autoclose int dir = open_part(set);
-	ab_autostrv struct ab_strv list = { 0 };
 	struct ab_record_reader r;
 	ab_autofree char *file = NULL;
 
 	if (dir < 0 || ab_record_file_load(dir, name, kind, &file, &r) < 0)
 		return -1;
-	ab_record_get_list(&r, &list);
-	if (r.bad)
+	ab_record_get_list(&r, ret);
+	if (r.bad) {
+		ab_strv_fini(ret);
 		return ab_errno(EBADMSG);
-	ab_strv_sort(&list);
-	*ret = list;
-	list = (struct ab_strv){ 0 };
+	}
+	ab_strv_sort(ret);
 	return 0;
 }
 

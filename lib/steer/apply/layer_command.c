@@ -217,7 +217,7 @@ char *ab_layer_command_json(const struct ab_layer_command *c, const struct ab_ap
 	struct ab_buf b = { 0 };
 
 	ab_buf_jsonf(&b, "{'set':%s,'root':%s", c->set.key,
-		     (apply->home ? c->set.meta.home : c->set.meta.workspace) ?: "");
+		     (apply->view.home ? c->set.meta.home : c->set.meta.workspace) ?: "");
 	add_list_json(&b, apply, verb, LIST_DONE);
 	add_list_json(&b, apply, "left", LIST_LEFT);
 	add_list_json(&b, apply, "dropped", LIST_DROPPED);

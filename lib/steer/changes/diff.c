@@ -27,7 +27,7 @@ struct job {
 	struct ab_diff_out *out;
 	struct ab_diff_report *report;
 	struct ab_layer_set set;
-	struct ab_layer_opened opened;
+	struct ab_layer_view view;
 	struct ab_changes changes;
 	struct ab_strv paths;
 	const char *root;
@@ -310,8 +310,8 @@ static void show_change(struct job *j, struct ab_change *c,
 	struct ab_label_hits hits;
 	struct ab_shown shown = { .change = c, .contents = &contents, .hits = &hits };
 
-	ab_contents_read(&j->opened.view, c, &contents);
-	ab_contents_label(&j->opened.view, &j->scene, c, &contents, &hits);
+	ab_contents_read(&j->view, c, &contents);
+	ab_contents_label(&j->view, &j->scene, c, &contents, &hits);
 	if (!ab_diff_wants_labels(j->request, &hits))
 		return;
 	if (has_lines(c, &contents)) {
@@ -417,14 +417,14 @@ static int show_set(struct job *j, struct ab_error *err)
 	j->root = j->request->home ? meta->home : meta->workspace;
 	ab_strv_add(&j->report->roots, meta->workspace);
 	if (find_paths(j->input, j->request, j->root, &j->paths, err) < 0 ||
-	    ab_changes_collect(&j->opened.view, NULL, &j->changes, err) < 0)
+	    ab_changes_collect(&j->view, NULL, &j->changes, err) < 0)
 		return -1;
 	if (j->doubtful && !has_match(j))
 		return ab_fail(err, AB_ESYSTEM, 0,
 			       "no run, layer or changed path named %s (list: agentbox layers)",
 			       j->doubtful);
 	j->report->unmatched = j->request->npaths && !has_match(j);
-	ab_label_scene_init(&j->scene, &j->opened.view, &j->changes);
+	ab_label_scene_init(&j->scene, &j->view, &j->changes);
 	show_changes(j);
 	note_state(j);
 	return 0;
@@ -447,7 +447,7 @@ static int try_layer(struct job *j, const struct ab_state *state, struct ab_erro
 						 !ab_layer_key_valid(j->request->which))
 			       ? 1
 			       : -1;
-	if (ab_layer_open_view(&j->set, j->request->home, &j->opened, err) == 0)
+	if (ab_layer_open_view(&j->set, j->request->home, &j->view, err) == 0)
 		return show_set(j, err);
 	if (err->errnum != ENOENT)
 		return -1;
@@ -481,7 +481,7 @@ static void close_job(struct job *j)
 	ab_strv_fini_all(&j->gitdirs, &j->paths);
 	ab_label_scene_fini(&j->scene);
 	ab_changes_fini(&j->changes);
-	ab_layer_opened_fini(&j->opened);
+	ab_layer_view_fini(&j->view);
 	ab_layer_set_fini(&j->set);
 }
 
@@ -496,7 +496,7 @@ static int show_request(const struct ab_policy_input *input, const struct ab_dif
 		.report = report,
 		.doubtful = doubtful,
 		.set = AB_LAYER_SET_NONE,
-		.opened = AB_LAYER_OPENED_NONE,
+		.view = AB_LAYER_VIEW_NONE,
 	};
 	int result = try_layer(&j, state, err);
 	int shown = result > 0 ? try_run(&j, state, err) : result;

@@ -143,7 +143,8 @@ int ab_layers_rm(const struct ab_policy_input *input, const char *which, bool fo
 		if (err->code != AB_ECONFIG)
 			return -1;
 		*err = (struct ab_error){ 0 };
-		if (ab_layers_open_damaged(store, which, &set, err) < 0)
+		if (ab_layers_open(store, which, AB_LAYERS_LOCK | AB_LAYERS_TRY | AB_LAYERS_UNREAD,
+				   &set, err) < 0)
 			return -1;
 		damaged = true;
 	}

@@ -105,27 +105,14 @@ static int parse_section(struct scan *s)
 
 static int parse_escape(struct scan *s)
 {
-	switch (read_byte(s)) {
-	case '\n':
-		return 0; /* the value continues in the next line */
-	case 't':
-		add_byte(&s->value, '\t');
-		return 0;
-	case 'n':
-		add_byte(&s->value, '\n');
-		return 0;
-	case 'b':
-		add_byte(&s->value, '\b');
-		return 0;
-	case '"':
-		add_byte(&s->value, '"');
-		return 0;
-	case '\\':
-		add_byte(&s->value, '\\');
-		return 0;
-	default:
-		return -1;
-	}
+	static const char names[] = "tnb\"\\", bytes[] = "\t\n\b\"\\";
+	int c = read_byte(s);
+	const char *at = c > 0 ? strchr(names, c) : NULL;
+
+	if (at)
+		add_byte(&s->value, bytes[at - names]);
+	/* The value continues in the next line. */
+	return at || c == '\n' ? 0 : -1;
 }
 
 /* After '='. Spaces inside are kept, those at both ends are dropped. */

@@ -31,32 +31,20 @@ void ab_journal_put_path(struct ab_buf *b, const char *path)
 	ab_buf_add(b, "\"", 1);
 }
 
-static int parse_lower_hex(char c)
-{
-	return ab_lower(c) == c ? ab_hex(c) : -1;
-}
-
 char *ab_journal_get_path(const char *s)
 {
 	ab_autobuf struct ab_buf b = { 0 };
 
-	if (!s)
-		return NULL;
-	for (; *s; s++) {
-		char byte = *s;
+	for (; s && *s; s++) {
+		int c = *s == '%' ? ab_percent(s, 3) : (unsigned char)*s;
+		char byte = (char)c;
 
-		if (*s == '%') {
-			int high = parse_lower_hex(s[1]);
-			int low = high < 0 ? -1 : parse_lower_hex(s[2]);
-
-			if (low < 0 || (high == 0 && low == 0))
-				return NULL;
-			byte = (char)(high << 4 | low);
-			s += 2;
-		}
+		if (c <= 0)
+			return NULL;
 		ab_buf_add(&b, &byte, 1);
+		s += *s == '%' ? 2 : 0;
 	}
-	return ab_buf_take(&b);
+	return s ? ab_buf_take(&b) : NULL;
 }
 
 static char *read_path(const json_t *value)

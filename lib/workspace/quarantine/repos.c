@@ -159,21 +159,13 @@ static void take_link(struct ab_quarantine *q, size_t repo, size_t top, const ch
 		q->cut = true;
 }
 
-static ssize_t find_top(const struct ab_repo *r, const char *path)
-{
-	for (size_t i = 0; i < r->ntops; i++)
-		if (strcmp(r->tops[i].path, path) == 0)
-			return (ssize_t)i;
-	return -1;
-}
-
 /* Several folders may lead to the same git directory; each has submodules of its own. */
 static void add_top(struct ab_quarantine *q, size_t repo, const char *path)
 {
 	struct ab_repo *r = &q->repos[repo];
 	size_t top = r->ntops;
 
-	if (find_top(r, path) >= 0)
+	if (ab_find_row(r->tops, r->ntops, path, path))
 		return;
 	if (q->ntops >= TOPS_MAX) {
 		q->cut = true;
@@ -362,7 +354,7 @@ bool ab_repos_has_top(const struct ab_quarantine *q, int gitdir, const char *top
 	if (q->cut || fstat(gitdir, &st) < 0)
 		return false;
 	repo = find_repo(q, &st);
-	return repo >= 0 && find_top(&q->repos[repo], top) >= 0;
+	return repo >= 0 && ab_find_row(q->repos[repo].tops, q->repos[repo].ntops, path, top);
 }
 
 /* `top`: the checkout that leads to it, or NULL. */

@@ -44,21 +44,16 @@ static int copy_by_reading(int in, int out, off_t at, size_t len, ssize_t *ret_n
 	char chunk[SMALL];
 
 	*ret_n = 0;
+	if (lseek(out, at, SEEK_SET) < 0)
+		return errno;
 	while (len) {
-		ssize_t n = pread(in, chunk, len < sizeof(chunk) ? len : sizeof(chunk), at);
+		size_t want = len < sizeof(chunk) ? len : sizeof(chunk);
+		ssize_t n = ab_pread_full(in, chunk, want, at + *ret_n);
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? errno : 0;
-		for (ssize_t done = 0; done < n;) {
-			ssize_t w = pwrite(out, chunk + done, (size_t)(n - done), at + done);
-
-			if (w < 0 && errno != EINTR)
-				return errno;
-			done += w < 0 ? 0 : w;
-		}
-		at += n;
+		if (n < 0 || ab_write_all(out, chunk, (size_t)n) < 0)
+			return errno;
+		if (n == 0)
+			break;
 		*ret_n += n;
 		len -= (size_t)n;
 	}
