@@ -288,11 +288,11 @@ static bool ask_choice(struct ab_apply *apply, enum ab_apply_conflict conflict)
 	answer = ask_letter("[a]pply all, apply the [s]afe ones, [p]atch by patch, or [n]one?",
 			    "aspn");
 	if (answer == 'a')
-		ab_apply_pick_all(apply);
+		(void)ab_apply_pick_path(apply, "");
 	else if (answer == 's')
 		ab_apply_pick_safe(apply);
 	else if (answer == 'p') {
-		ab_apply_pick_all(apply);
+		(void)ab_apply_pick_path(apply, "");
 		return pick_hunks(apply, conflict);
 	}
 	return answer != 'n';
@@ -309,7 +309,7 @@ static int choose_changes(const struct args *args, const struct ab_layer_command
 		if (ab_layer_command_pick(command, apply, err) < 0)
 			return -1;
 	} else if (given(args, "all") || patch) {
-		ab_apply_pick_all(apply);
+		(void)ab_apply_pick_path(apply, "");
 	} else if (safe) {
 		ab_apply_pick_safe(apply);
 	} else if (can_ask() && !given(args, "json")) {

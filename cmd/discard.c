@@ -60,7 +60,7 @@ static int discard_changes(struct args *args, struct ab_layer_command *command,
 			  &command->notes, err) < 0)
 		return whole && err->code == AB_EREFUSED ? discard_unseen(args, command, err) : -1;
 	if (whole)
-		ab_apply_pick_all(&apply);
+		(void)ab_apply_pick_path(&apply, "");
 	else if (ab_layer_command_pick(command, &apply, err) < 0)
 		return -1;
 	n = count_picked(&apply);

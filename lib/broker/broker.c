@@ -36,7 +36,9 @@
 #include "sandbox/mount/overlays.h"
 #include "sandbox/plan/spec.h"
 #include "sandbox/start/launch.h"
+#include "policy/model/policy.h"
 #include "secrets/renew.h"
+#include "secrets/secrets.h"
 #include "secrets/sources.h"
 #include "state/state.h"
 #include "workspace/git/gitchange.h"
@@ -529,12 +531,12 @@ static _Noreturn void serve_requests(struct broker *b)
 
 static void start_renewals(struct broker *b)
 {
-	struct ab_renewals_setup setup = { .secrets = b->duty.secrets,
+	struct ab_renewals_setup setup = { .secrets = &b->duty.policy->secrets,
 					   .environ = b->duty.environ,
-					   .stamps = b->duty.stamps,
-					   .expires = b->duty.expires,
+					   .stamps = b->duty.safe->stamps,
+					   .expires = b->duty.safe->expires,
 					   .policy = b->duty.policy,
-					   .held = b->duty.held,
+					   .held = b->duty.safe->held,
 					   .state = b->duty.run->state->root,
 					   .sock = b->sock,
 					   .answer = send_news,
@@ -564,7 +566,6 @@ static int serve_broker(int sock, void *arg)
 {
 	static struct broker b;
 	static struct answer a = { .kind = ANSWER_FATAL };
-	static const struct ab_strv none;
 	const struct start *start = arg;
 	const struct ab_broker_duty *duty = start->duty;
 	struct ab_wall_watch_setup walls;
@@ -586,12 +587,12 @@ static int serve_broker(int sock, void *arg)
 		return 1;
 	}
 	walls.spec = duty->spec;
-	walls.secret = duty->hidden ? duty->hidden : &none;
-	walls.deny = duty->deny_read;
-	walls.strict = duty->strict;
+	walls.secret = &duty->safe->hidden;
+	walls.deny = &duty->policy->fs.deny_read;
+	walls.strict = duty->spec->strict;
 	b.walls = ab_wall_watch_open(&walls);
 	b.moves = ab_moves_new(&duty->spec->plan, duty->init_pid, duty->init);
-	if (duty->secrets && duty->secrets->len)
+	if (duty->policy->secrets.len)
 		start_renewals(&b);
 	serve_requests(&b);
 }
@@ -638,7 +639,7 @@ int ab_broker_start(const struct ab_broker_duty *duty, struct ab_broker **ret, s
 		if (start.wake < 0)
 			return ab_fail_step(err, "broker", errno, "make a socket pair");
 	}
-	start.settings = duty->reload ? ab_settings_watch_new(duty) : NULL;
+	start.settings = ab_settings_watch_new(duty);
 	r = start_process(&start, &broker.helper, err);
 	ab_settings_watch_free(start.settings);
 	if (r < 0) {

@@ -16,7 +16,7 @@ struct ab_peer;
 struct ab_policy;
 struct ab_policy_input;
 struct ab_run;
-struct ab_secrets;
+struct ab_safe;
 struct ab_shares;
 struct ab_spec;
 struct ab_survey;
@@ -44,34 +44,25 @@ struct ab_broker_duty {
 	const struct ab_log_setup *log; /* to write the end of the record */
 	int init;			/* pidfd of the box's init */
 	pid_t init_pid;
-	const char *cgroup;		 /* removed after the box, or NULL */
-	uint64_t memory;		 /* limit of the whole box, to sample; 0: none */
-	const struct ab_spec *spec;	 /* what the box's mounts close and hide */
-	const struct ab_strv *deny_read; /* filesystem.denyRead, or NULL */
-	const char *home;		 /* the real home folder, or NULL */
+	const char *cgroup; /* removed after the box, or NULL */
+	uint64_t memory;    /* limit of the whole box, to sample; 0: none */
+	const struct ab_policy *policy;
+	const struct ab_spec *spec;	/* what the box's mounts close and hide */
+	const char *home;		/* the real home folder, or NULL */
 	const struct ab_shares *shares; /* shared folders, of which empty ones are removed; or NULL */
 	const char *tmp;		/* the box's folder for temporary files, or NULL */
 	struct ab_home_return *returns; /* files that the home layer gives back, or NULL */
 	bool containers;		/* they may write to the workspace, too */
-	bool strict;			/* a replaced protected file ends the run */
 	struct ab_terminal_rescue rescue;
-	const struct ab_secrets *secrets;  /* to read again, or NULL */
+	const struct ab_safe *safe;	   /* what was read of the policy's secrets */
 	char *const *environ;		   /* with secrets: for their commands */
-	const uint64_t *stamps;		   /* with secrets: as they were read */
-	const int64_t *expires;		   /* with secrets: until when they are valid */
-	const struct ab_policy *policy;	   /* with secrets: for requests for access tokens */
-	char *const *held;		   /* with secrets: ab_safe.held */
-	const struct ab_strv *hidden;	   /* files that contain secrets, or NULL */
 	const char *approver;		   /* answers questions about hosts, or NULL */
 	const char *on_violation;	   /* or NULL */
 	const char *agent;		   /* the socket of the caller's ssh agent, or NULL */
 	uint32_t notify;		   /* AB_NOTICE_BIT()s of ab_notice_send() */
-	const struct ab_strv *touched;	   /* with any of them: fs.touched of the policy */
-	const char *workspace;		   /* of the project's settings */
 	const struct ab_guard_duty *guard; /* for the guard, or NULL: there is none */
 	int locks[2];		/* of the run's kept layers, held until it ends; -1: none */
 	int guard_sock;		/* its end of the socket to the supervisor, or -1 */
-	bool reload;		/* watch the settings files: the run uses host lists */
 	struct ab_gc_rule keep; /* which records */
 };
 

@@ -22,7 +22,7 @@
 enum { FINISH_MS = 5000 }; /* for jobs that must be done after the box */
 
 /* Programs of the box that never made a call that the kernel holds have made no folder. */
-static enum ab_search choose_search(const struct broker *b)
+static enum ab_search_depth choose_search(const struct broker *b)
 {
 	bool untouched = !b->guard && !b->unheld && !b->duty.containers;
 

@@ -14,6 +14,7 @@
 #include "policy/edit/project_file.h"
 #include "policy/layers/compare.h"
 #include "policy/layers/layers.h"
+#include "policy/model/policy.h"
 
 int ab_work_owner(const struct broker *b, const struct job *job, struct done *ret,
 		  struct ab_error *err)
@@ -50,8 +51,8 @@ int ab_work_approve(const struct broker *b, const struct job *job, struct done *
 
 	if (!b->duty.approver)
 		return ab_fail(err, AB_EUSAGE, 0, "no approver is set");
-	ab_approver_ask(b->duty.approver, b->duty.touched, job->body, job->len, AB_APPROVER_MS,
-			&reply);
+	ab_approver_ask(b->duty.approver, &b->duty.policy->fs.touched, job->body, job->len,
+			AB_APPROVER_MS, &reply);
 	if (reply.failed)
 		return ab_fail(err, AB_ESYSTEM, 0, "the approver: %s", reply.why);
 	ret->number = reply.answer;
@@ -120,7 +121,7 @@ void ab_broker_save_project(const struct broker *b, struct ab_strv *ret_lines)
 		const char *entry = b->project.v[i];
 		struct ab_error err = { 0 };
 
-		if (save_in_project(b, b->duty.workspace, entry, ret_lines, &err) == 0)
+		if (save_in_project(b, b->duty.policy->workspace, entry, ret_lines, &err) == 0)
 			continue;
 		ab_strv_addf(ret_lines, "%s was allowed for this run only: %s", entry, err.text);
 		if (err.hint[0])
@@ -140,8 +141,7 @@ int ab_work_lists(const struct broker *b, const struct job *job, struct done *re
 		return ab_fail(err, AB_EUSAGE, 0, "this run has no filtered network");
 	if (load_policy(b, &policy, &notes, err) < 0)
 		return -1;
-	if (b->duty.policy)
-		ab_policy_changed_keys(b->duty.policy, policy, &waiting);
+	ab_policy_changed_keys(b->duty.policy, policy, &waiting);
 	ab_host_lists_write(&text, policy, &notes, &waiting);
 	if (text.len > AB_BROKER_TEXT_MAX)
 		return ab_fail(err, AB_ECONFIG, EFBIG, "the host lists");
@@ -182,7 +182,8 @@ int ab_work_violation(const struct broker *b, const struct job *job, struct done
 	/* The record is a file, so a command that does not read it blocks nothing. */
 	ab_autoclose int in = ab_memfd_sealed("violation", line, strlen(line));
 	ab_autofree char *path = NULL;
-	ab_autofree char **env = ab_host_command_environ(b->duty.touched, environ, &path);
+	ab_autofree char **env =
+		ab_host_command_environ(&b->duty.policy->fs.touched, environ, &path);
 	const char *const argv[] = { "/bin/sh", "-c", b->duty.on_violation, NULL };
 	struct ab_program program = {
 		.argv = argv, .env = env, .cwd = "/", .in = in, .ms = HOOK_MS, .discard_output = true
@@ -200,7 +201,7 @@ int ab_work_notice(const struct broker *b, const struct job *job, struct done *r
 		   struct ab_error *err)
 {
 	(void)err;
-	ab_notice_send(b->duty.notify, b->duty.touched, environ, job->body, job->len);
+	ab_notice_send(b->duty.notify, &b->duty.policy->fs.touched, environ, job->body, job->len);
 	ret->silent = true;
 	return 0;
 }

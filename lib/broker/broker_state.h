@@ -132,7 +132,7 @@ ab_work ab_work_owner, ab_work_agent, ab_work_approve, ab_work_remember, ab_work
 void ab_broker_save_project(const struct broker *b, struct ab_strv *ret_lines);
 
 /* settings_watch.c. Create it before the box, to tell a file that a box plants from one that
- * existed. */
+ * existed. NULL: the run uses no lists of hosts, or they cannot be watched. */
 struct ab_settings_watch *ab_settings_watch_new(const struct ab_broker_duty *duty);
 void ab_settings_watch_free(struct ab_settings_watch *settings);
 /* Call regularly. True: a file has changed since the last call that returned true, and is

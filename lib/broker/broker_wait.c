@@ -20,7 +20,7 @@ static void answer_check(struct broker *b)
 
 	/* Whether a settings file exists counts from here. */
 	ab_settings_watch_free(b->settings);
-	b->settings = b->duty.reload ? ab_settings_watch_new(&b->duty) : NULL;
+	b->settings = ab_settings_watch_new(&b->duty);
 	why = b->duty.wait->check(b->duty.wait->arg, &view);
 	a.claims = view.claims;
 	len = why ? strnlen(why, TEXT_ROOM) : 0;

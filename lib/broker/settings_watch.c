@@ -4,6 +4,7 @@
 #include "base/system/folder.h"
 #include "broker/broker_state.h"
 #include "policy/layers/layers.h"
+#include "policy/model/policy.h"
 #include "sandbox/plan/spec.h"
 
 enum { PROFILES_MAX = 256 };
@@ -97,9 +98,12 @@ static uint64_t compute_stamp(const struct ab_settings_watch *f)
 
 struct ab_settings_watch *ab_settings_watch_new(const struct ab_broker_duty *duty)
 {
-	struct ab_settings_watch *f = ab_alloc(sizeof(*f));
+	struct ab_settings_watch *f;
 	struct ab_error err;
 
+	if (duty->policy->net.mode != AB_NET_FILTERED)
+		return NULL;
+	f = ab_alloc(sizeof(*f));
 	if (ab_policy_paths(duty->input, &f->paths, &err) < 0) {
 		free(f);
 		return NULL;

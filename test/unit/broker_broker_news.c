@@ -15,6 +15,7 @@
 
 static struct stand s;
 static struct ab_broker *broker;
+static struct ab_policy *policy; /* of a run with lists of hosts, or NULL */
 static char *env[8];
 
 static void begin(const char *id)
@@ -34,6 +35,17 @@ static void begin(const char *id)
 	s.input.system_config = "/nonexistent/config.json";
 }
 
+/* The run has a filtered network. */
+static void use_lists(void)
+{
+	struct ab_error err = { 0 };
+
+	if (ab_policy_load(&s.input, &policy, NULL, &err) < 0)
+		abort();
+	policy->net.mode = AB_NET_FILTERED;
+	s.duty.policy = policy;
+}
+
 static void open_broker(void)
 {
 	struct ab_error err = { 0 };
@@ -47,6 +59,8 @@ static void end(void)
 	ab_broker_end(broker);
 	ab_run_retire(&s.run);
 	tear_down(&s);
+	ab_policy_free(policy);
+	policy = NULL;
 	/* Nobody waits for a broker that watches, so it may still be about to exit. */
 	while (waitpid(-1, NULL, 0) > 0)
 		;
@@ -255,7 +269,7 @@ static void check_reload(void)
 	begin("reloa");
 	open_workspace();
 	sh("mkdir -p $T/config/agentbox");
-	s.duty.reload = true;
+	use_lists();
 	open_broker();
 	ok(ab_broker_reload(broker, 9) == 0 && has_news("4 9 0 {\"allow\":[],\"deny\":[]"),
 	   "the lists as they are");
@@ -297,12 +311,12 @@ static void check_project(void)
 	open_workspace();
 	sh("echo '{ \"network\": { \"deny\": [\"y.example\"] } }' "
 	   ">$T/work/.agentbox.json");
-	s.duty.reload = true;
+	use_lists();
 	open_broker();
 	ab_broker_reload(broker, 1);
 	ok(has_news("\"deny\":[\"y.example\"]"), "a project file that was there is read");
 	ab_broker_end(broker);
-	s.duty.reload = false;
+	policy->net.mode = AB_NET_BLOCKED;
 	open_broker();
 	ab_broker_reload(broker, 2);
 	ok(has_news("4 2 0! this run has no filtered network"),
@@ -319,7 +333,7 @@ static void check_large(void)
 	   "for i in $(seq 1000); do printf ',\\n\"%%s-%%s-%%s.example\"' "
 	   "$i aaaaaaaaaaaaaaaaaaaaaaaaaaaaa bbbbbbbbbbbbbbbbbbbbbbbbb; done; "
 	   "echo '] } }'; } >$T/config/agentbox/config.json");
-	s.duty.reload = true;
+	use_lists();
 	open_broker();
 	ab_broker_reload(broker, 3);
 	ok(has_news("\"1000-aaaaaaaaaaaaaaaaaaaaaaaaaaaaa-"), "lists that no packet has room for");

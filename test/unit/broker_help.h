@@ -11,7 +11,9 @@
 #include "base/system/fd.h"
 #include "broker/broker.h"
 #include "policy/layers/layers.h"
+#include "policy/model/policy.h"
 #include "sandbox/plan/spec.h"
+#include "secrets/secrets.h"
 #include "state/state.h"
 #include "workspace_help.h"
 
@@ -20,6 +22,8 @@ struct stand {
 	struct ab_state state;
 	struct ab_run run;
 	struct ab_spec spec;
+	struct ab_policy policy;
+	struct ab_safe safe;
 	pid_t init; /* stands for the box */
 	char *cwd;
 	struct ab_policy_input input;
@@ -29,7 +33,6 @@ struct stand {
 
 static void set_up(struct stand *s, const char *id)
 {
-	static const struct ab_strv untouched;
 	struct ab_error err = { 0 };
 	struct ab_log_setup setup = { 0 };
 	ab_autobuf struct ab_buf line = { 0 };
@@ -55,12 +58,13 @@ static void set_up(struct stand *s, const char *id)
 	s->duty = (struct ab_broker_duty){
 		.input = &s->input,
 		.survey = &s->survey,
+		.policy = &s->policy,
 		.spec = &s->spec,
+		.safe = &s->safe,
 		.run = &s->run,
 		.log = &s->log.setup,
 		.init = (int)syscall(SYS_pidfd_open, s->init, 0),
 		.rescue = { .fd = -1 },
-		.touched = &untouched,
 	};
 	if (s->init < 0 || s->duty.init < 0)
 		abort();

@@ -551,7 +551,7 @@ static void race(const char *change, const char *test, const char *name)
 		 "echo 2 >a; mkdir z z/d; echo 2 >z/f; echo 2 >z/d/g; echo 2 >z/n");
 	open_set(&set);
 	ok(ab_apply_open(&set, false, &guard.guard, &apply, &notes, &error) == 0, "opened");
-	ab_apply_pick_all(&apply);
+	(void)ab_apply_pick_path(&apply, "");
 	ok(ab_apply_commit(&apply, AB_APPLY_LEAVE, &progress, &error) < 0, "%s is noticed: %s",
 	   name, error.text);
 	ab_layer_set_fini(&set);
@@ -579,7 +579,7 @@ static void change_layer(const char *change, const char *name)
 	make_set("echo 1 >a; mkdir d; echo 1 >d/f", "echo 2 >a; mkdir d; echo 2 >d/f; ln -s x l");
 	open_set(&set);
 	ok(ab_apply_open(&set, false, &guard.guard, &apply, &notes, &error) == 0, "opened");
-	ab_apply_pick_all(&apply);
+	(void)ab_apply_pick_path(&apply, "");
 	wait_for_tick();
 	sh("cd upper/; %s", change);
 	ok(ab_apply_commit(&apply, AB_APPLY_LEAVE, NULL, &error) < 0, "%s is noticed: %s", name,
@@ -1061,7 +1061,7 @@ static void fail_many(const char *change, const char *failed, int left)
 
 		open_set(&set);
 		ok(ab_apply_open(&set, false, &guard.guard, &apply, &notes, &error) == 0, "opened");
-		ab_apply_pick_all(&apply);
+		(void)ab_apply_pick_path(&apply, "");
 		wait_for_tick();
 		sh("%s", change);
 		before = snapshot("lower");

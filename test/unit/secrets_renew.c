@@ -61,10 +61,7 @@ static void check_secrets(void)
 {
 	enum { FILE_ONE, COUNTED, FAILING, SLOW, VARIABLE, LAST, BRIEF, DATED, LATER, COUNT };
 	struct ab_secret v[COUNT];
-	struct ab_secrets secrets = { .v = v, .len = COUNT };
 	ab_autofree char *file = at("key"), *silence = NULL;
-	uint64_t stamps[COUNT] = { 0 };
-	int64_t expires[COUNT] = { 0 };
 	struct ab_broker *broker = NULL;
 	struct ab_error err = { 0 };
 	ab_autofree char *pids = at("pid");
@@ -91,14 +88,12 @@ static void check_secrets(void)
 	make_command(&v[DATED], "D",
 		     "until [ -e $T/dated ]; do sleep 0.05; "
 		     "done; echo " NEW);
-	expires[DATED] = (int64_t)time(NULL) + 1;
+	s.safe.expires[DATED] = (int64_t)time(NULL) + 1;
 	make_command(&v[LATER], "N", "echo " OLD);
-	expires[LATER] = (int64_t)time(NULL) + 3600;
-	stamps[FILE_ONE] = ab_source_stamp(&v[FILE_ONE]);
-	s.duty.secrets = &secrets;
+	s.safe.expires[LATER] = (int64_t)time(NULL) + 3600;
+	s.safe.stamps[FILE_ONE] = ab_source_stamp(&v[FILE_ONE]);
+	s.policy.secrets = (struct ab_secrets){ .v = v, .len = COUNT };
 	s.duty.environ = environ;
-	s.duty.stamps = stamps;
-	s.duty.expires = expires;
 	if (ab_broker_start(&s.duty, &broker, &err) < 0)
 		abort();
 	ab_broker_secret(broker, SLOW);
@@ -140,8 +135,6 @@ static void check_rejections(void)
 {
 	enum { FRESH, SAME, COUNT };
 	struct ab_secret v[COUNT];
-	struct ab_secrets secrets = { .v = v, .len = COUNT };
-	uint64_t stamps[COUNT] = { 0 };
 	struct ab_broker *broker = NULL;
 	struct ab_error err = { 0 };
 	int read[COUNT] = { 0 };
@@ -150,9 +143,8 @@ static void check_rejections(void)
 	set_up(&s, "rejct");
 	make_command(&v[FRESH], "F", "echo x >>$T/fresh; echo " NEW "-$(wc -l <$T/fresh)");
 	make_command(&v[SAME], "S", "echo " OLD);
-	s.duty.secrets = &secrets;
+	s.policy.secrets = (struct ab_secrets){ .v = v, .len = COUNT };
 	s.duty.environ = environ;
-	s.duty.stamps = stamps;
 	if (ab_broker_start(&s.duty, &broker, &err) < 0)
 		abort();
 	for (int i = 0; i < 600 && read[SAME] < 3; i++) {

@@ -56,12 +56,6 @@ void ab_apply_label(struct ab_apply *apply)
 	apply->labelled = true;
 }
 
-void ab_apply_pick_all(struct ab_apply *apply)
-{
-	for (size_t i = 0; i < apply->changes.len; i++)
-		apply->picks[i].take = true;
-}
-
 static void leave_change(struct ab_pick *pick, const char *why)
 {
 	pick->take = false;
@@ -79,7 +73,7 @@ void ab_apply_keep_safe(struct ab_apply *apply)
 
 void ab_apply_pick_safe(struct ab_apply *apply)
 {
-	ab_apply_pick_all(apply);
+	ab_apply_pick_path(apply, "");
 	ab_apply_keep_safe(apply);
 }
 
@@ -245,7 +239,7 @@ static int begin_journal(struct ab_apply *apply, struct ab_site *site,
 		return -1;
 	if (ab_remove_object(site->undo, "next") < 0 || mkdirat(site->undo, "next", 0700) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "cannot create a journal");
-	site->dir = ab_look_open(site->undo, "next", O_RDONLY | O_DIRECTORY);
+	site->dir = ab_open_same_mount(site->undo, "next", O_RDONLY | O_DIRECTORY);
 	if (site->dir < 0 || mkdirat(site->dir, "old", 0700) < 0 ||
 	    mkdirat(site->dir, "new", 0700) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "cannot create a journal");
@@ -259,7 +253,7 @@ static int begin_journal(struct ab_apply *apply, struct ab_site *site,
  * without it, recovery would take what is under a temporary name for a copy. */
 static int sync_staged(struct ab_site *site)
 {
-	ab_autoclose int root = ab_look_open(site->root, ".", O_RDONLY | O_DIRECTORY);
+	ab_autoclose int root = ab_open_same_mount(site->root, ".", O_RDONLY | O_DIRECTORY);
 
 	if (root < 0 || syncfs(root) < 0)
 		return -1;

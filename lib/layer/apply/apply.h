@@ -58,7 +58,6 @@ void ab_apply_fini(struct ab_apply *apply);
 
 /* Choose changes. A path is relative to the root, "" for all; false: nothing changed there. The
  * new folder that a chosen change is in is taken with it. */
-void ab_apply_pick_all(struct ab_apply *apply);
 void ab_apply_pick_safe(struct ab_apply *apply);
 bool ab_apply_pick_path(struct ab_apply *apply, const char *path);
 /* Leave out what has a label, and say so. */

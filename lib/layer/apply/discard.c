@@ -4,7 +4,6 @@
 
 #include "layer/apply/drop.h"
 #include "workspace/tree/copy_tree.h"
-#include "workspace/tree/dir.h"
 #include "workspace/tree/remove_tree.h"
 #include "layer/store/store.h"
 #include "layer/walk/look.h"
@@ -61,7 +60,7 @@ static int copy_from_host(struct drop *d, const struct ab_change *c, int dir, co
 
 static int reset_mode(int dir, const char *name, mode_t mode)
 {
-	ab_autoclose int fd = ab_look_open(dir, name, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+	ab_autoclose int fd = ab_open_same_mount(dir, name, O_PATH | O_DIRECTORY | O_NOFOLLOW);
 
 	return fd < 0 ? -1 : ab_fd_chmod(fd, mode);
 }

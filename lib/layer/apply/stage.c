@@ -230,7 +230,7 @@ static int stage_folder(struct stage *s, size_t i, int parent, const char *name)
 
 	if (mkdirat(parent, name, 0700) < 0)
 		return -1;
-	dir = ab_look_open(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+	dir = ab_open_same_mount(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 	if (dir < 0)
 		return -1;
 	for (size_t j = i + 1; j < end; j = next) {

@@ -6,7 +6,6 @@
 #include "layer/diff/label_state.h"
 #include "base/text/text_diff.h"
 #include "layer/walk/look.h"
-#include "workspace/tree/dir.h"
 
 /* Git's packed files are not text, even without a NUL byte. */
 static bool is_packed(const char *path)
@@ -47,7 +46,7 @@ static void read_file(int root, const char *path, const struct ab_identity *id,
 
 static void read_link(int root, const char *path, struct ab_content *ret)
 {
-	ab_autoclose int fd = ab_look_open(root, path, O_PATH | O_NOFOLLOW);
+	ab_autoclose int fd = ab_open_same_mount(root, path, O_PATH | O_NOFOLLOW);
 
 	ret->data = fd < 0 ? NULL : ab_read_link(fd, "");
 	ret->errnum = ret->data ? 0 : errno;

@@ -76,18 +76,6 @@ const char *ab_show_size(uint64_t bytes, char ret[32])
 	return ret;
 }
 
-static bool is_plain_name(const char *path)
-{
-	while (*path) {
-		size_t n = ab_printable(path, strlen(path));
-
-		if (n == 0 || *path == '"' || *path == '\\')
-			return false;
-		path += n;
-	}
-	return true;
-}
-
 static void add_quoted(struct ab_buf *b, const char *path)
 {
 	while (*path) {
@@ -106,11 +94,12 @@ static void add_quoted(struct ab_buf *b, const char *path)
 
 void ab_show_name(struct ab_buf *b, const char *prefix, const char *path)
 {
-	if (is_plain_name(path)) {
+	ab_autobuf struct ab_buf quoted = { 0 };
+
+	add_quoted(&quoted, path);
+	/* Each escape makes it longer. */
+	if (quoted.len == strlen(path))
 		ab_buf_printf(b, "%s%s", prefix, path);
-		return;
-	}
-	ab_buf_printf(b, "\"%s", prefix);
-	add_quoted(b, path);
-	ab_buf_puts(b, "\"");
+	else
+		ab_buf_printf(b, "\"%s%s\"", prefix, quoted.data);
 }

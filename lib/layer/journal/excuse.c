@@ -52,7 +52,7 @@ static bool was_left(const struct older *o, const struct ab_step *cover, const s
 
 static void excuse_path(const struct ab_site *site, struct older *o, const char *path)
 {
-	ab_autoclose int fd = ab_look_open(site->root, path, O_PATH | O_NOFOLLOW);
+	ab_autoclose int fd = ab_open_same_mount(site->root, path, O_PATH | O_NOFOLLOW);
 	struct ab_look look;
 
 	if (fd >= 0 && ab_look_at(fd, "", &look) == 0)
@@ -112,7 +112,7 @@ int ab_site_excuse(struct ab_site *site, const struct ab_step_now *now)
 
 	for (size_t i = 0; i < earlier.len && rc == 0; i++) {
 		ab_autoclose int dir =
-			ab_look_open(site->undo, earlier.v[i], O_RDONLY | O_DIRECTORY);
+			ab_open_same_mount(site->undo, earlier.v[i], O_RDONLY | O_DIRECTORY);
 		struct older o = { 0 };
 
 		rc = dir < 0 ? -1 : excuse_older(site, now, dir, &o);

@@ -80,7 +80,7 @@ static int sync_restored(struct ab_site *site)
 
 	if (!site->copied)
 		return 0;
-	root = ab_look_open(site->root, ".", O_RDONLY | O_DIRECTORY);
+	root = ab_open_same_mount(site->root, ".", O_RDONLY | O_DIRECTORY);
 	return root < 0 ? -1 : syncfs(root);
 }
 
@@ -435,7 +435,7 @@ static int recover_journal(const struct ab_layer_set *set, int undo, const char 
 			   struct ab_host_guard *guard, struct ab_strv *notes, struct ab_error *err)
 {
 	ab_autosite struct ab_site site = AB_SITE_NONE;
-	ab_autoclose int dir = ab_look_open(undo, name, O_RDONLY | O_DIRECTORY);
+	ab_autoclose int dir = ab_open_same_mount(undo, name, O_RDONLY | O_DIRECTORY);
 	bool next = name[0] == 'n';
 	struct ab_steps steps;
 	int rc;

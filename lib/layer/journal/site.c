@@ -3,7 +3,6 @@
 #include "layer/journal/view.h"
 #include "layer/store/store.h"
 #include "layer/walk/index.h"
-#include "workspace/tree/dir.h"
 
 const char *ab_layer_part(const struct ab_layer_set *set, bool home)
 {
@@ -74,14 +73,14 @@ int ab_site_open(struct ab_site *site, const struct ab_layer_set *set, bool home
 
 int ab_site_enter(struct ab_site *site, const char *name)
 {
-	site->dir = ab_look_open(site->undo, name, O_RDONLY | O_DIRECTORY);
+	site->dir = ab_open_same_mount(site->undo, name, O_RDONLY | O_DIRECTORY);
 	if (site->dir < 0)
 		return -1;
 	site->done = faccessat(site->dir, "done", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 	site->later = faccessat(site->dir, "later", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 	ab_known_read(&site->excused, site->dir, "excused");
-	site->old = ab_look_open(site->dir, "old", O_RDONLY | O_DIRECTORY);
-	site->made = ab_look_open(site->dir, "new", O_RDONLY | O_DIRECTORY);
+	site->old = ab_open_same_mount(site->dir, "old", O_RDONLY | O_DIRECTORY);
+	site->made = ab_open_same_mount(site->dir, "new", O_RDONLY | O_DIRECTORY);
 	return site->old < 0 || site->made < 0 ? -1 : 0;
 }
 
@@ -128,7 +127,8 @@ bool ab_site_tree_older(const struct ab_site *site, int parent, const char *path
 {
 	const char *name = ab_path_name(path);
 	ab_autolisting struct ab_listing names = { 0 };
-	ab_autoclose int dir = ab_look_open(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+	ab_autoclose int dir =
+		ab_open_same_mount(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 
 	if (dir < 0 || depth == 0 || ab_listing_read(&names, dir, SIZE_MAX) < 0)
 		return false;
@@ -259,7 +259,7 @@ static void know_path(struct ab_site *site, const char *path, struct ab_known *k
 	/* The files in a folder that was only renamed are as they were. */
 	if (!site->steps.far || depth == 0)
 		return;
-	dir = ab_look_open(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+	dir = ab_open_same_mount(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 	if (dir < 0 || ab_listing_read(&names, dir, AB_KNOWN_MAX) < 0)
 		return;
 	for (size_t i = 0; i < names.len; i++) {
@@ -274,7 +274,8 @@ static void know_folder(struct ab_site *site, const char *path, size_t len, stru
 {
 	ab_autofree char *folder = ab_strndup(path, len);
 	struct ab_look look;
-	ab_autoclose int dir = len ? ab_look_open(site->root, folder, O_PATH | O_NOFOLLOW) : -1;
+	ab_autoclose int dir =
+		len ? ab_open_same_mount(site->root, folder, O_PATH | O_NOFOLLOW) : -1;
 
 	if (dir >= 0 && known->len < AB_KNOWN_MAX && ab_look_at(dir, "", &look) == 0)
 		ab_known_add(known, folder, look.id.ino, look.id.ctime);

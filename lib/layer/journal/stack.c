@@ -3,7 +3,6 @@
 #include "layer/store/store.h"
 #include "layer/walk/look.h"
 #include "layer/walk/records.h"
-#include "workspace/tree/dir.h"
 #include "workspace/tree/remove_tree.h"
 
 #define EARLIER "before-"
@@ -23,7 +22,7 @@ static int by_number(const void *a, const void *b)
 int ab_undo_earlier(int undo, struct ab_strv *ret)
 {
 	ab_autolisting struct ab_listing names = { 0 };
-	ab_autoclose int dir = ab_look_open(undo, ".", O_RDONLY | O_DIRECTORY);
+	ab_autoclose int dir = ab_open_same_mount(undo, ".", O_RDONLY | O_DIRECTORY);
 
 	if (dir < 0 || ab_listing_read(&names, dir, SIZE_MAX) < 0)
 		return -1;
@@ -73,7 +72,7 @@ int ab_undo_pop(int undo)
 static uint64_t get_size(int undo, const char *name)
 {
 	static const char kind[8] = "ab-size1";
-	ab_autoclose int dir = ab_look_open(undo, name, O_RDONLY | O_DIRECTORY);
+	ab_autoclose int dir = ab_open_same_mount(undo, name, O_RDONLY | O_DIRECTORY);
 	ab_autobuf struct ab_buf b = { 0 };
 	ab_autofree char *file = NULL;
 	struct ab_record_reader r;
@@ -117,10 +116,10 @@ int ab_undo_trim(int undo, uint64_t bytes, size_t *ret)
 int ab_undo_open_newest(int undo)
 {
 	ab_autostrv struct ab_strv earlier = { 0 };
-	int last = ab_look_open(undo, "last", O_RDONLY | O_DIRECTORY);
+	int last = ab_open_same_mount(undo, "last", O_RDONLY | O_DIRECTORY);
 
 	if (last >= 0 || errno != ENOENT || ab_undo_earlier(undo, &earlier) < 0)
 		return last;
-	return earlier.len ? ab_look_open(undo, earlier.v[0], O_RDONLY | O_DIRECTORY)
+	return earlier.len ? ab_open_same_mount(undo, earlier.v[0], O_RDONLY | O_DIRECTORY)
 			   : ab_errno(ENOENT);
 }

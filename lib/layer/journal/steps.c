@@ -38,7 +38,6 @@
 
 #include "workspace/tree/copy_tree.h"
 #include "workspace/tree/remove_tree.h"
-#include "workspace/tree/dir.h"
 
 /* ---- one name of the host ---- */
 
@@ -228,7 +227,7 @@ static int set_mode(struct ab_site *site, size_t i, mode_t mode)
 {
 	const struct ab_step *step = &site->steps.v[i];
 	ab_autoclose int fd =
-		ab_look_open(site->root, step->path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+		ab_open_same_mount(site->root, step->path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
@@ -512,7 +511,8 @@ static int drop_displaced(struct ab_site *site, size_t i, struct spot *s,
 /* With the mode of the host's folder, so that it is no change itself. */
 static int make_folder(const struct ab_site *site, int parent, const char *name, const char *path)
 {
-	ab_autoclose int host = ab_look_open(site->root, path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+	ab_autoclose int host =
+		ab_open_same_mount(site->root, path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
 	ab_autoclose int made = -1;
 	struct stat st = { .st_mode = 0755 };
 
@@ -520,7 +520,7 @@ static int make_folder(const struct ab_site *site, int parent, const char *name,
 		return -1;
 	if (mkdirat(parent, name, 0700) < 0 && errno != EEXIST)
 		return -1;
-	made = ab_look_open(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+	made = ab_open_same_mount(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW);
 	return made < 0 || ab_fd_chmod(made, st.st_mode & 07777) < 0 ? -1 : ab_take_fd(&made);
 }
 
@@ -535,7 +535,7 @@ static int open_layer_folder(struct ab_site *site, const char *path, const char 
 		int next;
 
 		*slash = '\0';
-		next = ab_look_open(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+		next = ab_open_same_mount(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW);
 		if (next < 0 && errno == ENOENT)
 			next = make_folder(site, at, name, copy);
 		*slash = '/';
@@ -557,7 +557,7 @@ static bool is_opaque(int dir)
 
 static int open_list(int dir, const char *name)
 {
-	return ab_look_open(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+	return ab_open_same_mount(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 }
 
 static int merge_folder(int from, int to, unsigned depth);

@@ -5,7 +5,6 @@
 #include "layer/walk/index.h"
 #include "layer/walk/look.h"
 #include "layer/walk/same.h"
-#include "workspace/tree/dir.h"
 #include "workspace/tree/guard.h"
 
 /*
@@ -190,7 +189,7 @@ static void count_folder(struct walk *w, int parent, const char *name,
 			 const struct ab_look *deleted, struct count *count)
 {
 	ab_autolisting struct ab_listing names = { 0 };
-	ab_autoclose int dir = ab_look_open(parent, name, O_RDONLY | O_DIRECTORY);
+	ab_autoclose int dir = ab_open_same_mount(parent, name, O_RDONLY | O_DIRECTORY);
 
 	if (dir < 0 || w->depth >= w->limits.depth || w->path.len > w->limits.path) {
 		count->refused = dir >= 0 ? too_deep : errno == EXDEV ? mounted : unreadable_host;
@@ -321,7 +320,7 @@ static const char *enter_folder(struct walk *w, const struct level *l, const cha
 		return too_deep;
 	if (w->path.len > w->limits.path)
 		return too_long;
-	upper = ab_look_open(l->upper, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+	upper = ab_open_same_mount(l->upper, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 	if (upper < 0)
 		return errno == EXDEV ? mounted : unreadable;
 	if (fstat(upper, &st) < 0)
@@ -332,7 +331,7 @@ static const char *enter_folder(struct walk *w, const struct level *l, const cha
 	if (why)
 		return why;
 	if (on_host) {
-		lower = ab_look_open(l->lower, name, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+		lower = ab_open_same_mount(l->lower, name, O_PATH | O_DIRECTORY | O_NOFOLLOW);
 		if (lower < 0)
 			return errno == EXDEV ? mounted : unreadable_host;
 	}
@@ -562,7 +561,7 @@ static int list_lower(struct walk *w, const struct level *l, struct ab_listing *
 
 	if (l->lower < 0 || !l->full)
 		return 0;
-	dir = ab_look_open(l->lower, ".", O_RDONLY | O_DIRECTORY);
+	dir = ab_open_same_mount(l->lower, ".", O_RDONLY | O_DIRECTORY);
 	return dir < 0 ? -1 : list_sorted(w, dir, ret);
 }
 
@@ -636,8 +635,8 @@ int ab_changes_collect(const struct ab_layer_view *view, const struct ab_changes
 			  .limits = limits ? *limits : ab_changes_limits_default,
 			  .out = &out };
 	/* Listings have a position, and the caller's descriptors may be in use. */
-	ab_autoclose int upper = ab_look_open(view->upper, ".", O_RDONLY | O_DIRECTORY);
-	ab_autoclose int lower = ab_look_open(view->lower, ".", O_RDONLY | O_DIRECTORY);
+	ab_autoclose int upper = ab_open_same_mount(view->upper, ".", O_RDONLY | O_DIRECTORY);
+	ab_autoclose int lower = ab_open_same_mount(view->lower, ".", O_RDONLY | O_DIRECTORY);
 
 	if (upper < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "cannot read the layer");

@@ -101,8 +101,10 @@ int ab_index_digest(int root, const char *path, char ret[AB_INDEX_DIGEST])
 /* Has the layer an index that is not the host's? */
 static bool has_own_index(int project, const char *upper, const char *digest)
 {
-	ab_autoclose int dir = ab_look_open(project, upper, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-	ab_autoclose int fd = dir < 0 ? -1 : ab_look_open(dir, AB_INDEX_PATH, O_PATH | O_NOFOLLOW);
+	ab_autoclose int dir =
+		ab_open_same_mount(project, upper, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+	ab_autoclose int fd =
+		dir < 0 ? -1 : ab_open_same_mount(dir, AB_INDEX_PATH, O_PATH | O_NOFOLLOW);
 	char own[AB_INDEX_DIGEST];
 
 	if (fd < 0)

@@ -2,10 +2,6 @@
 
 #include <sys/sysmacros.h>
 
-#include "workspace/tree/dir.h"
-
-#define OPEN_TRIES 16
-
 static enum ab_change_type type_of(mode_t mode)
 {
 	switch (mode & S_IFMT) {
@@ -50,25 +46,12 @@ int ab_look_at(int dir, const char *name, struct ab_look *ret)
 	return 0;
 }
 
-int ab_look_open(int dir, const char *path, int flags)
-{
-	int fd = -1;
-
-	/* EAGAIN: something was renamed meanwhile, and the kernel could not be sure. */
-	for (int i = 0; i < OPEN_TRIES; i++) {
-		fd = ab_open_same_mount(dir, path, flags);
-		if (fd >= 0 || (errno != EAGAIN && errno != EINTR))
-			break;
-	}
-	return fd;
-}
-
 int ab_look_open_file(int dir, const char *path)
 {
 	const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
-	int fd = ab_look_open(dir, path, flags | O_NOATIME);
+	int fd = ab_open_same_mount(dir, path, flags | O_NOATIME);
 
-	return fd < 0 && errno == EPERM ? ab_look_open(dir, path, flags) : fd;
+	return fd < 0 && errno == EPERM ? ab_open_same_mount(dir, path, flags) : fd;
 }
 
 int ab_look_open_known(int dir, const char *path, const struct ab_identity *id, struct stat *ret)
@@ -95,7 +78,7 @@ int ab_parent_open(struct ab_parent *cache, int root, const char *path, const ch
 	ab_closep(&cache->fd);
 	free(cache->path);
 	cache->path = ab_strndup(path, len);
-	cache->fd = ab_look_open(root, cache->path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+	cache->fd = ab_open_same_mount(root, cache->path, O_PATH | O_DIRECTORY | O_NOFOLLOW);
 	return cache->fd;
 }
 

@@ -5,6 +5,7 @@
  */
 #include "base/base.h"
 #include "layer/walk/changes.h"
+#include "workspace/tree/dir.h"
 
 struct stat;
 
@@ -19,9 +20,6 @@ struct ab_look {
 
 /* -1 with errno. `name` "": the folder itself, for which `dir` may be O_PATH. */
 int ab_look_at(int dir, const char *name, struct ab_look *ret);
-
-/* Open a path below `dir`: openat2() beneath, without links, on the same mount. */
-int ab_look_open(int dir, const char *path, int flags);
 
 /* Open a file to read it, whatever it turns out to be: look at the descriptor. Its access time stays
  * as it is where the caller owns it: 10,000 inodes would have to be written. */

@@ -120,7 +120,7 @@ int ab_record_file_save(int dir, const char *name, const char kind[8], const str
 int ab_record_file_load(int dir, const char *name, const char kind[8], char **ret_file,
 			struct ab_record_reader *ret)
 {
-	ab_autoclose int fd = ab_look_open(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+	ab_autoclose int fd = ab_open_same_mount(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
 	ab_autofree char *data = NULL;
 	char sum[SUM + 1];
 	size_t len;

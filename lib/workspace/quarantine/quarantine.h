@@ -107,7 +107,7 @@ bool ab_quarantine_must_end(const struct ab_quarantine *q, struct ab_error *ret)
 void ab_quarantine_sweep(struct ab_quarantine *q);
 
 /* How far the search at the end goes. */
-enum ab_search {
+enum ab_search_depth {
 	AB_SEARCH_SHORT, /* no call of the box can have made a folder, or changed a file of git */
 	AB_SEARCH_USUAL, /* as far as that of the survey */
 	AB_SEARCH_ALL,	 /* without limits */
@@ -119,7 +119,7 @@ enum ab_search {
  * commands in the todo list of a rebase. Folders beyond the limits are in the report. `spots`: what
  * the guard has noted, or NULL.
  */
-void ab_quarantine_review(struct ab_quarantine *q, enum ab_search search,
+void ab_quarantine_review(struct ab_quarantine *q, enum ab_search_depth search,
 			  const struct ab_spots *spots);
 
 /* Owned by q. */

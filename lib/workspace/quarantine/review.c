@@ -486,7 +486,7 @@ static void review_spots(struct review *r, const struct ab_spots *spots, const s
 	}
 }
 
-static struct ab_walk plan_walk(const struct ab_survey *s, enum ab_search search)
+static struct ab_walk plan_walk(const struct ab_survey *s, enum ab_search_depth search)
 {
 	const struct ab_survey_limits usual = { AB_SURVEY_USUAL };
 	const size_t entries[] = { [AB_SEARCH_SHORT] = SHORT_ENTRIES,
@@ -502,7 +502,7 @@ static struct ab_walk plan_walk(const struct ab_survey *s, enum ab_search search
 				 .missed = search == AB_SEARCH_SHORT ? NULL : miss_walked };
 }
 
-void ab_quarantine_review(struct ab_quarantine *q, enum ab_search search,
+void ab_quarantine_review(struct ab_quarantine *q, enum ab_search_depth search,
 			  const struct ab_spots *spots)
 {
 	const struct ab_survey *s = q->survey;

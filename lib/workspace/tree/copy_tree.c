@@ -11,7 +11,6 @@ enum {
 	CHUNK = 8 << 20,	  /* bytes between two calls of stop() */
 	ATTRS_MAX = 64 * 1024,	  /* of names, and of one value */
 	FOLDER_MAX = 2000 * 1000, /* entries of one folder, in memory */
-	OPEN_TRIES = 16,
 };
 
 static bool must_stop(struct ab_copy_tree *c)
@@ -207,17 +206,9 @@ static int keep_status(const struct ab_copy_tree *c, int in, int out, const stru
 
 static int open_entry(const struct ab_copy_tree *c, int dir, const char *name, int flags)
 {
-	int fd = -1;
-
 	flags |= O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
-	/* EAGAIN: something was renamed meanwhile, and the kernel could not be sure. */
-	for (int i = 0; i < OPEN_TRIES; i++) {
-		fd = c->one_mount ? ab_open_same_mount(dir, name, flags)
-				  : ab_open_beneath(dir, name, flags);
-		if (fd >= 0 || (errno != EAGAIN && errno != EINTR))
-			break;
-	}
-	return fd;
+	return c->one_mount ? ab_open_same_mount(dir, name, flags)
+			    : ab_open_beneath(dir, name, flags);
 }
 
 /* Open it to read it. The access time stays as it is where we own the file: 10,000 inodes would have

@@ -6,6 +6,8 @@
 #include <linux/openat2.h>
 #include <sys/vfs.h>
 
+enum { OPEN_TRIES = 16 };
+
 static void add_entry(struct ab_listing *l, const struct dirent64 *d)
 {
 	if (l->len == l->room) {
@@ -92,7 +94,17 @@ void ab_listing_fini(struct ab_listing *l)
 
 static int open_resolved(int at, const char *path, int flags, uint64_t also)
 {
-	return ab_open_real(at, path, flags, also | (path[0] == '/' ? 0 : RESOLVE_BENEATH));
+	int fd = -1;
+
+	if (path[0] != '/')
+		also |= RESOLVE_BENEATH;
+	/* EAGAIN: something was renamed meanwhile, and the kernel could not be sure. */
+	for (int i = 0; i < OPEN_TRIES; i++) {
+		fd = ab_open_real(at, path, flags, also);
+		if (fd >= 0 || (errno != EAGAIN && errno != EINTR))
+			break;
+	}
+	return fd;
 }
 
 int ab_open_beneath(int at, const char *path, int flags)
