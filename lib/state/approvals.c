@@ -443,16 +443,15 @@ static int find_kept(const struct ab_policy_input *in, const char *key, char ret
 {
 	ab_auto(ab_approval_list_fini) struct ab_approval_list list = { 0 };
 	ab_autoclose int state = -1;
+	const struct ab_approval *found;
 
 	if (open_kept_answers(in, false, &state, err) < 0 ||
 	    (state >= 0 && read_kept_answers(state, time(NULL), &list, err) < 0))
 		return -1;
-	for (size_t i = 0; i < list.len; i++)
-		if (strcmp(list.v[i].key, key) == 0) {
-			memcpy(ret_id, list.v[i].id, sizeof(list.v[i].id));
-			return 1;
-		}
-	return 0;
+	found = ab_find_row(list.v, list.len, key, key);
+	if (found)
+		memcpy(ret_id, found->id, sizeof(found->id));
+	return found != NULL;
 }
 
 static int find_session(const struct ab_policy_input *in, const struct ab_session_key *session,

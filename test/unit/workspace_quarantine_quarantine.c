@@ -685,7 +685,7 @@ static void spots(void)
 	ab_quarantine_review(q, AB_SEARCH_USUAL, noted);
 	ok(r->nmissed > 0 && said(&r->missed, "w/node_modules/p"),
 	   "without all of them, what was left out is named");
-	ab_spots_free(noted);
+	free(noted);
 	end();
 
 	begin("mkdir -p node_modules/p1/a/b $(seq -f node_modules/p%g/d 2 120);"

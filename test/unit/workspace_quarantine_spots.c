@@ -38,7 +38,7 @@ static void notes(void)
 	ok(ab_spots_is_whole(s), "nothing is lost");
 	ab_spots_lose(s);
 	ok(!ab_spots_is_whole(s), "until it is said");
-	ab_spots_free(s);
+	free(s);
 }
 
 static void bound(void)
@@ -54,7 +54,7 @@ static void bound(void)
 	all(s, text, sizeof(text));
 	is_str(text, "f/abcdefg ", "what has no room is left out");
 	ok(!ab_spots_is_whole(s), "and that is said");
-	ab_spots_free(s);
+	free(s);
 }
 
 /* Another process writes, and is killed. */
@@ -72,7 +72,7 @@ static void killed(void)
 	ok(pid > 0 && waitpid(pid, &status, 0) == pid && WIFSIGNALED(status), "killed");
 	all(s, text, sizeof(text));
 	is_str(text, "t/w/x ", "what it has noted stays");
-	ab_spots_free(s);
+	free(s);
 }
 
 /* Whatever the memory has: a hostile guard writes paths of any bytes. */
@@ -86,7 +86,7 @@ static void odd(void)
 	ab_spots_add(s, AB_SPOT_FOLDER, "/b");
 	all(s, text, sizeof(text));
 	is_str(text, "f/a ", "a path that is not absolute ends the list");
-	ab_spots_free(s);
+	free(s);
 }
 
 int main(void)

@@ -60,6 +60,14 @@ static inline void ab_freep(void *p)
 		&(v)[(len)++];        \
 	})
 
+/* Free such an array, and the text that each of its rows owns. */
+#define ab_free_rows(rows, n, member)               \
+	do {                                        \
+		for (size_t i_ = 0; i_ < (n); i_++) \
+			free((rows)[i_].member);    \
+		free(rows);                         \
+	} while (0)
+
 /* The first of `n` rows whose `member` is `text`, or NULL. */
 #define ab_find_row(rows, n, member, text)                               \
 	({                                                               \

@@ -146,9 +146,7 @@ void ab_gc_layers(const struct ab_layer_store *store, const struct ab_gc_layers_
 		large = rule->max_size != UINT64_MAX && total > rule->max_size;
 		decide_set(store, rule, set, large || is_old(set, rule, now), ret);
 	}
-	for (size_t i = 0; i < list.len; i++)
-		free(list.v[i].key);
-	free(list.v);
+	ab_free_rows(list.v, list.len, key);
 	if (!rule->dry && !rule->late)
 		ab_layers_sweep(store, SIZE_MAX);
 }

@@ -39,9 +39,7 @@ int ab_apply_open(struct ab_layer_set *set, bool home, struct ab_host_guard *gua
 
 void ab_apply_fini(struct ab_apply *apply)
 {
-	for (size_t i = 0; apply->picks && i < apply->changes.len; i++)
-		free(apply->picks[i].content);
-	free(apply->picks);
+	ab_free_rows(apply->picks, apply->picks ? apply->changes.len : 0, content);
 	ab_changes_fini(&apply->changes);
 	ab_layer_view_fini(&apply->view);
 	*apply = (struct ab_apply)AB_APPLY_NONE;
@@ -237,13 +235,9 @@ static int begin_journal(struct ab_apply *apply, struct ab_site *site,
 		return 0;
 	if (!site->steps.len && plan_journal(apply, site, err) < 0)
 		return -1;
-	if (ab_remove_object(site->undo, "next") < 0 || mkdirat(site->undo, "next", 0700) < 0)
+	if (ab_remove_object(site->undo, "next") < 0 || mkdirat(site->undo, "next", 0700) < 0 ||
+	    mkdirat(site->undo, "next/old", 0700) < 0 || mkdirat(site->undo, "next/new", 0700) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "cannot create a journal");
-	site->dir = ab_open_same_mount(site->undo, "next", O_RDONLY | O_DIRECTORY);
-	if (site->dir < 0 || mkdirat(site->dir, "old", 0700) < 0 ||
-	    mkdirat(site->dir, "new", 0700) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "cannot create a journal");
-	ab_closep(&site->dir);
 	if (ab_site_enter(site, "next") < 0 || ab_steps_save(&site->steps, site->dir) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "cannot write the journal");
 	return 1;
@@ -281,11 +275,6 @@ take_back:;
 	return -1;
 }
 
-static bool is_dropped(const struct ab_pick *pick)
-{
-	return pick->dropped;
-}
-
 int ab_apply_commit(struct ab_apply *apply, enum ab_apply_conflict conflict,
 		    const struct ab_progress *progress, struct ab_error *err)
 {
@@ -300,5 +289,5 @@ int ab_apply_commit(struct ab_apply *apply, enum ab_apply_conflict conflict,
 			apply->picks[i].done = apply->picks[i].take;
 		apply->forgotten = site.forgotten;
 	}
-	return ab_drop_changes(apply, is_dropped, err);
+	return ab_drop_changes(apply, true, err);
 }

@@ -12,6 +12,7 @@
 
 struct drop {
 	struct ab_apply *apply;
+	bool ours;		      /* what is dropped, not what is taken */
 	int undo;		      /* the set's undo folder */
 	struct ab_parent layer, host; /* of the last change */
 };
@@ -85,23 +86,27 @@ static bool is_whole_folder(const struct ab_change *c)
 	return c->is == AB_TYPE_DIR && c->kind != AB_CHANGE_MODE;
 }
 
+static bool is_chosen(const struct drop *d, size_t i)
+{
+	return d->ours ? d->apply->picks[i].dropped : d->apply->picks[i].take;
+}
+
 /* What is in a folder of the box goes with it. The others from the end: what is in a folder before
  * its mode. */
-static int drop_chosen(struct drop *d, bool (*chosen)(const struct ab_pick *pick),
-		       struct ab_error *err)
+static int drop_chosen(struct drop *d, struct ab_error *err)
 {
 	const struct ab_changes *changes = &d->apply->changes;
 	ab_autofree bool *inside = ab_alloc(changes->len + 1);
 
 	for (size_t i = 0, end; i < changes->len; i = end) {
 		end = i + 1;
-		if (!chosen(&d->apply->picks[i]) || !is_whole_folder(&changes->v[i]))
+		if (!is_chosen(d, i) || !is_whole_folder(&changes->v[i]))
 			continue;
 		end = ab_changes_end(changes, i);
 		memset(inside + i + 1, true, end - i - 1);
 	}
 	for (size_t i = changes->len; i-- > 0;) {
-		if (!chosen(&d->apply->picks[i]))
+		if (!is_chosen(d, i))
 			continue;
 		if (!inside[i] && drop_change(d, &changes->v[i]) < 0) {
 			int errnum = errno;
@@ -114,15 +119,16 @@ static int drop_chosen(struct drop *d, bool (*chosen)(const struct ab_pick *pick
 	return 0;
 }
 
-static int drop_changes(struct ab_apply *apply, bool (*chosen)(const struct ab_pick *pick),
-			struct ab_error *err)
+static int drop_changes(struct ab_apply *apply, bool ours, struct ab_error *err)
 {
-	struct drop d = { .apply = apply, .layer = AB_PARENT_NONE, .host = AB_PARENT_NONE };
+	struct drop d = {
+		.apply = apply, .ours = ours, .layer = AB_PARENT_NONE, .host = AB_PARENT_NONE
+	};
 	size_t n = 0;
 	int rc;
 
 	for (size_t i = 0; i < apply->changes.len; i++)
-		n += chosen(&apply->picks[i]);
+		n += is_chosen(&d, i);
 	if (!n)
 		return 0;
 	if (mkdirat(apply->set->dir, "undo", 0700) < 0 && errno != EEXIST)
@@ -130,17 +136,16 @@ static int drop_changes(struct ab_apply *apply, bool (*chosen)(const struct ab_p
 	d.undo = ab_layer_set_open(apply->set, "undo", O_RDONLY | O_DIRECTORY);
 	if (d.undo < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "cannot open the undo folder");
-	rc = drop_chosen(&d, chosen, err);
+	rc = drop_chosen(&d, err);
 	close(d.undo);
 	ab_parent_fini(&d.layer);
 	ab_parent_fini(&d.host);
 	return rc;
 }
 
-int ab_drop_changes(struct ab_apply *apply, bool (*chosen)(const struct ab_pick *pick),
-		    struct ab_error *err)
+int ab_drop_changes(struct ab_apply *apply, bool ours, struct ab_error *err)
 {
-	if (drop_changes(apply, chosen, err) < 0)
+	if (drop_changes(apply, ours, err) < 0)
 		return -1;
 	if (apply->view.home)
 		return 0;
@@ -149,14 +154,9 @@ int ab_drop_changes(struct ab_apply *apply, bool (*chosen)(const struct ab_pick 
 	return ab_layer_set_save(apply->set, err);
 }
 
-static bool is_taken(const struct ab_pick *pick)
-{
-	return pick->take;
-}
-
 int ab_apply_discard(struct ab_apply *apply, struct ab_error *err)
 {
-	return ab_drop_changes(apply, is_taken, err);
+	return ab_drop_changes(apply, false, err);
 }
 
 /* ---- the whole layer ---- */

@@ -124,13 +124,8 @@ static bool deletes_repository(const struct ab_layer_view *view, const struct ab
 			     0, true, &left);
 }
 
-/* Is it the .git of the root, or in it? Its many files would hide how small a project is. */
-static bool is_root_git(const char *path)
-{
-	return strncmp(path, ".git", 4) == 0 && (path[4] == '/' || !path[4]);
-}
-
-/* Looks at most at twice as many entries of the host as are deleted. */
+/* Looks at most at twice as many entries of the host as are deleted. The many files of the root's .git would
+ * hide how small a project is. */
 static bool deletes_most(const struct ab_layer_view *view, const struct ab_changes *changes)
 {
 	ab_autolisting struct ab_listing l = { 0 };
@@ -141,7 +136,7 @@ static bool deletes_most(const struct ab_layer_view *view, const struct ab_chang
 	for (size_t i = 0; i < changes->len; i++) {
 		const struct ab_change *c = &changes->v[i];
 
-		if (!ab_change_deletes(c) || is_root_git(c->path))
+		if (!ab_change_deletes(c) || ab_label_within(c->path, ".git"))
 			continue;
 		files += c->was == AB_TYPE_DIR ? c->count : 1;
 		entries += c->was == AB_TYPE_DIR ? c->count + 1 : 1;
@@ -152,7 +147,7 @@ static bool deletes_most(const struct ab_layer_view *view, const struct ab_chang
 	if (fd < 0 || ab_listing_read(&l, fd, left + 1) < 0)
 		return false;
 	for (size_t i = 0; i < l.len && left; i++) {
-		if (is_root_git(l.v[i].name))
+		if (ab_label_within(l.v[i].name, ".git"))
 			continue;
 		left--;
 		if (left && (l.v[i].type == DT_DIR || l.v[i].type == DT_UNKNOWN))

@@ -76,9 +76,7 @@ void ab_stat_add(struct ab_stat_table *table, const struct ab_shown *shown)
 
 void ab_stat_fini(struct ab_stat_table *table)
 {
-	for (size_t i = 0; i < table->len; i++)
-		free(table->v[i].name);
-	free(table->v);
+	ab_free_rows(table->v, table->len, name);
 	*table = (struct ab_stat_table){ 0 };
 }
 

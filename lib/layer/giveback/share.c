@@ -31,18 +31,16 @@ static bool is_same(const struct ab_folder_id *a, const struct ab_folder_id *b)
 static void add_share(struct ab_shares *shares, char *path, const struct ab_folder_id *id,
 		      bool created)
 {
-	for (size_t i = 0; i < shares->len; i++) {
-		struct ab_share *s = &shares->v[i];
+	struct ab_share *s = ab_find_row(shares->v, shares->len, path, path);
 
-		if (strcmp(s->path, path) != 0)
-			continue;
-		s->created = created || (s->created && is_same(&s->id, id));
-		s->id = *id;
-		free(path);
+	if (!s) {
+		*ab_append(shares->v, shares->len) =
+			(struct ab_share){ .path = path, .id = *id, .created = created };
 		return;
 	}
-	*ab_append(shares->v, shares->len) =
-		(struct ab_share){ .path = path, .id = *id, .created = created };
+	s->created = created || (s->created && is_same(&s->id, id));
+	s->id = *id;
+	free(path);
 }
 
 /* `path` below the folder `home`. -1 with errno. */
@@ -146,9 +144,7 @@ bool ab_share_is(const struct ab_share *share, int at, const char *name)
 
 void ab_shares_fini(struct ab_shares *shares)
 {
-	for (size_t i = 0; i < shares->len; i++)
-		free(shares->v[i].path);
-	free(shares->v);
+	ab_free_rows(shares->v, shares->len, path);
 	*shares = (struct ab_shares){ 0 };
 }
 

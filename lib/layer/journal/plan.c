@@ -18,9 +18,7 @@ struct ab_step *ab_steps_add(struct ab_steps *steps, enum ab_step_kind kind, con
 
 void ab_steps_fini(struct ab_steps *steps)
 {
-	for (size_t i = 0; i < steps->len; i++)
-		free(steps->v[i].path);
-	free(steps->v);
+	ab_free_rows(steps->v, steps->len, path);
 	ab_strv_fini(&steps->shown);
 	*steps = (struct ab_steps){ 0 };
 }

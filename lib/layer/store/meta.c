@@ -163,15 +163,16 @@ static int read_return(json_t *value, struct ab_layer_file *ret, struct ab_error
 static int read_returns(const json_t *file, struct ab_layer_meta *ret, struct ab_error *err)
 {
 	json_t *list = json_object_get(file, "returns"), *value;
-	size_t i, n = json_array_size(list);
+	size_t i;
 
-	if (!json_is_array(list) || n > AB_LAYER_RETURNS_MAX)
+	if (!json_is_array(list) || json_array_size(list) > AB_LAYER_RETURNS_MAX)
 		return reject_meta(err, "returns is not a short list");
-	ret->returns = n ? ab_alloc(n * sizeof(ret->returns[0])) : NULL;
 	json_array_foreach(list, i, value)
 	{
-		ret->nreturns = i + 1;
-		if (read_return(value, &ret->returns[i], err) < 0)
+		struct ab_layer_file *row = ab_append(ret->returns, ret->nreturns);
+
+		*row = (struct ab_layer_file){ 0 };
+		if (read_return(value, row, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -294,9 +295,7 @@ void ab_layer_meta_fini(struct ab_layer_meta *meta)
 	ab_free_all(meta->key, meta->name, meta->profile, meta->workspace, meta->home, meta->kernel,
 		    meta->policy);
 	ab_strv_fini_all(&meta->runs, &meta->placeholders);
-	for (size_t i = 0; i < meta->nreturns; i++)
-		free(meta->returns[i].path);
-	free(meta->returns);
+	ab_free_rows(meta->returns, meta->nreturns, path);
 	*meta = (struct ab_layer_meta){ 0 };
 }
 
@@ -346,9 +345,7 @@ void ab_layer_meta_set_return(struct ab_layer_meta *meta, const char *path, cons
 	if (!file) {
 		if (meta->nreturns == AB_LAYER_RETURNS_MAX)
 			return;
-		meta->returns =
-			ab_realloc(meta->returns, (meta->nreturns + 1) * sizeof(meta->returns[0]));
-		file = &meta->returns[meta->nreturns++];
+		file = ab_append(meta->returns, meta->nreturns);
 		file->path = ab_strdup(path);
 	}
 	kept = file->path;

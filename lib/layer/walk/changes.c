@@ -658,9 +658,7 @@ int ab_changes_collect(const struct ab_layer_view *view, const struct ab_changes
 
 void ab_changes_fini(struct ab_changes *changes)
 {
-	for (size_t i = 0; i < changes->len; i++)
-		free(changes->v[i].path);
-	free(changes->v);
+	ab_free_rows(changes->v, changes->len, path);
 	*changes = (struct ab_changes){ 0 };
 }
 

@@ -76,12 +76,9 @@ bool ab_index_object(const char *path)
 	static const char objects[] = ".git/objects/";
 	const size_t len = sizeof(objects) - 1;
 
-	while (path) {
+	for (; path; path = skip_component(path))
 		if (strncmp(path, objects, len) == 0 && is_object_name(path + len))
 			return true;
-		path = strchr(path, '/');
-		path = path ? path + 1 : NULL;
-	}
 	return false;
 }
 

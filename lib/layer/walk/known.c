@@ -55,9 +55,7 @@ void ab_known_sort(struct ab_known *known)
 
 void ab_known_fini(struct ab_known *known)
 {
-	for (size_t i = 0; i < known->len; i++)
-		free(known->v[i].path);
-	free(known->v);
+	ab_free_rows(known->v, known->len, path);
 	*known = (struct ab_known){ 0 };
 }
 

@@ -179,35 +179,31 @@ static const char *check_submodule(int gitdir, const char *top, uid_t owner, str
 	return NULL;
 }
 
-static int set_reason(struct ab_gitlink *ret, const char *why)
-{
-	snprintf(ret->why, sizeof(ret->why), "%s", why);
-	return -1;
-}
-
-int ab_gitlink_read(const char *top, struct ab_gitlink *ret)
+/* Why it is not verified, or NULL. */
+static const char *follow_link(const char *top, struct ab_gitlink *ret)
 {
 	ab_autoclose int dir = ab_open_beneath(AT_FDCWD, top, O_PATH | O_DIRECTORY);
 	ab_autofree char *to = NULL;
 	ab_autoclose int gitdir = -1;
-	const char *why;
 	struct stat st;
 
-	*ret = (struct ab_gitlink){ 0 };
 	if (dir < 0 || fstat(dir, &st) < 0)
-		return set_reason(ret, "the folder cannot be opened");
+		return "the folder cannot be opened";
 	to = read_line(dir, ".git", AB_GITFILE_MAX, ab_gitlink_parse);
 	if (!to)
-		return set_reason(ret, "it has no \"gitdir: PATH\" line");
+		return "it has no \"gitdir: PATH\" line";
 	gitdir = open_folder(dir, to, &ret->gitdir);
 	if (gitdir < 0)
-		return set_reason(ret, "the folder that it names does not exist");
-	why = has_entry(gitdir, "commondir", false) ? check_worktree(gitdir, top, st.st_uid, ret)
-						    : check_submodule(gitdir, top, st.st_uid, ret);
-	ret->verified = !why;
-	if (why)
-		set_reason(ret, why);
-	return 0;
+		return "the folder that it names does not exist";
+	return has_entry(gitdir, "commondir", false) ? check_worktree(gitdir, top, st.st_uid, ret)
+						     : check_submodule(gitdir, top, st.st_uid, ret);
+}
+
+int ab_gitlink_read(const char *top, struct ab_gitlink *ret)
+{
+	*ret = (struct ab_gitlink){ 0 };
+	ret->why = follow_link(top, ret);
+	return ret->gitdir ? 0 : -1;
 }
 
 void ab_gitlink_fini(struct ab_gitlink *link)

@@ -22,10 +22,9 @@ char *ab_gitlink_line(const char *data, size_t len);
 char *ab_gitlink_worktree(int gitdir, const char *file);
 
 struct ab_gitlink {
-	char *gitdir;  /* real path of this checkout's git directory */
-	char *common;  /* real path of the repository; may be the same */
-	bool verified; /* the git directory points back here */
-	char why[160]; /* why not, a clause */
+	char *gitdir;	 /* real path of this checkout's git directory */
+	char *common;	 /* real path of the repository; may be the same */
+	const char *why; /* a clause: why the git directory does not point back here; or NULL */
 };
 
 /*

@@ -11,7 +11,7 @@ enum {
 
 /* Each path after its kind and with its NUL. */
 struct ab_spots {
-	size_t size, room; /* of the memory, and of the paths in it */
+	size_t room; /* of the paths in it */
 	struct shared {
 		_Atomic uint32_t len;
 		_Atomic uint32_t lost;
@@ -23,22 +23,17 @@ struct ab_spots {
 struct ab_spots *ab_spots_new(size_t room)
 {
 	struct ab_spots *s;
-	size_t size = sizeof(struct shared) + (room ? room : ROOM);
-	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	void *at;
+
+	room = room ? room : ROOM;
+	at = mmap(NULL, sizeof(struct shared) + room, PROT_READ | PROT_WRITE,
+		  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	if (at == MAP_FAILED)
 		return NULL;
 	s = ab_alloc(sizeof(*s));
-	*s = (struct ab_spots){ .size = size, .room = room ? room : ROOM, .shared = at };
+	*s = (struct ab_spots){ .room = room, .shared = at };
 	return s;
-}
-
-void ab_spots_free(struct ab_spots *s)
-{
-	if (!s)
-		return;
-	munmap(s->shared, s->size);
-	free(s);
 }
 
 void ab_spots_lose(struct ab_spots *s)

@@ -16,9 +16,9 @@ enum ab_spot {
 	AB_SPOT_TREE = 't',   /* or below it: the folder was put there with everything in it */
 };
 
-/* Before the fork; NULL: there is no memory. `room`: bytes of paths, 0 for the usual. */
+/* Before the fork; NULL: there is no memory. `room`: bytes of paths, 0 for the usual. It lives as long as the
+ * process. */
 struct ab_spots *ab_spots_new(size_t room);
-void ab_spots_free(struct ab_spots *spots);
 
 /* An absolute path, once. One without room is left out, and is_whole() is false from then on. */
 void ab_spots_add(struct ab_spots *spots, enum ab_spot kind, const char *path);

@@ -523,17 +523,14 @@ int ab_survey_make(const struct ab_policy *policy, char *const *env,
 
 void ab_survey_fini(struct ab_survey *survey)
 {
-	for (size_t i = 0; i < survey->nmodes; i++)
-		free(survey->modes[i].path);
+	ab_free_rows(survey->modes, survey->nmodes, path);
 	ab_strv_fini_all(&survey->write, &survey->shared, &survey->unshared);
-	ab_free_all(survey->reviewed, survey->modes);
+	free(survey->reviewed);
 	ab_guards_free(survey->closed, survey->nclosed);
 	for (size_t i = 0; i < survey->nwatch; i++)
 		free_watch(&survey->watch[i]);
 	free(survey->watch);
-	for (size_t i = 0; i < survey->nproject; i++)
-		free(survey->project[i].path);
-	free(survey->project);
+	ab_free_rows(survey->project, survey->nproject, path);
 	ab_strv_fini(&survey->repos);
 	ab_names_fini(&survey->names);
 	ab_strv_fini_all(&survey->findings, &survey->notes);

@@ -61,7 +61,7 @@ static void add_gitdir_of(struct ab_surveyor *s, const char *top)
 
 	if (ab_gitlink_read(top, &l) == 0 && !ab_survey_inside(s, l.common ? l.common : l.gitdir)) {
 		/* Files that the box can write prove nothing. */
-		why = !l.verified		      ? l.why
+		why = l.why			      ? l.why
 		      : ab_survey_inside(s, l.gitdir) ? "only its own writable files confirm that"
 						      : NULL;
 		if (why)

@@ -59,15 +59,11 @@ struct ab_watch *ab_survey_watched(struct ab_surveyor *s, const char *dir)
 
 bool ab_survey_existed(const struct ab_survey *survey, const char *dir, const char *entry)
 {
-	for (size_t i = 0; i < survey->nwatch; i++) {
-		const struct ab_strv *names = &survey->watch[i].names;
+	const struct ab_watch *w = ab_find_row(survey->watch, survey->nwatch, dir, dir);
 
-		if (strcmp(survey->watch[i].dir, dir) != 0)
-			continue;
-		for (size_t k = 0; k < names->len; k++)
-			if (names->v[k][0] == '!' && strcmp(names->v[k] + 1, entry) == 0)
-				return true;
-	}
+	for (size_t i = 0; w && i < w->names.len; i++)
+		if (w->names.v[i][0] == '!' && strcmp(w->names.v[i] + 1, entry) == 0)
+			return true;
 	return false;
 }
 

@@ -56,7 +56,5 @@ bool ab_guards_cover(const struct ab_guard *v, size_t len, const char *path)
 
 void ab_guards_free(struct ab_guard *v, size_t len)
 {
-	for (size_t i = 0; i < len; i++)
-		free(v[i].path);
-	free(v);
+	ab_free_rows(v, len, path);
 }
