@@ -120,7 +120,7 @@ static int take_note(void *arg, const void *data, struct ab_error *err)
 		ab_record_open(line, w->denied.run_id, "tool");
 		put_call(line, note);
 		ab_buf_jsonf(line, ",'allowed':true,'rule':%s,'pattern':%s,'boxed':%hhd",
-			     note->rule, ab_text_or_null(note->why), !note->unconfined);
+			     note->rule, ab_text_or_null(note->why), (bool)!note->unconfined);
 		return ab_log_write(w->log, line, err);
 	case AB_TOOL_NEWS_ENDED:
 		ab_record_open(line, w->denied.run_id, "tool");
