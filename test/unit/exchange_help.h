@@ -225,10 +225,11 @@ void ab_tunnel_end(struct ab_conn *c)
 	(void)c;
 }
 
-void ab_tunnel_describe(const struct ab_conn *c, struct ab_request_record *ret)
+bool ab_tunnel_describe(const struct ab_conn *c, struct ab_request_record *ret)
 {
 	(void)c;
 	*ret = (struct ab_request_record){ 0 };
+	return true;
 }
 
 void ab_tunnel_break(struct ab_conn *c, enum ab_fault fault, const struct ab_verdict *verdict)

@@ -31,12 +31,6 @@ static struct ab_buf *begin_text(struct swap *sw)
 
 /* Path and query: values are percent-encoded. */
 
-/* Is this the parameter's name, escaped or not? */
-static bool is_named(struct ab_http_text s, const char *name)
-{
-	return ab_http_decodes_to(s, name, strlen(name));
-}
-
 /* In a query some characters that a path may have are separators. */
 static void put_escaped(struct ab_buf *out, const char *s, size_t len, bool query)
 {
@@ -80,7 +74,7 @@ static bool is_permitted(const struct ab_secret *secret, struct ab_http_text pat
 		return false;
 	for (size_t i = 0; i < secret->ncarriers; i++)
 		if (secret->carriers[i].kind == AB_CARRY_QUERY &&
-		    is_named(name, secret->carriers[i].name))
+		    ab_http_decodes_to(name, secret->carriers[i].name))
 			return true;
 	return false;
 }
@@ -150,7 +144,7 @@ static bool put_other_parameters(struct ab_buf *out, struct ab_http_text query, 
 	bool begun = false;
 
 	while (ab_http_parameter(&query, &own, &value)) {
-		if (is_named(own, name))
+		if (ab_http_decodes_to(own, name))
 			continue;
 		ab_buf_add(out, begun ? "&" : "?", 1);
 		ab_buf_add(out, own.s, (size_t)(value.s + value.len - own.s));

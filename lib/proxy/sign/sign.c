@@ -128,9 +128,8 @@ static bool check_token(struct ab_sign *sign)
 	if (!sig->has_token)
 		return true;
 	if (token->placeholder &&
-	    (sig->place == AB_SIGV4_QUERY
-		     ? ab_http_decodes_to(sig->token, token->placeholder, token->placeholder_len)
-		     : ab_http_is_exactly(sig->token, token->placeholder)))
+	    (sig->place == AB_SIGV4_QUERY ? ab_http_decodes_to(sig->token, token->placeholder)
+					  : ab_http_is_exactly(sig->token, token->placeholder)))
 		return true;
 	return refuse(sign, "its session token is not the placeholder of this box");
 }
@@ -199,7 +198,7 @@ static char *strip_query(struct ab_http_text rest)
 
 	ab_buf_add(&out, path.s, path.len);
 	while (ab_http_parameter(&rest, &name, &value)) {
-		if (ab_sigv4_owns(name) || ab_http_decodes_to(name, EXPIRES, strlen(EXPIRES)))
+		if (ab_sigv4_owns(name) || ab_http_decodes_to(name, EXPIRES))
 			continue;
 		ab_buf_puts(&out, begun ? "&" : "?");
 		ab_buf_add(&out, name.s, (size_t)(value.s + value.len - name.s));

@@ -35,7 +35,7 @@ static void put_query(struct ab_buf *out, struct ab_http_text query)
 		struct ab_buf text = { .wipe = true };
 
 		/* A presigned URL signs everything but the signature. */
-		if (ab_http_decodes_to(name, "X-Amz-Signature", 15))
+		if (ab_http_decodes_to(name, "X-Amz-Signature"))
 			continue;
 		put_normal(&text, name, AB_SIGV4_PLAIN);
 		ab_buf_puts(&text, BETWEEN);

@@ -13,18 +13,13 @@ static struct ab_http_text query_of(const struct ab_http_request *rq)
 	return query;
 }
 
-static bool is_parameter(struct ab_http_text name, const char *word)
-{
-	return ab_http_decodes_to(name, word, strlen(word));
-}
-
 bool ab_sigv4_owns(struct ab_http_text name)
 {
 	static const char *const names[] = { "X-Amz-Credential", "X-Amz-Security-Token",
 					     "X-Amz-Signature" };
 
 	for (size_t i = 0; i < AB_COUNT(names); i++)
-		if (is_parameter(name, names[i]))
+		if (ab_http_decodes_to(name, names[i]))
 			return true;
 	return false;
 }
@@ -48,7 +43,7 @@ enum ab_sigv4_place ab_sigv4_find(const struct ab_http_request *rq)
 			return AB_SIGV4_FIELD;
 	while (ab_http_parameter(&query, &name, &value))
 		for (size_t i = 0; i < AB_COUNT(marks); i++)
-			if (is_parameter(name, marks[i]))
+			if (ab_http_decodes_to(name, marks[i]))
 				return AB_SIGV4_QUERY;
 	return AB_SIGV4_NOWHERE;
 }
@@ -339,7 +334,7 @@ static const char *gather_parameters(struct ab_http_text query,
 
 	while (ab_http_parameter(&query, &name, &value))
 		for (size_t i = 0; i < AB_COUNT(parameters); i++) {
-			if (!is_parameter(name, parameters[i]))
+			if (!ab_http_decodes_to(name, parameters[i]))
 				continue;
 			if (ret[i].s)
 				return "a parameter of its signature is there twice";
@@ -356,8 +351,7 @@ static const char *read_query(const struct ab_http_request *rq, struct ab_sigv4 
 
 	if (why)
 		return why;
-	if (!v[P_ALGORITHM].s ||
-	    !ab_http_decodes_to(v[P_ALGORITHM], ALGORITHM, sizeof(ALGORITHM) - 1))
+	if (!v[P_ALGORITHM].s || !ab_http_decodes_to(v[P_ALGORITHM], ALGORITHM))
 		return "only AWS4-HMAC-SHA256 signatures can be signed anew; set the client to "
 		       "signature version 4";
 	if (!read_parts(v, copy_decoded, ret))

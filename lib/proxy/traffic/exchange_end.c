@@ -166,12 +166,9 @@ void ab_exchange_deny_record(struct ab_conn *conn, struct ab_request_record *r)
 
 bool ab_exchange_describe(const struct ab_conn *conn, struct ab_request_record *ret)
 {
-	if (conn->http->request)
-		describe_request(conn, conn->http->request, ret);
-	else if (conn->host)
-		ab_tunnel_describe(conn, ret);
-	else
-		return false;
+	if (!conn->http->request)
+		return conn->host && ab_tunnel_describe(conn, ret);
+	describe_request(conn, conn->http->request, ret);
 	return true;
 }
 

@@ -239,10 +239,7 @@ static void serve_carrier(struct ab_conn *conn)
 /* Its streams tell themselves. */
 static bool describe_carrier(const struct ab_conn *conn, struct ab_request_record *ret)
 {
-	if (conn->multiplex->nstreams)
-		return false;
-	ab_tunnel_describe(conn, ret);
-	return true;
+	return !conn->multiplex->nstreams && ab_tunnel_describe(conn, ret);
 }
 
 static void end_carrier(struct ab_conn *conn)

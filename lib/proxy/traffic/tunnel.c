@@ -17,7 +17,7 @@
 #include "proxy/wire/hello.h"
 #include "proxy/wire/ssh_kex.h"
 
-void ab_tunnel_describe(const struct ab_conn *conn, struct ab_request_record *ret)
+bool ab_tunnel_describe(const struct ab_conn *conn, struct ab_request_record *ret)
 {
 	*ret = (struct ab_request_record){
 		.door = conn->door,
@@ -35,6 +35,7 @@ void ab_tunnel_describe(const struct ab_conn *conn, struct ab_request_record *re
 		.intercepted = conn->intercepted,
 		.tls = conn->tls,
 	};
+	return true;
 }
 
 void ab_tunnel_note_hello(struct ab_conn *conn, const struct ab_hello *hello)
@@ -42,12 +43,6 @@ void ab_tunnel_note_hello(struct ab_conn *conn, const struct ab_hello *hello)
 	conn->tls = true;
 	if (hello->has_name && !conn->sni)
 		conn->sni = ab_strdup(hello->name.text);
-}
-
-static bool describe_tunnel(const struct ab_conn *conn, struct ab_request_record *ret)
-{
-	ab_tunnel_describe(conn, ret);
-	return true;
 }
 
 static void write_denial(struct ab_conn *conn, struct ab_request_record *r)
@@ -118,7 +113,7 @@ void ab_tunnel_end(struct ab_conn *conn)
 void ab_tunnel_adopt(struct ab_conn *conn, const struct ab_host *host, uint16_t port)
 {
 	static const struct ab_conn_kind kind = {
-		.describe = describe_tunnel,
+		.describe = ab_tunnel_describe,
 		.break_off = ab_tunnel_break,
 		.end = ab_tunnel_end,
 	};

@@ -16,8 +16,8 @@ void ab_tunnel_start(struct ab_conn *conn, enum ab_door door, const struct ab_ho
 		     uint16_t port);
 /* Both sides are connected: relay bytes without judging them. */
 void ab_tunnel_relay(struct ab_conn *conn);
-/* Fill a record with its current state. */
-void ab_tunnel_describe(const struct ab_conn *conn, struct ab_request_record *ret);
+/* Fill a record with its current state: true. */
+bool ab_tunnel_describe(const struct ab_conn *conn, struct ab_request_record *ret);
 /* The client speaks TLS: keep the name in its hello for the record. */
 void ab_tunnel_note_hello(struct ab_conn *conn, const struct ab_hello *hello);
 /* Deny an open tunnel for what the client sent in it; `name`: from its hello,

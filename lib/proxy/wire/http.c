@@ -163,14 +163,14 @@ struct ab_http_text ab_http_until(struct ab_http_text *rest, char c)
 	return part;
 }
 
-bool ab_http_decodes_to(struct ab_http_text s, const char *word, size_t len)
+bool ab_http_decodes_to(struct ab_http_text s, const char *word)
 {
-	size_t at = 0, n = 0;
+	size_t at = 0;
 
-	while (at < s.len && n < len)
-		if (ab_percent_next(s.s, s.len, &at) != (unsigned char)word[n++])
+	while (at < s.len && *word)
+		if (ab_percent_next(s.s, s.len, &at) != (unsigned char)*word++)
 			return false;
-	return at == s.len && n == len;
+	return at == s.len && !*word;
 }
 
 bool ab_http_parameter(struct ab_http_text *query, struct ab_http_text *ret_name,

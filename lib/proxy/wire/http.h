@@ -124,7 +124,7 @@ bool ab_http_is_exactly(struct ab_http_text s, const char *word);
 bool ab_http_is_one(struct ab_http_text s, const char *words); /* of "a b c", any case */
 bool ab_http_begins(struct ab_http_text s, const char *word);  /* any case */
 /* Is the text, percent-decoded, this word? */
-bool ab_http_decodes_to(struct ab_http_text s, const char *word, size_t len);
+bool ab_http_decodes_to(struct ab_http_text s, const char *word);
 
 /* The next parameter of a query that is not empty: name and value, as they are. */
 bool ab_http_parameter(struct ab_http_text *query, struct ab_http_text *ret_name,
