@@ -20,9 +20,7 @@ static const struct startup {
 /* The name becomes shell code, so it must not contain special characters. */
 static bool is_name(const char *s)
 {
-	return s[0] && s[0] != '-' &&
-	       strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-			 "0123456789_-.") == strlen(s);
+	return s[0] && s[0] != '-' && ab_has_only(s, strlen(s), "_-.");
 }
 
 static void print_alias(const char *name, const struct ab_strv *profiles, bool fish)

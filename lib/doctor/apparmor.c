@@ -164,8 +164,6 @@ void ab_apparmor_find(const char *dir, const char *path, struct ab_strv *ret_fil
 
 char *ab_apparmor_name(const char *path, bool taken)
 {
-	static const char plain[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
 	char *name;
 
 	if (!taken)
@@ -174,7 +172,7 @@ char *ab_apparmor_name(const char *path, bool taken)
 	for (char *c = name; *c; c++)
 		if (*c == '/')
 			*c = '.';
-		else if (!strchr(plain, *c))
+		else if (!ab_has_only(c, 1, "._-"))
 			*c = '_';
 	return name;
 }

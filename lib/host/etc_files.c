@@ -65,10 +65,7 @@ char *ab_etc_nsswitch(const char *text)
 
 char *ab_etc_hosts(const char *hostname)
 {
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
-				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				      "0123456789.-_";
-	bool good = *hostname && !hostname[strspn(hostname, letters)];
+	bool good = *hostname && ab_has_only(hostname, strlen(hostname), ".-_");
 
 	return ab_printf("127.0.0.1 localhost%s%s\n"
 			 "::1 localhost ip6-localhost ip6-loopback\n",

@@ -167,9 +167,7 @@ int ab_oauth_url(struct ab_arena *a, struct ab_oauth *oauth, const char *text,
 		return ab_complaint_value(why, text, "is not an https URL", right);
 	n = strcspn(rest, "/");
 	/* A path that no server and no client reads in another way. */
-	if (!rest[n] ||
-	    strspn(rest + n, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-			     "0123456789-_.~/") < strlen(rest + n) ||
+	if (!rest[n] || !ab_has_only(rest + n, strlen(rest + n), "-_.~/") ||
 	    strstr(rest + n, "//") || strstr(rest + n, "/."))
 		return ab_complaint_value(why, text, "does not have a plain path", right);
 	if (ab_host_entry_parse(rest, n, &e, why) < 0)

@@ -19,22 +19,17 @@ static bool find_verdict(const char *name, enum ab_tool_verdict *ret)
 	return false;
 }
 
-static size_t pattern_length(const char *text)
-{
-	return strcspn(text, "=");
-}
-
 static enum ab_tool_verdict verdict_of(const struct ab_item *item)
 {
 	enum ab_tool_verdict verdict = AB_TOOL_DENY;
 
-	find_verdict(item->text + pattern_length(item->text) + 1, &verdict);
+	find_verdict(item->text + strcspn(item->text, "=") + 1, &verdict);
 	return verdict;
 }
 
 int ab_tool_put(const struct ab_put *p, const char *text)
 {
-	size_t len = pattern_length(text);
+	size_t len = strcspn(text, "=");
 	ab_autofree char *pattern = ab_strndup(text, len);
 	enum ab_tool_verdict verdict;
 
@@ -79,7 +74,7 @@ void ab_tools_fill(struct ab_arena *a, const struct ab_value *v, struct ab_polic
 	for (size_t i = 0; i < v->len; i++) {
 		const char *text = v->items[i].text;
 
-		rules[i].pattern = ab_arena_ndup(a, text, pattern_length(text));
+		rules[i].pattern = ab_arena_ndup(a, text, strcspn(text, "="));
 		rules[i].verdict = verdict_of(&v->items[i]);
 	}
 	policy->commands.tools = rules;

@@ -126,12 +126,8 @@ static void read_rule(struct ab_members *m)
 	rule->reason = ab_members_text(m, REASON);
 	if (m->bad)
 		return;
-	ab_value_add(a, &m->r->config->v[AB_KEY_RULES],
-		     (struct ab_item){
-			     .text = make_canonical(a, rule),
-			     .from = ab_reader_origin(m->r, m->node),
-			     .rule = rule,
-		     });
+	ab_members_add(m, AB_KEY_RULES,
+		       (struct ab_item){ .text = make_canonical(a, rule), .rule = rule });
 }
 
 const struct ab_members_list ab_rules_members = {

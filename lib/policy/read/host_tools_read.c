@@ -146,11 +146,10 @@ static void add_tool(struct ab_members *m, struct ab_host_tool tool)
 		if (m->given[i])
 			put_member(&text, m->given[i]);
 	ab_buf_puts(&text, "}");
-	ab_value_add(a, &m->r->config->v[AB_KEY_HOST_TOOLS],
-		     (struct ab_item){
-			     .text = ab_arena_cat(a, ab_arena_cat(a, tool.name, "="), text.data),
-			     .from = ab_reader_origin(m->r, m->node),
-			     .tool = own });
+	ab_members_add(m, AB_KEY_HOST_TOOLS,
+		       (struct ab_item){
+			       .text = ab_arena_cat(a, ab_arena_cat(a, tool.name, "="), text.data),
+			       .tool = own });
 }
 
 static void read_tool(struct ab_members *m)

@@ -108,12 +108,7 @@ static void read_rule(struct ab_members *m)
 	if (m->bad)
 		return;
 	rule->text = make_canonical(a, rule);
-	ab_value_add(a, &m->r->config->v[AB_KEY_HTTP],
-		     (struct ab_item){
-			     .text = rule->text,
-			     .from = ab_reader_origin(m->r, m->node),
-			     .http = rule,
-		     });
+	ab_members_add(m, AB_KEY_HTTP, (struct ab_item){ .text = rule->text, .http = rule });
 }
 
 const struct ab_members_list ab_http_members = {

@@ -152,6 +152,12 @@ void ab_members_refuse(struct ab_members *m, size_t which)
 	ab_members_complain(m, which, m->why.wrong, m->why.right);
 }
 
+void ab_members_add(struct ab_members *m, enum ab_key_id id, struct ab_item item)
+{
+	item.from = ab_reader_origin(m->r, m->node);
+	ab_value_add(m->r->ctx->arena, &m->r->config->v[id], item);
+}
+
 static void read_one(const struct ab_members_list *l, struct ab_reader *r,
 		     const struct ab_json_scan_node *object)
 {

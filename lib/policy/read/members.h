@@ -58,6 +58,8 @@ void ab_members_strings(struct ab_members *m, size_t which, size_t most, ab_memb
 bool ab_members_flag(struct ab_members *m, size_t which);
 /* Report `why` about a member. */
 void ab_members_refuse(struct ab_members *m, size_t which);
+/* Add what the object means to the list of this key. */
+void ab_members_add(struct ab_members *m, enum ab_key_id id, struct ab_item item);
 
 /* A key whose value is a list of such objects, or an object with one for each name. */
 struct ab_members_list {

@@ -126,12 +126,9 @@ static size_t find_prefix(const struct ab_provider *p, const char *value, size_t
 		const char *prefix = p->prefixes[i];
 		size_t n = strlen(prefix);
 
-		if (n <= best || n > len || memcmp(prefix, value, n) != 0 ||
-		    strspn(prefix, "abcdefghijklmnopqrstuvwxyz"
-				   "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				   "0123456789-_") < n)
-			continue;
-		best = n;
+		if (n > best && n <= len && memcmp(prefix, value, n) == 0 &&
+		    ab_has_only(prefix, n, "-_"))
+			best = n;
 	}
 	return best;
 }

@@ -128,11 +128,10 @@ void ab_lesson_fini(struct ab_lesson *lesson)
 /* A name that `extends` accepts. */
 static bool is_name(const char *name)
 {
-	static const char any[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				  "abcdefghijklmnopqrstuvwxyz0123456789_.-";
+	size_t len = strlen(name);
 
-	return strlen(name) <= 64 && name[0] && name[0] != '.' && name[0] != '-' &&
-	       name[strspn(name, any)] == '\0';
+	return len && len <= 64 && name[0] != '.' && name[0] != '-' &&
+	       ab_has_only(name, len, "_.-");
 }
 
 static char *find_path(const struct ab_policy_input *input, const char *name, struct ab_error *err)

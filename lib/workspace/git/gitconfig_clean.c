@@ -26,9 +26,7 @@ static void add_key(struct clean *c, const char *key)
 /* Most values need no quotes, and people read these files. */
 static bool is_plain(const char *value)
 {
-	return value[0] &&
-	       value[strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				   "0123456789./:@_+-*~")] == '\0';
+	return value[0] && ab_has_only(value, strlen(value), "./:@_+-*~");
 }
 
 static void write_quoted(struct ab_buf *b, const char *text, size_t len, bool value)
