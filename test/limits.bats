@@ -218,6 +218,21 @@ except OSError as e:
 	[ "$output" = 77 ]
 }
 
+@test "limits: with too few open files the start says what it could not open, and how many it needs" {
+	local files
+	for files in 7 10 13 16 17 18 20 24; do
+		run bash -c 'ulimit -n "$0"; timeout 240 "$AGENTBOX" run -- true 3>&-' "$files"
+		echo "$files: $output"
+		[ "$status" -eq 125 ]
+		[[ "${lines[0]}" == "agentbox: "*": Too many open files"* ]]
+		# Of what was not opened nothing else has failed.
+		[[ "${lines[0]}" != *//* && "${lines[0]}" != *"lock the run's folder"* ]]
+		[ "${lines[1]}" = "          too few open files are allowed: agentbox itself needs about 32; ulimit -n 1024" ]
+	done
+	run bash -c 'ulimit -n 64; timeout 240 "$AGENTBOX" run -- true 3>&-'
+	[ "$status" -eq 0 ]
+}
+
 # Take inotify instances until there are no more, and print how many; with "hold", keep them.
 INOTIFY='
 import ctypes, os, sys, time

@@ -175,19 +175,21 @@ static bool is_box_gone(const struct broker *b)
 }
 
 /* Runs in the process that read the source, so that the value is nowhere else. */
-static void send_news(void *arg, size_t i, const struct ab_sourced *value,
-		      const struct ab_error *err)
+static int send_news(void *arg, size_t i, const struct ab_sourced *value,
+		     const struct ab_error *err)
 {
 	static struct answer a = { .kind = AB_NEWS_SECRET };
 	struct broker *b = arg;
+	int r;
 
 	a.number = (uint32_t)i;
 	a.result = value->data ? 0 : -1;
 	a.error = *err;
 	if (value->data)
 		memcpy(a.lines, value->data, value->len);
-	(void)ab_send_fds(b->sock, &a, ANSWER_LEN(value->len), NULL, 0);
+	r = ab_send_fds(b->sock, &a, ANSWER_LEN(value->len), NULL, 0);
 	explicit_bzero(a.lines, value->len);
+	return r;
 }
 
 /* The plan as the box has it: a layer that could not be made is a read-only folder, and without

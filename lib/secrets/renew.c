@@ -12,6 +12,7 @@ struct renewal {
 	pid_t reader;	/* the child that reads it, or 0 */
 	bool fixed;	/* a variable, or the box could change it: never read again */
 	bool begun;	/* it was read again at least once */
+	bool lost;	/* the last reader did not start, or could not hand over what it read */
 	int64_t at;	/* when it was last read, at first our start */
 	unsigned calm;	/* `changes` when it was last read unasked */
 	uint64_t stamp; /* of the file when it was last read */
@@ -136,9 +137,10 @@ static int serve_reading(int sock, void *arg)
 		get_token(r, i, &value, &err);
 	else
 		(void)ab_source_read(secret, r->setup.environ, AB_SOURCE_MS, &value, &err);
+	if (r->setup.answer(r->setup.arg, i, &value, &err) < 0)
+		return 1;
 	if (value.data)
 		note_value(&r->outcomes[i], &value);
-	r->setup.answer(r->setup.arg, i, &value, &err);
 	return 0;
 }
 
@@ -170,8 +172,8 @@ static void read_again(struct ab_renewals *r, size_t i)
 	v->stamp = v->seen = ab_source_stamp(&r->setup.secrets->v[i]);
 	v->begun = true;
 	v->at = ab_now_ms();
-	/* If it fails, the value stays until the next request. */
 	v->reader = ab_helper_start(&setup, &helper, &err) == 0 ? helper.pid : 0;
+	v->lost = !v->reader;
 }
 
 /*
@@ -192,10 +194,13 @@ void ab_renewals_ask(struct ab_renewals *r, size_t i)
 
 static void reap_reader(struct renewal *v)
 {
-	pid_t pid = v->reader ? waitpid(v->reader, NULL, WNOHANG) : 0;
+	int status = 0;
+	pid_t pid = v->reader ? waitpid(v->reader, &status, WNOHANG) : 0;
 
-	if (pid > 0 || (pid < 0 && errno == ECHILD))
-		v->reader = 0;
+	if (pid == 0 || (pid < 0 && errno != ECHILD))
+		return;
+	v->reader = 0;
+	v->lost = status != 0;
 }
 
 /* A file that is being written changes between two looks, so it is read only
@@ -234,7 +239,7 @@ void ab_renewals_look(struct ab_renewals *r)
 		struct renewal *v = &r->v[i];
 
 		reap_reader(v);
-		if ((has_expired(v, secret) || is_ending(r, i) ||
+		if ((v->lost || has_expired(v, secret) || is_ending(r, i) ||
 		     (secret->from == AB_FROM_FILE && !secret->oauth && has_changed(v, secret))) &&
 		    may_read(v, 0)) {
 			v->calm = r->outcomes[i].changes;

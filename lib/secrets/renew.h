@@ -25,10 +25,11 @@ struct ab_renewals_setup {
 	const struct ab_policy *policy;
 	char *const *held; /* ab_safe.held */
 	int state;
-	/* Called in the child, with a value or err; it has `state` and this socket. */
+	/* Called in the child, with a value or err; it has `state` and this socket. -1: nobody has got it, so it
+	 * is read again. */
 	int sock;
-	void (*answer)(void *arg, size_t i, const struct ab_sourced *value,
-		       const struct ab_error *err);
+	int (*answer)(void *arg, size_t i, const struct ab_sourced *value,
+		      const struct ab_error *err);
 	void *arg;
 };
 

@@ -168,7 +168,8 @@ static int create_folder(const struct ab_state *state, const char *id, const cha
 	}
 	run.dir = openat(state->live, name, OPEN_DIR);
 	if (run.dir < 0 || flock(run.dir, LOCK_EX) < 0) {
-		ab_fail(err, AB_ESYSTEM, errno, "lock the run's folder");
+		ab_fail(err, AB_ESYSTEM, errno, "%s the run's folder in %s",
+			run.dir < 0 ? "open" : "lock", state->path);
 		goto fail;
 	}
 	*ret = run;

@@ -238,6 +238,7 @@ static void test_passing(void)
 	n = 2;
 	ok(ab_recv_fds(s[1], text, sizeof(text), got, &n, MSG_DONTWAIT) == -1 && errno == EAGAIN,
 	   "nothing there: EAGAIN, when asked not to wait");
+	ok(n == 0, "then there is no descriptor to close, either");
 
 	close(s[0]);
 	n = 2;

@@ -165,11 +165,58 @@ static void check_rejections(void)
 	tear_down(&s);
 }
 
+/* In the child that has read the value: the first answers get lost. */
+static int lose_some(void *arg, size_t i, const struct ab_sourced *value,
+		     const struct ab_error *err)
+{
+	(void)err;
+	if (!value->data || sh("echo x >>$T/answers; test $(wc -l <$T/answers) -ge 2") != 0)
+		return -1;
+	return i == *(size_t *)arg && sh("echo x >>$T/heard") == 0 ? 0 : -1;
+}
+
+static void check_lost(void)
+{
+	struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
+	size_t wanted = 0;
+	struct ab_secret secret;
+	struct ab_secrets secrets = { .v = &secret, .len = 1 };
+	uint64_t stamp = 0;
+	struct ab_renewals_setup setup = { .secrets = &secrets,
+					   .environ = environ,
+					   .stamps = &stamp,
+					   .state = -1,
+					   .sock = -1,
+					   .answer = lose_some,
+					   .arg = &wanted };
+	struct ab_renewals *r;
+	struct stand s;
+
+	set_up(&s, "losts");
+	make_command(&secret, "L", "echo " NEW);
+	r = ab_renewals_new(&setup);
+	ab_renewals_ask(r, 0);
+	for (int i = 0; i < 6000 && sh("test -e $T/heard") != 0; i++) {
+		ab_renewals_look(r);
+		nanosleep(&pause, NULL);
+	}
+	ok(sh("test $(wc -l <$T/answers) = 2") == 0, "what got lost is read again unasked");
+	/* The next look finds that its reader has ended. */
+	waitid(P_ALL, 0, &(siginfo_t){ 0 }, WEXITED | WNOWAIT);
+	ab_renewals_look(r);
+	ok(sh("test $(wc -l <$T/answers) = 2") == 0, "and what was heard is not");
+	ab_strv_fini(&secret.command);
+	ab_run_retire(&s.run);
+	tear_down(&s);
+	free(r);
+}
+
 int main(void)
 {
 	start();
 	check_secrets();
 	check_rejections();
+	check_lost();
 	finish();
 	return done();
 }

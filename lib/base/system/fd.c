@@ -250,6 +250,9 @@ ssize_t ab_recv_fds(int sock, void *data, size_t max, int *fds, size_t *nfds, in
 	size_t room = nfds ? *nfds : 0, got = 0;
 	ssize_t n;
 
+	/* The caller closes so many. */
+	if (nfds)
+		*nfds = 0;
 	do {
 		n = recvmsg(sock, &msg, flags | MSG_CMSG_CLOEXEC);
 	} while (n < 0 && errno == EINTR);

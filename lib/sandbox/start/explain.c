@@ -119,7 +119,7 @@ static bool is_own_limit(int errnum)
 
 void ab_box_explain(struct ab_error *err)
 {
-	if (err->code != AB_ESYSTEM || (err->hint[0] && !is_own_limit(err->errnum)))
+	if ((err->code != AB_ESYSTEM || err->hint[0]) && !is_own_limit(err->errnum))
 		return;
 	for (size_t i = 0; i < AB_COUNT(causes); i++) {
 		if ((causes[i].step && strcmp(causes[i].step, err->step) != 0) ||

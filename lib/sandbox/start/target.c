@@ -307,7 +307,7 @@ static int await_command(struct ab_target *t, struct ab_error *err)
 {
 	static struct ab_spec_msg msg;
 	struct ab_msg ready = { .type = AB_MSG_READY, .u.holds = *t->holds };
-	ab_autofds struct ab_fds fds = { .len = AB_COUNT(fds.v) };
+	ab_autofds struct ab_fds fds = { .len = 0 };
 	int sent[] = { -1, t->listener };
 	ssize_t n;
 	bool sealed, moves = false;
@@ -321,6 +321,7 @@ static int await_command(struct ab_target *t, struct ab_error *err)
 	if (send_up(t, &ready, sent, 1 + (t->listener >= 0), err) < 0)
 		return -1;
 	ab_close_all(&sent[0], &t->listener);
+	fds.len = AB_COUNT(fds.v);
 	n = ab_recv_fds(t->sock, &msg, sizeof(msg), fds.v, &fds.len, 0);
 	/* 0: the supervisor has discarded the box, or is gone. */
 	if (n < (ssize_t)AB_MSG_LEN(0) || msg.type != AB_MSG_COMMAND || !fds.len)

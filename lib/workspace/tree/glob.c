@@ -192,6 +192,13 @@ static char *get_real_path(struct folder *f, const char *name)
 	return f->real ? ab_path_join(f->real, name) : NULL;
 }
 
+static int fail_at(struct expansion *x, const struct folder *f, const char *name, int errnum)
+{
+	ab_autofree char *path = ab_path_join(f->path, name);
+
+	return ab_fail(x->err, AB_ESYSTEM, errnum, "examine %s", path);
+}
+
 /* A call has failed to reach `name`: 0 if that is so for the box as well. */
 static int pass_absent(struct expansion *x, const struct folder *f, const char *name, int how)
 {
@@ -200,7 +207,7 @@ static int pass_absent(struct expansion *x, const struct folder *f, const char *
 	if (errnum == ENOENT || errnum == ENOTDIR || errnum == ELOOP ||
 	    (errnum == EACCES && is_denied_access(f->fd, name, how)))
 		return 0;
-	return ab_fail(x->err, AB_ESYSTEM, errnum, "examine %s/%s", f->path, name);
+	return fail_at(x, f, name, errnum);
 }
 
 static bool is_taken_back(const struct expansion *x, const struct rule *r);
@@ -395,7 +402,7 @@ static int enter(struct expansion *x, struct folder *f, const char *name, const 
 		return pass_absent(x, f, name, F_OK);
 	}
 	if (fstat(fd, &st) < 0)
-		return ab_fail(x->err, AB_ESYSTEM, errno, "examine %s/%s", f->path, name);
+		return fail_at(x, f, name, errno);
 	deeper = ab_path_join(f->path, name);
 	inner = (struct folder){ .fd = fd,
 				 .path = deeper,
