@@ -4,8 +4,7 @@
 
 #include "containers/docker/engine_reply.h"
 #include "containers/docker/refusal.h"
-#include "proxy/wire/http.h"
-#include "proxy/wire/http_chunks.h"
+#include "proxy/wire/http_reply.h"
 
 enum {
 	REQUEST_MS = 20000, /* to stop a container that does not want to end takes a while */
@@ -76,23 +75,11 @@ static int talk(const char *path, const struct ab_buf *request, struct ab_buf *r
 	}
 }
 
-/* Remove the framing of a chunked body. */
-static int join_chunks(const char *data, size_t len, struct ab_buf *ret)
-{
-	struct ab_http_chunks chunks = { 0 };
-	bool over;
-
-	return ab_http_chunks_take(&chunks, data, len, ret, NULL, &over) < 0 || !over ? -1 : 0;
-}
-
-/* One request. *ret_status: of the reply, whose body is added to *ret. */
-static int make_request(const char *path, const char *method, const char *target, int *ret_status,
-			struct ab_buf *ret, struct ab_error *err)
+/* One request; the caller frees the reply. */
+static int make_request(const char *path, const char *method, const char *target,
+			struct ab_http_reply *ret, struct ab_error *err)
 {
 	ab_autobuf struct ab_buf request = { 0 }, reply = { 0 };
-	static struct ab_http_response rs;
-	struct ab_http_scan scan = { 0 };
-	ssize_t head;
 
 	ab_buf_printf(&request,
 		      "%s %s HTTP/1.1\r\nHost: docker\r\nConnection: close\r\nContent-Length: "
@@ -100,51 +87,48 @@ static int make_request(const char *path, const char *method, const char *target
 		      method, target);
 	if (talk(path, &request, &reply) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "ask the container engine at %s", path);
-	head = ab_http_read_response(&scan, reply.data, reply.len, false, &rs);
-	if (head <= 0 || (rs.head.body == AB_HTTP_CHUNKED &&
-			  join_chunks(reply.data + head, reply.len - (size_t)head, ret) < 0))
-		return ab_fail(err, AB_ESYSTEM, 0, "the container engine at %s sent no HTTP reply",
-			       path);
-	if (rs.head.body != AB_HTTP_CHUNKED)
-		ab_buf_add(ret, reply.data + head, reply.len - (size_t)head);
-	*ret_status = rs.status;
-	return 0;
+	ab_http_reply_read(reply.data ? reply.data : "", reply.len, true, AB_ENGINE_REPLY_MAX, ret);
+	return ret->end == AB_REPLY_WHOLE
+		       ? 0
+		       : ab_fail(err, AB_ESYSTEM, 0,
+				 "the container engine at %s sent no HTTP reply", path);
 }
 
 int ab_engine_list(const char *path, const char *run, struct ab_strv *ret, struct ab_error *err)
 {
-	ab_autobuf struct ab_buf filters = { 0 }, target = { 0 }, reply = { 0 }, own = { 0 };
+	ab_autobuf struct ab_buf filters = { 0 }, target = { 0 }, own = { 0 };
+	ab_auto(ab_http_reply_fini) struct ab_http_reply reply = { 0 };
 	struct ab_refusal unused;
-	int status = 0;
 
 	(void)ab_reply_filters(NULL, run, &filters, &unused);
 	ab_buf_puts(&target, "/containers/json?all=1&filters=");
 	for (size_t i = 0; i < filters.len; i++)
 		ab_buf_printf(&target, "%%%02X", (unsigned char)filters.data[i]);
-	if (make_request(path, "GET", target.data, &status, &reply, err) < 0)
+	if (make_request(path, "GET", target.data, &reply, err) < 0)
 		return -1;
 	/* The engine may know no labels, and list everything. */
-	if (status != 200 || ab_reply_containers(reply.data, reply.len, run, &own) < 0 ||
+	if (reply.status != 200 ||
+	    ab_reply_containers(reply.body.data, reply.body.len, run, &own) < 0 ||
 	    ab_reply_ids(own.data, own.len, ret) < 0)
 		return ab_fail(err, AB_ESYSTEM, 0,
 			       "the container engine at %s did not list containers (status %d)",
-			       path, status);
+			       path, reply.status);
 	return 0;
 }
 
 static int remove_container(const char *path, const char *id, struct ab_error *err)
 {
 	ab_autofree char *target = ab_printf("/containers/%s?force=1&v=1", id);
-	ab_autobuf struct ab_buf reply = { 0 };
-	int status = 0;
+	ab_auto(ab_http_reply_fini) struct ab_http_reply reply = { 0 };
 
-	if (make_request(path, "DELETE", target, &status, &reply, err) < 0)
+	if (make_request(path, "DELETE", target, &reply, err) < 0)
 		return -1;
 	/* It may be gone already, or be going. */
-	if (status == 204 || status == 200 || status == 404 || status == 409)
+	if (reply.status == 204 || reply.status == 200 || reply.status == 404 ||
+	    reply.status == 409)
 		return 0;
 	return ab_fail(err, AB_ESYSTEM, 0, "the container engine did not remove %.12s (status %d)",
-		       id, status);
+		       id, reply.status);
 }
 
 int ab_engine_sweep(const char *path, const char *run, size_t *ret_removed, struct ab_error *err)

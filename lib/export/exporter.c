@@ -31,7 +31,6 @@
 #include "policy/values/paths.h"
 #include "secrets/fetch/fetcher.h"
 #include "secrets/fetch/http_client.h"
-#include "secrets/fetch/http_reply.h"
 
 enum {
 	RETRY_FIRST_MS = 500,

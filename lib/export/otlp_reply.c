@@ -2,7 +2,7 @@
 
 #include <jansson.h>
 
-#include "secrets/fetch/http_reply.h"
+#include "secrets/fetch/http_client.h"
 
 /* A collector that asks for more time than this is not waited for any longer. */
 enum { WAIT_MOST_S = 300 };

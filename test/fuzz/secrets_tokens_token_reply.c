@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "secrets/fetch/http_reply.h"
+#include "proxy/wire/http_reply.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -48,7 +48,7 @@ static bool read_copy(const uint8_t *data, size_t size, bool eof, enum ab_token_
 
 	if (size)
 		memcpy(s, data, size);
-	ab_http_reply_read(s, size, eof, &http);
+	ab_http_reply_read(s, size, eof, AB_HTTP_REPLY_MOST, &http);
 	complete = http.end != AB_REPLY_MORE;
 	check(complete || !eof);
 	ab_token_reply_read(&http, &r);

@@ -11,7 +11,7 @@
 #include "export/otlp_reply.h"
 #include "export/otlp_target.h"
 #include "guard.h"
-#include "secrets/fetch/http_reply.h"
+#include "proxy/wire/http_reply.h"
 #include "tap.h"
 
 #define PARTIAL "{\"partialSuccess\":{\"rejectedLogRecords\":\"3\"}}"
@@ -58,7 +58,7 @@ static bool read_answer(const char *data, size_t len, bool eof, struct ab_otlp_r
 	struct ab_http_reply http;
 	bool complete;
 
-	ab_http_reply_read(data, len, eof, &http);
+	ab_http_reply_read(data, len, eof, AB_HTTP_REPLY_MOST, &http);
 	ab_otlp_reply_read(&http, ret);
 	complete = http.end != AB_REPLY_MORE;
 	ab_http_reply_fini(&http);

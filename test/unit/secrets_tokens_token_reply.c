@@ -5,7 +5,7 @@
 
 #include "base/data/buf.h"
 #include "base/data/mem.h"
-#include "secrets/fetch/http_reply.h"
+#include "proxy/wire/http_reply.h"
 #include "tap.h"
 
 static const struct {
@@ -87,7 +87,7 @@ static struct ab_token_reply read_copy(const char *data, size_t len, bool eof, b
 	char *copy = ab_alloc(len ? len : 1);
 
 	memcpy(copy, data, len);
-	ab_http_reply_read(copy, len, eof, &http);
+	ab_http_reply_read(copy, len, eof, AB_HTTP_REPLY_MOST, &http);
 	free(copy);
 	*ret_complete = http.end != AB_REPLY_MORE;
 	ab_token_reply_read(&http, &r);

@@ -7,7 +7,6 @@
 #include "proxy/dial/dial.h"
 #include "proxy/io/socket_side.h"
 #include "proxy/io/tls.h"
-#include "secrets/fetch/http_reply.h"
 
 struct ab_http_client {
 	const struct ab_http_client_setup *setup;
@@ -69,7 +68,8 @@ static void read_reply(struct ab_http_client *c)
 		return;
 	}
 	ab_http_reply_read(c->side.in.len ? c->side.in.data : "", c->side.in.len,
-			   io == AB_IO_EOF || io == AB_IO_FAILED || c->side.eof, &reply);
+			   io == AB_IO_EOF || io == AB_IO_FAILED || c->side.eof, AB_HTTP_REPLY_MOST,
+			   &reply);
 	if (reply.end != AB_REPLY_MORE) {
 		close_connection(c);
 		c->done(c->arg, &reply, NULL);

@@ -4,11 +4,10 @@
  * complete, close. The user chose the server, so its address is not checked; its certificate is,
  * against the roots of this machine and of the policy. Its answers are hostile.
  */
-#include "base/base.h"
+#include "proxy/wire/http_reply.h"
 
 struct ab_host;
 struct ab_http_client;
-struct ab_http_reply;
 struct ab_loop;
 struct ab_policy;
 struct ab_upstream;

@@ -1,7 +1,7 @@
 #include "secrets/tokens/token_reply.h"
 
 #include "base/text/json_scan.h"
-#include "secrets/fetch/http_reply.h"
+#include "proxy/wire/http_reply.h"
 
 void ab_token_reply_fail(struct ab_token_reply *reply, const char *why)
 {

@@ -1,4 +1,4 @@
-#include "secrets/fetch/http_reply.h"
+#include "proxy/wire/http_reply.h"
 
 #include "proxy/wire/http.h"
 #include "proxy/wire/http_chunks.h"
@@ -45,13 +45,13 @@ static ssize_t read_head(const char *data, size_t len, struct ab_http_response *
 }
 
 static enum ab_http_reply_end find_body(const struct ab_http_head *head, const char *data,
-					size_t len, bool eof, struct ab_buf *ret)
+					size_t len, bool eof, size_t most, struct ab_buf *ret)
 {
 	switch (head->body) {
 	case AB_HTTP_NONE:
 		return AB_REPLY_WHOLE;
 	case AB_HTTP_LENGTH:
-		if (head->length > AB_HTTP_REPLY_MOST)
+		if (head->length > most)
 			return AB_REPLY_LARGE;
 		ab_buf_add(ret, data, len < head->length ? len : (size_t)head->length);
 		return len < head->length ? AB_REPLY_MORE : AB_REPLY_WHOLE;
@@ -64,7 +64,8 @@ static enum ab_http_reply_end find_body(const struct ab_http_head *head, const c
 	return AB_REPLY_BAD;
 }
 
-void ab_http_reply_read(const char *data, size_t len, bool eof, struct ab_http_reply *ret)
+void ab_http_reply_read(const char *data, size_t len, bool eof, size_t most,
+			struct ab_http_reply *ret)
 {
 	struct ab_http_response answer;
 	ssize_t head = read_head(data, len, &answer);
@@ -74,12 +75,12 @@ void ab_http_reply_read(const char *data, size_t len, bool eof, struct ab_http_r
 	if (head > 0) {
 		ret->status = answer.status;
 		ret->wait_s = read_wait_s(&answer.head);
-		ret->end =
-			find_body(&answer.head, data + head, len - (size_t)head, eof, &ret->body);
+		ret->end = find_body(&answer.head, data + head, len - (size_t)head, eof, most,
+				     &ret->body);
 	}
 	if (ret->end == AB_REPLY_MORE && eof)
 		ret->end = AB_REPLY_CLOSED;
-	else if (ret->end == AB_REPLY_MORE && len >= AB_HTTP_REPLY_MOST)
+	else if (ret->end == AB_REPLY_MORE && len >= most)
 		ret->end = AB_REPLY_LARGE;
 }
 
