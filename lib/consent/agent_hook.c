@@ -301,13 +301,6 @@ static int recall_answer(const struct hook *h, const struct ab_policy_input *inp
 	return ab_approvals_find(input, &session, key, ret, id, err);
 }
 
-static void say_nothing(void *arg, enum ab_level level, const char *text)
-{
-	(void)arg;
-	(void)level;
-	(void)text;
-}
-
 /* Its answer is remembered for the agent's session if it says so. */
 static enum ab_memory ask_approver(const struct hook *h, const struct ab_policy_input *input,
 				   const struct ab_policy *policy)
@@ -318,7 +311,7 @@ static enum ab_memory ask_approver(const struct hook *h, const struct ab_policy_
 				      .approver = h->request->approver,
 				      .approver_ms = APPROVER_MS,
 				      .unboxed = true,
-				      .say = say_nothing };
+				      .say = ab_say_nothing };
 	struct ab_error no = { 0 };
 	struct ab_consent got;
 

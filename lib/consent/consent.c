@@ -101,6 +101,13 @@ void ab_request_say(const struct ab_request *request, enum ab_level level, const
 	request->say(request->arg, level, text);
 }
 
+void ab_say_nothing(void *arg, enum ab_level level, const char *text)
+{
+	(void)arg;
+	(void)level;
+	(void)text;
+}
+
 static void warn_of(const struct consent *c, const char *what, const struct ab_error *err)
 {
 	ab_request_say(c->request, AB_SAY_WARNING, "%s%s", what, err->text);
@@ -256,37 +263,36 @@ static int apply_remembered(const struct consent *c, struct ab_consent *ret, str
 	return 1;
 }
 
-static int get_approval(struct consent *c, struct ab_consent *ret, struct ab_error *err)
+/* Of the caller, or the agent that it runs for. */
+static int recall_approval(struct consent *c, struct ab_consent *ret, struct ab_error *err)
 {
-	int known;
-
 	if (!c->key[0])
 		ab_consent_key(&c->command, c->key);
 	if (c->request->session)
 		ab_session_of_agent(c->request->session, &c->session);
 	else
 		ab_session_of_caller(&c->session);
-	known = apply_remembered(c, ret, err);
+	return apply_remembered(c, ret, err);
+}
+
+/* Inside a box, the outer box confines the command in any case; --yes gives it nothing that running
+ * it without agentbox would not. */
+static int get_approval(struct consent *c, bool inside, struct ab_consent *ret,
+			struct ab_error *err)
+{
+	int known = inside ? 0 : recall_approval(c, ret, err);
+
 	if (known != 0)
 		return known < 0 ? -1 : 0;
 	if (c->request->yes) {
 		ret->approved = "yes";
 		return 0;
 	}
+	if (inside)
+		return refuse_command(
+			c, "it needs approval, and nobody can be asked from inside a box", err);
 	return c->request->approver || c->request->controller_asks ? ask_program(c, ret, err)
 								   : ask_person(c, ret, err);
-}
-
-/* The outer box confines the command in any case; --yes gives it nothing that
- * running it without agentbox would not. */
-static int get_approval_inside(struct consent *c, struct ab_consent *ret, struct ab_error *err)
-{
-	if (c->request->yes) {
-		ret->approved = "yes";
-		return 0;
-	}
-	return refuse_command(c, "it needs approval, and nobody can be asked from inside a box",
-			      err);
 }
 
 static int act_on_verdict(struct consent *c, bool inside, struct ab_consent *ret,
@@ -297,7 +303,7 @@ static int act_on_verdict(struct consent *c, bool inside, struct ab_consent *ret
 	case AB_SANDBOXED:
 		return 0;
 	case AB_ESCALATED:
-		return (inside ? get_approval_inside : get_approval)(c, ret, err);
+		return get_approval(c, inside, ret, err);
 	case AB_FORBIDDEN:
 		break;
 	}

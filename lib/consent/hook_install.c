@@ -206,40 +206,35 @@ static bool is_installed(const struct ab_hook_dialect *d, json_t *settings, cons
 /* An agentbox hook with other options is replaced. */
 static void add_hooks(const struct ab_hook_dialect *d, json_t *settings, const char *command)
 {
-	json_t *entry = make_entry(d, command), *hooks;
+	json_auto_t *entry = make_entry(d, command);
+	json_t *hooks;
 
-	if (!is_installed(d, settings, entry)) {
-		remove_hooks(d, settings);
-		if (d->versioned && !json_object_get(settings, "version"))
-			json_object_set_new(settings, "version", json_integer(1));
-		hooks = get_or_add(settings, "hooks", json_object);
-		for (size_t i = 0; i < AB_COUNT(d->installed) && d->installed[i]; i++)
-			json_array_append(get_or_add(hooks, d->installed[i], json_array), entry);
-	}
-	json_decref(entry);
+	if (is_installed(d, settings, entry))
+		return;
+	remove_hooks(d, settings);
+	if (d->versioned && !json_object_get(settings, "version"))
+		json_object_set_new(settings, "version", json_integer(1));
+	hooks = get_or_add(settings, "hooks", json_object);
+	for (size_t i = 0; i < AB_COUNT(d->installed) && d->installed[i]; i++)
+		json_array_append(get_or_add(hooks, d->installed[i], json_array), entry);
 }
 
+/* *ret is the caller's, also after a failure. */
 static int parse_settings(const char *path, const char *text, json_t **ret, struct ab_error *err)
 {
 	json_error_t why;
-	json_t *settings;
 
-	settings = json_loads(text[0] ? text : "{}", JSON_REJECT_DUPLICATES, &why);
-	if (!settings)
+	*ret = json_loads(text[0] ? text : "{}", JSON_REJECT_DUPLICATES, &why);
+	if (!*ret)
 		return ab_fail(err, AB_ECONFIG, 0, "%s:%d: %s", path, why.line, why.text);
-	if (check_shape(settings, path, err) < 0) {
-		json_decref(settings);
-		return -1;
-	}
-	*ret = settings;
-	return 0;
+	return check_shape(*ret, path, err);
 }
 
 static int change_settings(const struct ab_hook_dialect *d, const struct ab_hook_request *r,
 			   bool remove, struct ab_hook_plan *plan, struct ab_error *err)
 {
 	ab_autofree char *command = make_hook_command(r);
-	json_t *settings, *old;
+	json_auto_t *settings = NULL, *old = NULL;
 
 	if (parse_settings(plan->path, plan->before, &settings, err) < 0)
 		return -1;
@@ -258,8 +253,6 @@ static int change_settings(const struct ab_hook_dialect *d, const struct ab_hook
 		ab_text_diff(plan->before, strlen(plan->before), plan->after, strlen(plan->after),
 			     &plan->diff);
 	}
-	json_decref(old);
-	json_decref(settings);
 	return 0;
 }
 
@@ -295,7 +288,9 @@ static void drop_harmless(const struct ab_hook_dialect *d, json_t *hook)
 /* An entry as make_entry() makes it, or as its user would write it by hand. */
 static bool calls_each_time(const struct ab_hook_dialect *d, json_t *entry, const json_t *wanted)
 {
-	json_t *plain = json_deep_copy(entry), *inner = get_inner(d, plain), *hook;
+	json_auto_t *plain = json_deep_copy(entry);
+	json_auto_t *inner = json_incref(get_inner(d, plain));
+	json_t *hook;
 	const char *matcher = json_string_value(json_object_get(plain, "matcher"));
 	bool equal = false;
 	size_t i;
@@ -303,18 +298,13 @@ static bool calls_each_time(const struct ab_hook_dialect *d, json_t *entry, cons
 	drop_harmless(d, plain);
 	if (inner && (!json_object_get(plain, "matcher") || (matcher && !*matcher)))
 		json_object_set_new(plain, "matcher", json_string("*"));
-	json_incref(inner);
 	json_array_foreach(inner, i, hook)
 	{
 		drop_harmless(d, hook);
 		json_object_set_new(plain, "hooks", json_pack("[O]", hook));
 		equal |= json_equal(plain, wanted);
 	}
-	if (!inner)
-		equal = json_equal(plain, wanted);
-	json_decref(inner);
-	json_decref(plain);
-	return equal;
+	return inner ? equal : json_equal(plain, wanted);
 }
 
 static bool is_called(const struct ab_hook_dialect *d, json_t *list, const struct ab_strv *commands)
@@ -324,13 +314,12 @@ static bool is_called(const struct ab_hook_dialect *d, json_t *list, const struc
 	size_t k;
 
 	for (size_t i = 0; i < commands->len; i++) {
-		json_t *wanted = make_entry(d, commands->v[i]);
+		json_auto_t *wanted = make_entry(d, commands->v[i]);
 
 		json_array_foreach(list, k, entry)
 		{
 			found |= calls_each_time(d, entry, wanted);
 		}
-		json_decref(wanted);
 	}
 	return found;
 }
@@ -339,7 +328,8 @@ int ab_hook_find_installed(const struct ab_hook_dialect *d, const char *path,
 			   struct ab_hook_found *ret, struct ab_error *err)
 {
 	ab_autofree char *text = NULL;
-	json_t *settings, *hooks, *list, *entry;
+	json_auto_t *settings = NULL;
+	json_t *hooks, *list, *entry;
 	const char *event;
 	size_t i;
 
@@ -358,7 +348,6 @@ int ab_hook_find_installed(const struct ab_hook_dialect *d, const char *path,
 	for (i = 0; i < AB_COUNT(d->installed) && d->installed[i]; i++)
 		if (!is_called(d, json_object_get(hooks, d->installed[i]), &ret->commands))
 			ab_strv_add(&ret->missing, d->installed[i]);
-	json_decref(settings);
 	return 0;
 }
 

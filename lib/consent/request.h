@@ -69,6 +69,9 @@ struct ab_request {
 __attribute__((format(printf, 3, 4))) void
 ab_request_say(const struct ab_request *request, enum ab_level level, const char *fmt, ...);
 
+/* A `say` that says nothing. */
+void ab_say_nothing(void *arg, enum ab_level level, const char *text);
+
 static inline const char *ab_request_start(const struct ab_request *request)
 {
 	return request->start ? request->start : request->policy.cwd;

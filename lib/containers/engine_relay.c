@@ -44,8 +44,7 @@ int ab_engine_relay_listen(struct ab_engine_relay *r, int fd, struct ab_error *e
 void ab_engine_relay_end(struct ab_engine_relay *r)
 {
 	r->ending = true;
-	if (r->listener.fd >= 0)
-		ab_source_close(&r->listener);
+	ab_source_close(&r->listener);
 	ab_relay_conns_hurry(r);
 	ab_loop_timer(&r->loop, &r->end, END_MS);
 	if (!r->nopen)
@@ -57,8 +56,7 @@ void ab_engine_relay_fini(struct ab_engine_relay *r)
 	while (r->open)
 		ab_relay_conn_end(r->open);
 	ab_loop_settle(&r->loop);
-	if (r->listener.fd >= 0)
-		ab_source_close(&r->listener);
+	ab_source_close(&r->listener);
 	ab_loop_fini(&r->loop);
 	ab_engine_judge_fini(&r->judge);
 }

@@ -43,10 +43,8 @@ void ab_relay_conn_end(struct ab_relay_conn *c)
 	ab_list_remove(c);
 	ab_loop_timer_stop(&r->loop, &c->patience);
 	ab_loop_timer_stop(&r->loop, &c->retry);
-	if (c->client.fd >= 0)
-		ab_source_close(&c->client);
-	if (c->engine.fd >= 0)
-		ab_source_close(&c->engine);
+	ab_source_close(&c->client);
+	ab_source_close(&c->engine);
 	c->later = (struct ab_later){ .run = free_relay_conn, .owner = c };
 	ab_loop_later(&r->loop, &c->later);
 	r->nopen--;
@@ -136,7 +134,7 @@ static void serve(struct ab_relay_conn *c)
 	w = ab_engine_exchange_wishes(&c->x);
 	if (w.shut_engine && !c->shut)
 		c->shut = shutdown(c->engine.fd, SHUT_WR) == 0;
-	if (w.drop_engine && c->engine.fd >= 0)
+	if (w.drop_engine)
 		ab_source_close(&c->engine);
 	if (w.over) {
 		ab_relay_conn_end(c);

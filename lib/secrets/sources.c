@@ -92,19 +92,17 @@ static int read_variables(char *const *env, struct ab_sourced *ret, struct ab_er
 	const char *const *names = ab_secret_part_names;
 	const char *id = ab_environ_get(env, names[AB_PART_ID]);
 	const char *key = ab_environ_get(env, names[AB_PART_KEY]);
-	struct ab_buf words = { .wipe = true };
+	ab_autobuf struct ab_buf words = { .wipe = true };
 	const char *why;
-	int r;
 
 	if (!id && !key)
 		return 0;
 	why = ab_aws_credentials_join(id ? id : "", key ? key : "",
 				      ab_environ_get(env, names[AB_PART_TOKEN]), &words);
-	r = why ? ab_fail(err, AB_EUSAGE, 0, "the environment %s (%s, %s)", why, names[AB_PART_ID],
-			  names[AB_PART_KEY])
-		: keep_value("the environment", words.data, words.len, ret, err);
-	ab_buf_fini(&words);
-	return r;
+	if (why)
+		return ab_fail(err, AB_EUSAGE, 0, "the environment %s (%s, %s)", why,
+			       names[AB_PART_ID], names[AB_PART_KEY]);
+	return keep_value("the environment", words.data, words.len, ret, err);
 }
 
 static int read_env(const struct ab_secret *secret, char *const *env, struct ab_sourced *ret,
@@ -120,7 +118,6 @@ static int read_env(const struct ab_secret *secret, char *const *env, struct ab_
 	return keep_value(where, value, strlen(value), ret, err);
 }
 
-/* The JSON library copies what it reads: wipe the copies. */
 /* Follows a dotted key. A name may itself contain dots
  * ("auths.ghcr.io.auth"), so the longest existing name is tried first. */
 static const json_t *find_key(const json_t *at, const char *key, unsigned left)
@@ -153,24 +150,22 @@ static int pick_key(const struct ab_secret *secret, const char *text, size_t len
 	json_error_t wrong;
 	json_auto_t *json = json_loadb(text, len, 0, &wrong);
 	const json_t *found = json ? find_key(json, secret->key, DEPTH) : NULL;
-	int r;
 
 	/* Not wrong.text: it quotes the file. */
 	if (!json)
-		r = ab_fail(err, AB_EUSAGE, 0, "%s is not JSON (line %d)", secret->file,
-			    wrong.line);
-	else if (!found)
-		r = ab_fail(err, AB_EUSAGE, 0, "%s has no key %s", secret->file, secret->key);
-	else if (!json_is_string(found))
-		r = ab_fail(err, AB_EUSAGE, 0, "%s in %s is not a string", secret->key,
-			    secret->file);
-	else
-		r = keep_value(secret->file, json_string_value(found), json_string_length(found),
-			       ret, err);
-	return r;
+		return ab_fail(err, AB_EUSAGE, 0, "%s is not JSON (line %d)", secret->file,
+			       wrong.line);
+	if (!found)
+		return ab_fail(err, AB_EUSAGE, 0, "%s has no key %s", secret->file, secret->key);
+	if (!json_is_string(found))
+		return ab_fail(err, AB_EUSAGE, 0, "%s in %s is not a string", secret->key,
+			       secret->file);
+	return keep_value(secret->file, json_string_value(found), json_string_length(found), ret,
+			  err);
 }
 
-/* Changes the library's global allocator: only one thread reads sources. */
+/* The JSON library copies what it reads: wipe the copies. This changes the library's global allocator:
+ * only one thread reads sources. */
 static int pick_key_wiped(const struct ab_secret *secret, const char *text, size_t len,
 			  struct ab_sourced *ret, struct ab_error *err)
 {

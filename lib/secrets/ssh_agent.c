@@ -7,6 +7,7 @@
 #include "proxy/conn/agent_terms.h"
 #include "proxy/io/tls_ssh_key.h"
 #include "sandbox/plan/spec.h"
+#include "workspace/tree/host_path.h"
 
 enum { KNOWN_HOSTS_MAX = 4 << 20 };
 
@@ -30,13 +31,7 @@ static bool is_touched(const struct ab_policy *policy, const char *path)
 {
 	ab_autofree char *real = realpath(path, NULL);
 
-	for (size_t i = 0; real && i < policy->fs.touched.len; i++) {
-		ab_autofree char *root = realpath(policy->fs.touched.v[i], NULL);
-
-		if (root && ab_path_within(real, root))
-			return true;
-	}
-	return false;
+	return real && ab_host_path_writes(&policy->fs.touched, real);
 }
 
 static void learn_file(const struct ab_policy *policy, struct ab_agent_terms *terms,

@@ -164,11 +164,12 @@ void ab_channel_send(struct ab_channel *c, const char *line, size_t len)
 	settle_load(c);
 }
 
-bool ab_channel_take_fds(struct ab_channel *c, size_t n, int *ret)
+bool ab_channel_take_fds(struct ab_channel *c, size_t n, struct ab_fds *ret)
 {
 	if (n > c->nfds)
 		return false;
-	memcpy(ret, c->fds, n * sizeof(int));
+	memcpy(ret->v, c->fds, n * sizeof(int));
+	ret->len = n;
 	c->nfds -= n;
 	memmove(c->fds, c->fds + n, c->nfds * sizeof(int));
 	return true;

@@ -40,6 +40,6 @@ int ab_channel_open(struct ab_channel *channel, int in, int out,
 void ab_channel_send(struct ab_channel *channel, const char *line, size_t len);
 enum ab_channel_load ab_channel_load(const struct ab_channel *channel);
 /* The next passed descriptors; false: there are not so many. */
-bool ab_channel_take_fds(struct ab_channel *channel, size_t n, int *ret);
+bool ab_channel_take_fds(struct ab_channel *channel, size_t n, struct ab_fds *ret);
 /* Try to write what is left, for a moment. */
 void ab_channel_fini(struct ab_channel *channel);

@@ -150,21 +150,18 @@ static int close_pool(struct server *s, struct ab_serve_request *r, struct ab_er
 
 static int start_run(struct server *s, struct ab_serve_request *r, struct ab_error *err)
 {
+	ab_autofds struct ab_fds fds = { .len = 0 };
 	struct ab_pool *pool = NULL;
 	struct ab_served_run *run;
-	int fds[AB_SERVE_FDS_MAX];
 
-	if (!ab_channel_take_fds(&s->channel, r->nfds, fds))
+	if (!ab_channel_take_fds(&s->channel, r->nfds, &fds))
 		return ab_fail(err, AB_EUSAGE, 0,
 			       "fewer descriptors were passed than \"fds\" says");
-	if ((s->nruns == AB_SERVE_RUNS_MAX &&
-	     ab_fail(err, AB_EUSAGE, 0, "more than %d runs at once", AB_SERVE_RUNS_MAX) < 0) ||
-	    (r->pool && find_pool(s, r->pool, &pool, err) < 0)) {
-		for (size_t i = 0; i < r->nfds; i++)
-			close(fds[i]);
+	if (s->nruns == AB_SERVE_RUNS_MAX)
+		return ab_fail(err, AB_EUSAGE, 0, "more than %d runs at once", AB_SERVE_RUNS_MAX);
+	if (r->pool && find_pool(s, r->pool, &pool, err) < 0)
 		return -1;
-	}
-	if (ab_served_start(r, fds, &s->before, &s->loop, &s->channel, pool, ++s->number, &run,
+	if (ab_served_start(r, fds.v, &s->before, &s->loop, &s->channel, pool, ++s->number, &run,
 			    err) < 0)
 		return -1;
 	if (pool)
@@ -258,12 +255,9 @@ static int (*const handlers[AB_SERVE_DO_COUNT])(struct server *, struct ab_serve
 /* Descriptors of a refused request must not pass for those of the next one. */
 static void drop_fds(struct server *s, size_t n)
 {
-	int fds[AB_SERVE_FDS_MAX];
+	ab_autofds struct ab_fds fds = { .len = 0 };
 
-	if (n == 0 || !ab_channel_take_fds(&s->channel, n, fds))
-		return;
-	for (size_t i = 0; i < n; i++)
-		close(fds[i]);
+	(void)ab_channel_take_fds(&s->channel, n, &fds);
 }
 
 static void take_line(void *arg, const char *line, size_t len)

@@ -49,13 +49,6 @@ static char *list_members(const json_t *object)
 	return len > 2 ? ab_printf(",%.*s", (int)len - 2, text + 1) : ab_strdup("");
 }
 
-static void tell_object(struct ab_served_run *run, const char *event, const json_t *object)
-{
-	ab_autofree char *members = list_members(object);
-
-	ab_served_tell(run, event, members);
-}
-
 /* Questions must not be lost: there are few, and the box waits for the answer. */
 static void tell_question(struct ab_served_run *run, const char *event, const json_t *object)
 {
@@ -185,8 +178,7 @@ static void take_failed(struct ab_served_run *run, const json_t *packet)
 
 static void take_packet(struct ab_served_run *run, json_t *packet)
 {
-	const char *event = ab_served_text(packet, "event");
-	ab_autofree char *kind = ab_strdup(event);
+	ab_autofree char *kind = ab_strdup(ab_served_text(packet, "event")), *members = NULL;
 
 	if (json_object_get(packet, "ok")) {
 		take_answer(run, packet);
@@ -202,9 +194,11 @@ static void take_packet(struct ab_served_run *run, json_t *packet)
 		json_object_del(packet, "id");
 		tell_question(run, "settled", packet);
 	} else if (strcmp(kind, "denied") == 0) {
-		tell_object(run, "violation", packet);
+		members = list_members(packet);
+		ab_served_tell(run, "violation", members);
 	} else if (strcmp(kind, "message") == 0) {
-		tell_object(run, "message", packet);
+		members = list_members(packet);
+		ab_served_tell(run, "message", members);
 	} else if (strcmp(kind, "failed") == 0) {
 		take_failed(run, packet);
 	} else if (strcmp(kind, "missed") == 0) {

@@ -250,7 +250,7 @@ static int make_pipe(struct ab_source *source, size_t ours, int *ret_theirs)
 	return fcntl(pair[ours], F_SETFL, O_NONBLOCK);
 }
 
-static int open_stream(struct ab_served_run *run, const struct ab_serve_request *r, int *fds,
+static int open_stream(struct ab_served_run *run, const struct ab_serve_request *r, const int *fds,
 		       size_t i, struct ab_ends *e)
 {
 	const struct ab_stream_spec *spec = &r->streams[i];
@@ -277,7 +277,7 @@ static int open_stream(struct ab_served_run *run, const struct ab_serve_request 
 	return e->stdio[i] < 0 ? -1 : 0;
 }
 
-static int open_ends(struct ab_served_run *run, const struct ab_serve_request *r, int *fds,
+static int open_ends(struct ab_served_run *run, const struct ab_serve_request *r, const int *fds,
 		     struct ab_ends *e)
 {
 	for (size_t i = 0; i < 3; i++)
@@ -367,7 +367,7 @@ static int start_supervisor(struct ab_served_run *run, const struct ab_serve_req
 	return 0;
 }
 
-int ab_served_start(struct ab_serve_request *r, int *fds, const sigset_t *before,
+int ab_served_start(struct ab_serve_request *r, const int *fds, const sigset_t *before,
 		    struct ab_loop *loop, struct ab_channel *channel, struct ab_pool *pool,
 		    uint64_t number, struct ab_served_run **ret, struct ab_error *err)
 {
@@ -387,8 +387,6 @@ int ab_served_start(struct ab_serve_request *r, int *fds, const sigset_t *before
 		result = -1;
 	}
 	close_ends(&e);
-	for (size_t i = 0; i < r->nfds; i++)
-		ab_closep(&fds[i]);
 	if (result < 0)
 		ab_served_free(run);
 	else

@@ -81,8 +81,8 @@ struct ab_served_run {
 	struct ab_later later; /* for its owner */
 };
 
-/* Takes over the descriptors, also if it fails. `pool` or NULL. */
-int ab_served_start(struct ab_serve_request *request, int *fds, const sigset_t *before,
+/* `fds`: those of the request, which stay the caller's. `pool` or NULL. */
+int ab_served_start(struct ab_serve_request *request, const int *fds, const sigset_t *before,
 		    struct ab_loop *loop, struct ab_channel *channel, struct ab_pool *pool,
 		    uint64_t number, struct ab_served_run **ret, struct ab_error *err);
 /* The channel has room again. */

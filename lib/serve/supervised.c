@@ -166,13 +166,6 @@ static int serve_run(int steer, void *arg)
 
 /* ---- a child that waits ---- */
 
-static void say_nothing(void *arg, enum ab_level level, const char *text)
-{
-	(void)arg;
-	(void)level;
-	(void)text;
-}
-
 static int prepare_box(const struct ab_policy_input *input, struct ab_warm **ret,
 		       struct ab_error *err)
 {
@@ -181,7 +174,7 @@ static int prepare_box(const struct ab_policy_input *input, struct ab_warm **ret
 				      .argv = argv,
 				      .argc = 1,
 				      .verbose = 1,
-				      .say = say_nothing,
+				      .say = ab_say_nothing,
 				      .prepares = true };
 
 	for (int tries = 0; tries < TRIES; tries++) {

@@ -108,17 +108,15 @@ static int refuse_form(struct ab_body *body, const struct ab_fields *fields, con
 static int copy_object(struct ab_body *body, const struct ab_field *f, const char *name,
 		       const json_t *value, json_t *to)
 {
-	json_t *object;
-	int r;
+	json_auto_t *object = json_object();
 
 	if (!json_is_object(value))
 		return ab_refuse(body->why, 400, "docker", "%s is not an object", name);
-	object = json_object();
-	r = ab_fields_copy(body, f->fields, value, object);
-	if (r == 0 && f->kind == AB_FIELD_OBJECT && json_object_size(object))
+	if (ab_fields_copy(body, f->fields, value, object) < 0)
+		return -1;
+	if (f->kind == AB_FIELD_OBJECT && json_object_size(object))
 		json_object_set(to, name, object);
-	json_decref(object);
-	return r;
+	return 0;
 }
 
 static int take_each(struct ab_body *body, const struct ab_fields *fields, const struct ab_field *f,

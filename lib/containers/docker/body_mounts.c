@@ -165,20 +165,19 @@ int ab_body_mount(struct ab_body *body, const char *name, const json_t *mount, j
 						 AB_COUNT(mount_fields) };
 	json_auto_t *checked = json_object();
 	const char *type, *source;
-	int r = ab_fields_copy(body, &fields, mount, checked);
 
+	if (ab_fields_copy(body, &fields, mount, checked) < 0)
+		return -1;
 	type = json_string_value(json_object_get(checked, "Type"));
 	source = json_string_value(json_object_get(checked, "Source"));
-	if (r == 0 && !type)
-		r = ab_refuse(body->why, 400, "docker",
-			      "the field HostConfig.%s: a mount has no type", name);
-	else if (r == 0 && strcmp(type, "bind") == 0)
-		r = add_folder(body, source ? source : "",
-			       json_string_value(json_object_get(checked, "Target")),
-			       json_is_true(json_object_get(checked, "ReadOnly")), to);
-	else if (r == 0)
-		r = add_unnamed(body, type, checked, to);
-	return r;
+	if (!type)
+		return ab_refuse(body->why, 400, "docker",
+				 "the field HostConfig.%s: a mount has no type", name);
+	if (strcmp(type, "bind") != 0)
+		return add_unnamed(body, type, checked, to);
+	return add_folder(body, source ? source : "",
+			  json_string_value(json_object_get(checked, "Target")),
+			  json_is_true(json_object_get(checked, "ReadOnly")), to);
 }
 
 int ab_body_volume(struct ab_body *body, const char *target, const json_t *value, json_t *to)
@@ -263,26 +262,21 @@ static int add_binding(struct ab_body *body, const json_t *binding, json_t *list
 	json_auto_t *checked = json_object();
 	const char *port;
 	uint64_t n = 0;
-	int r = -1;
 
-	if (!json_is_object(binding)) {
-		ab_refuse(body->why, 400, "docker",
-			  "the field HostConfig.PortBindings: not an object");
-	} else if (ab_fields_copy(body, &fields, binding, checked) == 0) {
-		port = json_string_value(json_object_get(checked, "HostPort"));
-		if (port &&
-		    (!ab_parse_digits(port, strlen(port), &n) || n > 65535 || (n > 0 && n < 1024)))
-			ab_refuse(
-				body->why, 403, "docker",
-				"the field HostConfig.PortBindings: the port %.40s of the host is not "
-				"between 1024 and 65535",
-				port);
-		else
-			r = 0;
-	}
-	if (r == 0)
-		append_binding(list, (unsigned)n);
-	return r;
+	if (!json_is_object(binding))
+		return ab_refuse(body->why, 400, "docker",
+				 "the field HostConfig.PortBindings: not an object");
+	if (ab_fields_copy(body, &fields, binding, checked) < 0)
+		return -1;
+	port = json_string_value(json_object_get(checked, "HostPort"));
+	if (port && (!ab_parse_digits(port, strlen(port), &n) || n > 65535 || (n > 0 && n < 1024)))
+		return ab_refuse(
+			body->why, 403, "docker",
+			"the field HostConfig.PortBindings: the port %.40s of the host is not "
+			"between 1024 and 65535",
+			port);
+	append_binding(list, (unsigned)n);
+	return 0;
 }
 
 int ab_body_port(struct ab_body *body, const char *port, const json_t *bindings, json_t *ports)

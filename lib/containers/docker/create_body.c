@@ -63,16 +63,19 @@ static int take_labels(struct ab_body *body, const char *name, const json_t *val
 	static const struct ab_field labels = { "Labels", AB_FIELD_TEXT_MAP };
 	static const struct ab_fields fields = { "", &labels, 1 };
 	const char *label;
-	json_t *one, *whole = json_pack("{s:O}", name, value);
-	int r;
+	json_auto_t *whole = json_pack("{s:O}", name, value);
+	json_t *one;
 
-	r = ab_fields_copy(body, &fields, whole, to);
-	json_decref(whole);
-	json_object_foreach((json_t *)(uintptr_t)value, label,
-			    one) if (r == 0 && strncmp(label, "agentbox.", 9) == 0) r =
-		ab_refuse(body->why, 403, "docker",
-			  "the field Labels: names that begin with agentbox. are the filter's");
-	return r;
+	if (ab_fields_copy(body, &fields, whole, to) < 0)
+		return -1;
+	json_object_foreach((json_t *)(uintptr_t)value, label, one)
+	{
+		if (strncmp(label, "agentbox.", 9) == 0)
+			return ab_refuse(
+				body->why, 403, "docker",
+				"the field Labels: names that begin with agentbox. are the filter's");
+	}
+	return 0;
 }
 
 static const struct ab_field health_fields[] = {
@@ -295,13 +298,12 @@ static int check_body(const char *text, size_t len, const struct ab_fields *fiel
 		      struct ab_buf *ret)
 {
 	json_auto_t *from = ab_body_read(text, len, body->why), *to = json_object();
-	int r = from ? ab_fields_copy(body, fields, from, to) : -1;
 
-	if (r == 0)
-		r = finish(body, to);
-	if (r == 0 && ab_body_write(to, ret) < 0)
-		r = ab_refuse(body->why, 400, "docker", "the body cannot be written");
-	return r;
+	if (!from || ab_fields_copy(body, fields, from, to) < 0 || finish(body, to) < 0)
+		return -1;
+	return ab_body_write(to, ret) < 0
+		       ? ab_refuse(body->why, 400, "docker", "the body cannot be written")
+		       : 0;
 }
 
 int ab_create_body(const char *text, size_t len, const struct ab_create_terms *terms,
