@@ -239,23 +239,18 @@ int ab_hook_survey(const struct ab_policy_input *input, const char *agent, bool 
 		   struct ab_hook_states *ret, struct ab_error *err)
 {
 	struct ab_hook_states states = { 0 };
-	size_t n = 0;
+	const struct ab_hook_dialect *d;
 
 	if (agent && !ab_hook_find(agent))
 		return ab_hook_refuse_agent(agent, err);
 	if (!input->home)
 		return ab_fail(err, AB_EUSAGE, 0, "the home folder is unknown: set HOME");
-	while (ab_hook_at(n))
-		n++;
-	states.v = ab_alloc(2 * n * sizeof(*states.v));
-	for (size_t i = 0; i < n; i++) {
-		const struct ab_hook_dialect *d = ab_hook_at(i);
-
+	for (size_t i = 0; (d = ab_hook_at(i)); i++) {
 		if (agent && ab_hook_find(agent) != d)
 			continue;
-		survey_place(d, input, false, test, &states.v[states.len++]);
+		survey_place(d, input, false, test, ab_append(states.v, states.len));
 		if (strcmp(input->cwd, input->home) != 0)
-			survey_place(d, input, true, test, &states.v[states.len++]);
+			survey_place(d, input, true, test, ab_append(states.v, states.len));
 	}
 	*ret = states;
 	return 0;

@@ -8,10 +8,10 @@ enum { DENIALS_MAX = 64 }; /* that are told apart */
 uint32_t ab_engine_judge_number(struct ab_engine_judge *judge, const char *path, const char *reason)
 {
 	ab_autofree char *key = ab_printf("%s %s", path, reason);
+	size_t at = ab_word_at(judge->denials.v, judge->denials.len, key);
 
-	for (size_t i = 0; i < judge->denials.len; i++)
-		if (strcmp(judge->denials.v[i], key) == 0)
-			return (uint32_t)i + 1;
+	if (at < judge->denials.len)
+		return (uint32_t)at + 1;
 	/* All the others have one number. */
 	if (judge->denials.len == DENIALS_MAX)
 		return DENIALS_MAX;

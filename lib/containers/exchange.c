@@ -192,29 +192,29 @@ static void read_head(struct ab_engine_exchange *x)
 	}
 }
 
-/* How many of these bytes belong to the body, of which the last *ret_payload are its content. Stops
- * after the first run of content. -1: it is malformed. */
-static ssize_t measure_body(struct ab_engine_exchange *x, const struct ab_buf *from,
-			    size_t *ret_payload, bool *ret_over)
+/* How many bytes of `from` belong to the body; its content is added to `to` (NULL: it is not). -1: it is
+ * malformed. */
+static ssize_t take_body(struct ab_engine_exchange *x, const struct ab_buf *from, struct ab_buf *to,
+			 bool *ret_over)
 {
 	size_t n = from->len;
 
 	switch (x->framing) {
 	case AB_HTTP_NONE:
-		n = 0;
 		*ret_over = true;
-		break;
+		return 0;
 	case AB_HTTP_LENGTH:
 		n = n < x->left ? n : (size_t)x->left;
 		x->left -= n;
 		*ret_over = !x->left;
 		break;
 	case AB_HTTP_CHUNKED:
-		return ab_http_chunks_next(&x->chunks, from->data, n, ret_payload, ret_over);
+		return ab_http_chunks_take(&x->chunks, from->data, n, to, NULL, ret_over);
 	case AB_HTTP_CLOSE:
 		break;
 	}
-	*ret_payload = n;
+	if (to)
+		ab_buf_add(to, from->data, n);
 	return (ssize_t)n;
 }
 
@@ -223,17 +223,12 @@ static ssize_t measure_body(struct ab_engine_exchange *x, const struct ab_buf *f
 static int read_body(struct ab_engine_exchange *x, struct ab_buf *from, struct ab_buf *to,
 		     size_t most, bool ended)
 {
-	bool over = x->framing == AB_HTTP_NONE;
+	bool over = false;
+	ssize_t n = take_body(x, from, to, &over);
 
-	while (from->len && !over) {
-		size_t payload;
-		ssize_t n = measure_body(x, from, &payload, &over);
-
-		if (n < 0 || to->len + payload > most)
-			return -1;
-		ab_buf_add(to, from->data + n - payload, payload);
-		ab_buf_skip(from, (size_t)n);
-	}
+	if (n < 0 || to->len > most)
+		return -1;
+	ab_buf_skip(from, (size_t)n);
 	if (over)
 		return 1;
 	if (!ended)
@@ -387,11 +382,10 @@ static void collect_answer(struct ab_engine_exchange *x)
 /* What comes after the body's end is not of this answer. */
 static void pass_answer(struct ab_engine_exchange *x)
 {
-	bool over = x->framing == AB_HTTP_NONE;
-	size_t payload;
-	ssize_t n = 0;
+	bool over = false;
+	ssize_t n = take_body(x, &x->reply, NULL, &over);
 
-	while (x->reply.len && !over && (n = measure_body(x, &x->reply, &payload, &over)) >= 0) {
+	if (n > 0) {
 		ab_buf_add(&x->to_client, x->reply.data, (size_t)n);
 		ab_buf_skip(&x->reply, (size_t)n);
 	}

@@ -101,20 +101,23 @@ static void list_variables(const struct ab_secret *s, struct ab_strv *ret)
 		ab_strv_add(ret, "GOOGLE_APPLICATION_CREDENTIALS");
 }
 
+/* Nothing if there is no text. */
+static void add_named(struct ab_buf *b, const char *name, const char *text)
+{
+	if (!text)
+		return;
+	ab_buf_puts(b, name);
+	ab_buf_escape(b, text);
+}
+
 static void add_source(struct ab_buf *b, const struct ab_secret_row *row)
 {
 	const struct ab_secret *s = row->secret;
 
 	ab_buf_printf(b, "  %-10s %s ", "source", froms[s->from].text);
 	ab_buf_escape(b, get_source(s));
-	if (s->from == AB_FROM_FILE && s->key) {
-		ab_buf_puts(b, " at ");
-		ab_buf_escape(b, s->key);
-	}
-	if (s->profile) {
-		ab_buf_puts(b, ", profile ");
-		ab_buf_escape(b, s->profile);
-	}
+	add_named(b, " at ", s->from == AB_FROM_FILE ? s->key : NULL);
+	add_named(b, ", profile ", s->profile);
 	ab_buf_printf(b, ", %s", states[row->state].text);
 	if (row->state == AB_SOURCE_UNSET && !s->wanted)
 		ab_buf_puts(b, ": runs skip it");
@@ -124,18 +127,15 @@ static void add_source(struct ab_buf *b, const struct ab_secret_row *row)
 static void add_how(struct ab_buf *b, const struct ab_secret *s)
 {
 	if (s->oauth) {
-		ab_buf_printf(b, "  %-10s %s at ", "exchanged", ab_oauth_grants[s->oauth->grant]);
-		ab_buf_escape(b, s->oauth->url);
+		ab_buf_printf(b, "  %-10s %s", "exchanged", ab_oauth_grants[s->oauth->grant]);
+		add_named(b, " at ", s->oauth->url);
 		ab_buf_puts(b, ", by the host\n");
 	}
 	ab_buf_printf(b, "  %-10s %s", "how",
 		      s->sign	  ? "signs requests (AWS SigV4)"
 		      : s->inject ? "injected into every request"
 				  : "replaces its placeholder");
-	if (s->inject && s->format) {
-		ab_buf_puts(b, " as ");
-		ab_buf_escape(b, s->format);
-	}
+	add_named(b, " as ", s->inject ? s->format : NULL);
 	ab_buf_printf(b, ", %s", vias[s->via].text);
 	if (s->require)
 		ab_buf_puts(b, "; requests without it are denied");
@@ -172,8 +172,7 @@ static void add_secret(struct ab_buf *b, const struct ab_secret_row *row)
 	add_list(b, "variables", &names);
 	add_list(b, "files", &s->files);
 	if (s->origin && s->origin[0]) {
-		ab_buf_printf(b, "  %-10s ", "set by");
-		ab_buf_escape(b, s->origin);
+		add_named(b, "  set by     ", s->origin);
 		ab_buf_puts(b, "\n");
 	}
 }
@@ -192,8 +191,7 @@ char *ab_secrets_report_list_text(const struct ab_secrets_report *report)
 	if (report->uncovered.len)
 		ab_buf_puts(&b, "\nnot covered:\n");
 	for (size_t i = 0; i < report->uncovered.len; i++) {
-		ab_buf_puts(&b, "  ");
-		ab_buf_escape(&b, report->uncovered.v[i]);
+		add_named(&b, "  ", report->uncovered.v[i]);
 		ab_buf_puts(&b, "\n");
 	}
 	return ab_buf_take(&b);

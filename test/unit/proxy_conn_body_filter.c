@@ -101,18 +101,10 @@ static char *unchunked(const char *text)
 {
 	struct ab_http_chunks chunks = { 0 };
 	struct ab_buf b = { 0 };
-	size_t at = 0, len = strlen(text), payload;
+	size_t len = strlen(text);
 	bool over = false;
 
-	while (at < len && !over) {
-		ssize_t n = ab_http_chunks_next(&chunks, text + at, len - at, &payload, &over);
-
-		if (n < 0)
-			break;
-		at += (size_t)n;
-		ab_buf_add(&b, text + at - payload, payload);
-	}
-	if (!over || at != len)
+	if (ab_http_chunks_take(&chunks, text, len, &b, NULL, &over) != (ssize_t)len || !over)
 		ab_buf_puts(&b, "(malformed)");
 	return ab_buf_take(&b);
 }

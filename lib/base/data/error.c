@@ -1,7 +1,7 @@
 #include "base/data/error.h"
 
-static int fill_error(struct ab_error *err, enum ab_code code, int errnum, const char *fmt,
-		      va_list ap)
+static void fill_error(struct ab_error *err, enum ab_code code, int errnum, const char *fmt,
+		       va_list ap)
 {
 	size_t n;
 
@@ -14,7 +14,6 @@ static int fill_error(struct ab_error *err, enum ab_code code, int errnum, const
 		n = strlen(err->text);
 		snprintf(err->text + n, sizeof(err->text) - n, ": %s", strerror(errnum));
 	}
-	return -1;
 }
 
 int ab_fail(struct ab_error *err, enum ab_code code, int errnum, const char *fmt, ...)

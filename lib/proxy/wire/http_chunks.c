@@ -96,10 +96,10 @@ static enum state next_state(struct ab_http_chunks *c, uint8_t b)
 	return BAD;
 }
 
-ssize_t ab_http_chunks_next(struct ab_http_chunks *c, const void *data, size_t len,
-			    size_t *ret_data, bool *ret_over)
+/* Stops after the first run of payload: the last *ret_data bytes of those taken. */
+static ssize_t take_run(struct ab_http_chunks *c, const uint8_t *p, size_t len, size_t *ret_data,
+			bool *ret_over)
 {
-	const uint8_t *p = data;
 	size_t at = 0;
 
 	*ret_data = 0;
@@ -138,7 +138,7 @@ ssize_t ab_http_chunks_take(struct ab_http_chunks *c, const void *data, size_t l
 	*ret_over = c->state == OVER;
 	while (at < len && !*ret_over) {
 		uint32_t before = count_trailers(c), lines;
-		ssize_t n = ab_http_chunks_next(c, p + at, len - at, &run, ret_over);
+		ssize_t n = take_run(c, p + at, len - at, &run, ret_over);
 
 		if (n < 0)
 			return -1;

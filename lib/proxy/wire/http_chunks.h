@@ -30,7 +30,3 @@ struct ab_http_chunks { /* zero it before the body */
  */
 ssize_t ab_http_chunks_take(struct ab_http_chunks *c, const void *data, size_t len,
 			    struct ab_buf *payload, struct ab_buf *trailers, bool *ret_over);
-/* The same, but stops after the first run of payload: the last *ret_data bytes
- * of those taken. */
-ssize_t ab_http_chunks_next(struct ab_http_chunks *c, const void *data, size_t len,
-			    size_t *ret_data, bool *ret_over);
