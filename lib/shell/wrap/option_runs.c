@@ -42,15 +42,25 @@ void ab_wrap_ssh(struct ab_wrapping *w)
 	ab_wrap_plain(w);
 }
 
-/* --checkpoint-action=exec=CMD; the other options are in the row. */
-void ab_wrap_tar(struct ab_wrapping *w)
+static void read_begun(struct ab_wrapping *w, const struct ab_field *f)
 {
-	static const char exec[] = "--checkpoint-action=exec=";
+	struct ab_text begins = ab_text_of(w->row->begins);
 
+	while (begins.len) {
+		struct ab_text begin = ab_text_cut(&begins, '|');
+
+		if (begin.len < f->text.len && memcmp(begin.s, f->text.s, begin.len) == 0)
+			ab_wrap_script_from(w, f, begin.len);
+	}
+}
+
+/* tar --checkpoint-action=exec=CMD, less +!CMD, sqlite3 FILE '.shell CMD'; their options. */
+void ab_wrap_begins(struct ab_wrapping *w)
+{
 	for (size_t i = 1; i < w->argc; i++)
-		if (ab_text_starts(w->argv[i].text, exec))
-			ab_wrap_script_from(w, &w->argv[i], sizeof(exec) - 1);
-	ab_wrap_plain(w);
+		read_begun(w, &w->argv[i]);
+	if (w->row->operands == AB_WRAP_NEVER)
+		ab_wrap_plain(w);
 }
 
 /* zip -TT CMD */
@@ -122,19 +132,6 @@ void ab_wrap_editor(struct ab_wrapping *w)
 		return;
 	text = ab_data_field(in);
 	read_lines(w, read_editor_line, &text);
-}
-
-/* less +!CMD */
-void ab_wrap_pager(struct ab_wrapping *w)
-{
-	for (size_t i = 1; i < w->argc; i++) {
-		uint32_t at = 0;
-
-		while (at < w->argv[i].text.len && at < 2 && w->argv[i].text.s[at] == '+')
-			at++;
-		if (at && at + 1 < w->argv[i].text.len && w->argv[i].text.s[at] == '!')
-			ab_wrap_script_from(w, &w->argv[i], at + 1);
-	}
 }
 
 /* One line of a makefile: the recipe after a tab or "x:;", $(shell CMD). Skips a
@@ -226,26 +223,8 @@ void ab_wrap_sed(struct ab_wrapping *w)
 /* gdb -ex 'shell CMD', -ex '!CMD' */
 void ab_wrap_gdb(struct ab_wrapping *w)
 {
-	for (size_t i = 1; i + 1 < w->argc; i++) {
-		const struct ab_field *f = &w->argv[i + 1];
-
-		if (!ab_listed("-ex --ex -iex --eval-command -eval-command", w->argv[i].text))
-			continue;
-		if (ab_text_starts(f->text, "!"))
-			ab_wrap_script_from(w, f, 1);
-		else if (ab_text_starts(f->text, "shell "))
-			ab_wrap_script_from(w, f, 6);
-	}
+	for (size_t i = 1; i + 1 < w->argc; i++)
+		if (ab_listed("-ex --ex -iex --eval-command -eval-command", w->argv[i].text))
+			read_begun(w, &w->argv[i + 1]);
 	ab_wrap_plain(w);
-}
-
-/* sqlite3 FILE '.shell CMD' */
-void ab_wrap_sqlite(struct ab_wrapping *w)
-{
-	for (size_t i = 1; i < w->argc; i++) {
-		if (ab_text_starts(w->argv[i].text, ".shell "))
-			ab_wrap_script_from(w, &w->argv[i], 7);
-		else if (ab_text_starts(w->argv[i].text, ".system "))
-			ab_wrap_script_from(w, &w->argv[i], 8);
-	}
 }

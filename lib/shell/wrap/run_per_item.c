@@ -32,42 +32,41 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n';
 }
 
-static bool is_quote(char c)
+/* Read one word as xargs does, without its quotes and backslashes, into `to` if there is one. */
+static const char *read_word(const char *s, const char *end, char *to, size_t *ret_len)
 {
-	return c == '\'' || c == '"' || c == '\\';
+	char quote = 0;
+
+	for (*ret_len = 0; s < end && (quote || !is_blank(*s)); s++) {
+		if (quote ? *s == quote : *s == '\'' || *s == '"') {
+			quote = quote ? 0 : *s;
+			continue;
+		}
+		s += !quote && *s == '\\' && s + 1 < end;
+		if (to)
+			to[*ret_len] = *s;
+		++*ret_len;
+	}
+	return s;
 }
 
-/* Read one word as xargs does, without its quotes and backslashes. */
 static const char *take_word(struct ab_arena *arena, const struct ab_data *in, const char *s,
 			     struct ab_fields *list)
 {
-	const char *end = in->text.s + in->text.len, *from = s;
-	char quote = 0, *text, *p;
+	const char *end = in->text.s + in->text.len;
+	size_t len;
+	const char *to = read_word(s, end, NULL, &len);
+	char *text;
 
-	while (s < end && !is_blank(*s) && !is_quote(*s))
-		s++;
-	if (s == end || is_blank(*s)) {
-		add_item(arena, list, make_item(in, from, (size_t)(s - from)));
-		return s;
+	if (len == (size_t)(to - s)) {
+		add_item(arena, list, make_item(in, s, len));
+		return to;
 	}
-	for (s = from; s < end && (quote || !is_blank(*s)); s++) {
-		if (quote ? *s == quote : *s == '\'' || *s == '"')
-			quote = quote ? 0 : *s;
-		else if (!quote && *s == '\\' && s + 1 < end)
-			s++;
-	}
-	text = p = ab_arena_alloc(arena, (size_t)(s - from) + 1);
-	for (const char *q = from; q < s; q++) {
-		if (quote ? *q == quote : *q == '\'' || *q == '"')
-			quote = quote ? 0 : *q;
-		else if (!quote && *q == '\\' && q + 1 < s)
-			*p++ = *++q;
-		else
-			*p++ = *q;
-	}
-	add_item(arena, list, make_item(in, text, (size_t)(p - text)));
+	text = ab_arena_alloc(arena, len + 1);
+	read_word(s, end, text, &len);
+	add_item(arena, list, make_item(in, text, len));
 	list->v[list->len - 1].verbatim = AB_NOT_VERBATIM;
-	return s;
+	return to;
 }
 
 static void split_words(struct ab_arena *arena, const struct ab_data *in, struct ab_fields *list)

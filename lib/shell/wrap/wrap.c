@@ -169,10 +169,9 @@ static void read_row(struct ab_wrapping *w, const struct ab_name_slot *slot)
 		[AB_WRAP_EACH] = ab_wrap_each,	   [AB_WRAP_BWRAP] = ab_wrap_bwrap,
 		[AB_WRAP_ENV] = ab_wrap_env,	   [AB_WRAP_RUNUSER] = ab_wrap_runuser,
 		[AB_WRAP_FILE] = ab_wrap_file,	   [AB_WRAP_SSH] = ab_wrap_ssh,
-		[AB_WRAP_TAR] = ab_wrap_tar,	   [AB_WRAP_ZIP] = ab_wrap_zip,
-		[AB_WRAP_EDITOR] = ab_wrap_editor, [AB_WRAP_PAGER] = ab_wrap_pager,
-		[AB_WRAP_MAKE] = ab_wrap_make,	   [AB_WRAP_SED] = ab_wrap_sed,
-		[AB_WRAP_GDB] = ab_wrap_gdb,	   [AB_WRAP_SQLITE] = ab_wrap_sqlite,
+		[AB_WRAP_BEGINS] = ab_wrap_begins, [AB_WRAP_ZIP] = ab_wrap_zip,
+		[AB_WRAP_EDITOR] = ab_wrap_editor, [AB_WRAP_MAKE] = ab_wrap_make,
+		[AB_WRAP_SED] = ab_wrap_sed,	   [AB_WRAP_GDB] = ab_wrap_gdb,
 	};
 
 	w->transparent = w->row->transparent;

@@ -31,14 +31,12 @@ enum ab_wrap_read {
 	AB_WRAP_RUNUSER,
 	AB_WRAP_FILE,
 	AB_WRAP_SSH,
-	AB_WRAP_TAR,
+	AB_WRAP_BEGINS,
 	AB_WRAP_ZIP,
 	AB_WRAP_EDITOR,
-	AB_WRAP_PAGER,
 	AB_WRAP_MAKE,
 	AB_WRAP_SED,
 	AB_WRAP_GDB,
-	AB_WRAP_SQLITE,
 };
 
 struct ab_wrapper {
@@ -52,10 +50,11 @@ struct ab_wrapper {
 	char dir[4], dir_long[20];	 /* the value is its working directory */
 	/* With one of these it runs nothing; "^p": any letter or digit except these. */
 	char alone[8];
-	char joined[4]; /* the joined words are a shell script */
-	char plain[4];	/* overrides `joined` */
-	char shell[4];	/* without a command it starts a shell */
-	bool assigns;	/* X=1 may precede the command */
+	char joined[4];	 /* the joined words are a shell script */
+	char plain[4];	 /* overrides `joined` */
+	char shell[4];	 /* without a command it starts a shell */
+	char begins[28]; /* of words whose rest is a shell script, with "|" between */
+	bool assigns;	 /* X=1 may precede the command */
 	bool transparent;
 	unsigned flags; /* enum ab_simple_flag */
 };
@@ -81,8 +80,8 @@ extern const size_t ab_nwrappers;
 ab_wrap_reader ab_wrap_plain, ab_wrap_sub, ab_wrap_sh, ab_wrap_eval, ab_wrap_trap, ab_wrap_alias,
 	ab_wrap_source, ab_wrap_at, ab_wrap_xargs, ab_wrap_parallel, ab_wrap_find, ab_wrap_fd,
 	ab_wrap_git, ab_wrap_keys, ab_wrap_each, ab_wrap_bwrap, ab_wrap_env, ab_wrap_runuser,
-	ab_wrap_file, ab_wrap_ssh, ab_wrap_tar, ab_wrap_zip, ab_wrap_editor, ab_wrap_pager,
-	ab_wrap_make, ab_wrap_sed, ab_wrap_gdb, ab_wrap_sqlite;
+	ab_wrap_file, ab_wrap_ssh, ab_wrap_zip, ab_wrap_editor, ab_wrap_begins, ab_wrap_make,
+	ab_wrap_sed, ab_wrap_gdb;
 
 /* The words of the wrapper. */
 static inline struct ab_opt_walk ab_wrap_options(const struct ab_wrapping *w)
