@@ -84,11 +84,6 @@ void ab_buf_skip(struct ab_buf *b, size_t len)
 	b->len -= len;
 }
 
-void ab_buf_puts(struct ab_buf *b, const char *s)
-{
-	ab_buf_add(b, s, strlen(s));
-}
-
 void ab_buf_printf(struct ab_buf *b, const char *fmt, ...)
 {
 	va_list ap;

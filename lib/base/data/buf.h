@@ -27,7 +27,10 @@ void ab_buf_add(struct ab_buf *b, const void *data, size_t len);
 void *ab_buf_room(struct ab_buf *b, size_t len);
 void ab_buf_add_used(struct ab_buf *b, size_t used);
 void ab_buf_skip(struct ab_buf *b, size_t len); /* consume; frees when empty */
-void ab_buf_puts(struct ab_buf *b, const char *s);
+static inline void ab_buf_puts(struct ab_buf *b, const char *s)
+{
+	ab_buf_add(b, s, strlen(s));
+}
 void ab_buf_printf(struct ab_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Add a JSON string, including the quotes. Invalid UTF-8 becomes U+FFFD and control
  * characters become escapes, so any text is safe in a log. */

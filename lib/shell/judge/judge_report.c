@@ -3,24 +3,24 @@
 #include "shell/expand/fields.h"
 #include "shell/judge/point_at.h"
 
-/* Not by ab_buf_jsonf(): every command has these. */
-static void put_range(struct ab_buf *b, struct ab_span range)
+/* Not by ab_buf_jsonf(): every command has these. `before` is the text up to their values. */
+static void put_range(struct ab_buf *b, const char *before, struct ab_span range)
 {
 	char room[AB_NUMBER_SIZE];
 	struct ab_text from = ab_number_text(range.from, room), to;
 
-	ab_buf_puts(b, ",\"range\":[");
+	ab_buf_puts(b, before);
 	ab_buf_add(b, from.s, from.len);
 	ab_buf_puts(b, ",");
 	to = ab_number_text(range.to, room);
 	ab_buf_add(b, to.s, to.len);
-	ab_buf_puts(b, "]");
 }
 
 /* The names need no escapes; no rule is null. */
-static void put_verdict(struct ab_buf *b, enum ab_decision decision, const char *rule)
+static void put_verdict(struct ab_buf *b, const char *before, enum ab_decision decision,
+			const char *rule)
 {
-	ab_buf_puts(b, "\"decision\":\"");
+	ab_buf_puts(b, before);
 	ab_buf_puts(b, ab_decision_names[decision]);
 	ab_buf_puts(b, rule[0] ? "\",\"rule\":\"" : "\",\"rule\":null");
 	ab_buf_puts(b, rule);
@@ -39,10 +39,8 @@ static void put_command(struct ab_buf *b, const struct ab_judged *c)
 		else
 			ab_buf_json_n(b, word->text.s, word->text.len);
 	}
-	ab_buf_puts(b, "]");
-	put_range(b, c->range);
-	ab_buf_puts(b, ",");
-	put_verdict(b, c->decision, c->rule);
+	put_range(b, "],\"range\":[", c->range);
+	put_verdict(b, "],\"decision\":\"", c->decision, c->rule);
 	if (c->via)
 		ab_buf_jsonf(b, ",'via':%s", c->via);
 	ab_buf_puts(b, c->next ? "}," : "}");
@@ -65,19 +63,20 @@ void ab_judgement_json(const struct ab_judgement *j, struct ab_buf *b)
 {
 	struct ab_text segment = ab_judgement_segment(j);
 
-	ab_buf_puts(b, "{");
-	put_verdict(b, j->decision, j->rule);
+	put_verdict(b, "{\"decision\":\"", j->decision, j->rule);
 	ab_buf_puts(b, ",\"reason\":");
 	ab_buf_json(b, j->reason);
 	ab_buf_puts(b, ",\"command\":");
 	ab_buf_json_n(b, j->text.s, j->text.len);
-	put_range(b, j->range);
-	ab_buf_puts(b, ",\"segment\":");
+	put_range(b, ",\"range\":[", j->range);
+	ab_buf_puts(b, "],\"segment\":");
 	ab_buf_json_n(b, segment.s, segment.len);
 	ab_buf_puts(b, ",\"commands\":[");
 	for (const struct ab_judged *c = j->commands; c; c = c->next)
 		put_command(b, c);
-	ab_buf_jsonf(b, "]?,'userRule':%s?,'instead':%s", j->user_rule, j->instead);
+	ab_buf_puts(b, "]");
+	if (j->user_rule || j->instead)
+		ab_buf_jsonf(b, "?,'userRule':%s?,'instead':%s", j->user_rule, j->instead);
 	if (j->script.error)
 		ab_buf_jsonf(b, ",'error':{'text':%s,'at':%u}", j->script.error,
 			     j->script.error_at);

@@ -115,6 +115,9 @@ static bool is_option_given(const struct ab_opts *opts, const struct ab_simple *
 			skip--;
 			continue;
 		}
+		/* An item for a letter has it, and one for a whole word its first: none is "-*". */
+		if (w.what == AB_OPT_LETTER && !strchr(list, w.letter))
+			continue;
 		while ((item = ab_list_next(&rest)).len > 0)
 			if (is_item(&w, item))
 				return true;
