@@ -197,7 +197,7 @@ void ab_build_text(struct ab_build *b, struct ab_text text, bool quoted, uint32_
 
 void ab_build_unknown(struct ab_build *b, bool whole, unsigned taint)
 {
-	append_text(b, AB_UNKNOWN_TEXT, AB_NOT_VERBATIM, AB_BYTES_UNKNOWN | AB_BYTES_ESCAPED);
+	append_text(b, AB_UNKNOWN_TEXT, AB_NOT_VERBATIM, AB_BYTES_UNKNOWN);
 	b->field.unknown = true;
 	b->field.splits |= !whole && b->fields;
 	b->field.taint |= taint;

@@ -13,7 +13,6 @@ enum ab_bytes {
 	AB_BYTES_CODE = 16,	/* ( [ | { */
 	AB_BYTES_PATTERN = 32,	/* * ? [ ] */
 	AB_BYTES_UNKNOWN = 64,	/* AB_UNKNOWN */
-	AB_BYTES_ESCAPED = 128, /* all except printable ASCII, and " \ */
 };
 
 /* The kinds in this text, with AB_BYTES_READ: lex.c. */

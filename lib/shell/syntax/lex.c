@@ -15,16 +15,13 @@ enum { INNER_MAX = 16 };
 #define SEPARATOR AB_LEX_KINDS(AB_BYTES_SEPARATOR)
 #define CODE AB_LEX_KINDS(AB_BYTES_CODE)
 #define PATTERN AB_LEX_KINDS(AB_BYTES_PATTERN)
-#define ESCAPED AB_LEX_KINDS(AB_BYTES_ESCAPED)
 
 const uint16_t ab_lex_classes[256] = {
-	[AB_UNKNOWN] = EXPANDS | AB_LEX_KINDS(AB_BYTES_UNKNOWN | AB_BYTES_ESCAPED),
-	[1 ... 8] = ESCAPED,
-	['\t'] = ENDS | AB_LEX_BLANK | ESCAPED,
-	['\n'] = ENDS | AB_LEX_BODY | ESCAPED,
-	[11 ... 31] = ESCAPED,
+	[AB_UNKNOWN] = EXPANDS | AB_LEX_KINDS(AB_BYTES_UNKNOWN),
+	['\t'] = ENDS | AB_LEX_BLANK,
+	['\n'] = ENDS | AB_LEX_BODY,
 	[' '] = ENDS | AB_LEX_BLANK,
-	['"'] = (EXPANDS & ~AB_LEX_BODY) | SEPARATOR | ESCAPED,
+	['"'] = (EXPANDS & ~AB_LEX_BODY) | SEPARATOR,
 	['#'] = AB_LEX_BLANK,
 	['$'] = EXPANDS,
 	['&'] = ENDS,
@@ -45,7 +42,7 @@ const uint16_t ab_lex_classes[256] = {
 	['@'] = SEPARATOR,
 	['A' ... 'Z'] = NAME,
 	['['] = AB_LEX_BALANCED | CODE | PATTERN,
-	['\\'] = EXPANDS | AB_LEX_BLANK | ESCAPED,
+	['\\'] = EXPANDS | AB_LEX_BLANK,
 	[']'] = AB_LEX_BALANCED | PATTERN,
 	['_'] = NAME,
 	['`'] = EXPANDS,
@@ -54,7 +51,6 @@ const uint16_t ab_lex_classes[256] = {
 	['|'] = ENDS | CODE,
 	['}'] = AB_LEX_OPERAND | AB_LEX_BALANCED,
 	['~'] = UP,
-	[127 ... 255] = ESCAPED,
 };
 
 uint8_t ab_bytes_read(const char *s, uint32_t len)
