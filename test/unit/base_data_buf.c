@@ -93,6 +93,16 @@ static void test_lengths(void)
 	json.len = 0;
 	ab_buf_jsonf(&json, "{'a':%s,'b':%s}", "\"", none);
 	is_str(json.data, "{\"a\":\"\\\"\",\"b\":null}", "members of an object");
+	ok(ab_utf8_count("") == 0 && ab_utf8_count("a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80") == 4,
+	   "characters are counted, not bytes");
+	is_str(ab_utf8_tail("a\xc3\xa9\xe2\x82\xac"
+			    "b",
+			    2),
+	       "\xe2\x82\xac"
+	       "b",
+	       "the last two");
+	is_str(ab_utf8_tail("\xc3\xa9", 1), "\xc3\xa9", "all of them if there are no more");
+	is_str(ab_utf8_tail("\xc3\xa9", 0), "", "none");
 	ok(ab_printable("\xc3\xa9", 2) == 2 && ab_printable("\xc3\xa9", 1) == 0 &&
 		   ab_printable("", 0) == 0,
 	   "nothing is read behind the end");

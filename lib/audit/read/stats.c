@@ -179,31 +179,16 @@ enum {
 	NUMBERS = 44, /* the columns of numbers */
 };
 
-/* Each character of an escaped text counts as one column. Wide characters only
- * spoil the alignment. */
-static size_t count_columns(const char *safe)
-{
-	size_t n = 0;
-
-	for (; *safe; safe++)
-		n += (*safe & 0xc0) != 0x80;
-	return n;
-}
-
 static char *show_host(const struct ab_stats_row *row)
 {
 	ab_autofree char *safe = row->host ? ab_escape(row->host) : NULL;
-	size_t cut = 0, n = 0;
 
 	if (!safe)
 		return ab_strdup("(others)");
-	if (count_columns(safe) <= HOST_WIDTH)
+	if (ab_utf8_count(safe) <= HOST_WIDTH)
 		return ab_take(safe);
 	/* The end of a name says more than its beginning. */
-	n = count_columns(safe) - HOST_WIDTH + 3;
-	while (n > 0 || (safe[cut] & 0xc0) == 0x80)
-		n -= (safe[cut++] & 0xc0) != 0x80;
-	return ab_printf("...%s", safe + cut);
+	return ab_printf("...%s", ab_utf8_tail(safe, HOST_WIDTH - 3));
 }
 
 /* "-" if there is nothing. */
@@ -227,7 +212,7 @@ static void add_row(struct ab_buf *b, const struct ab_stats_row *row, size_t wid
 	ab_autofree char *host = show_host(row);
 	size_t n = most ? (size_t)((__uint128_t)row->requests * bar / most) : 0;
 
-	ab_buf_printf(b, "%s%*s", host, (int)(width - count_columns(host)), "");
+	ab_buf_printf(b, "%s%*s", host, (int)(width - ab_utf8_count(host)), "");
 	add_numbers(b, row);
 	/* Even one request has a bar. */
 	n = row->requests && n == 0 ? 1 : n;
@@ -269,7 +254,7 @@ void ab_stats_text(struct ab_stats *stats, size_t width, struct ab_buf *b)
 	for (size_t i = 0; i < n; i++) {
 		ab_autofree char *host = show_host(&rows[i]);
 
-		column = count_columns(host) > column ? count_columns(host) : column;
+		column = ab_utf8_count(host) > column ? ab_utf8_count(host) : column;
 		most = rows[i].requests > most ? rows[i].requests : most;
 	}
 	if (width > column + NUMBERS)

@@ -167,6 +167,23 @@ bool ab_utf8_hidden(uint32_t c)
 	return false;
 }
 
+size_t ab_utf8_count(const char *text)
+{
+	size_t n = 0;
+
+	for (; *text; text++)
+		n += ((unsigned char)*text & 0xc0) != 0x80;
+	return n;
+}
+
+const char *ab_utf8_tail(const char *text, size_t most)
+{
+	for (size_t n = ab_utf8_count(text); n > most; n--)
+		for (text++; ((unsigned char)*text & 0xc0) == 0x80; text++)
+			;
+	return text;
+}
+
 size_t ab_printable(const char *text, size_t left)
 {
 	uint32_t c;

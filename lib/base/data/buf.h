@@ -79,6 +79,11 @@ void ab_buf_fini(struct ab_buf *b);
 size_t ab_utf8_get(const char *s, size_t left, uint32_t *ret_c);
 /* Write a character; how many bytes it has. */
 size_t ab_utf8_put(uint32_t c, char ret[4]);
+/* The characters of a valid text. For the width of one that was escaped: wide characters only spoil the
+ * alignment. */
+size_t ab_utf8_count(const char *text);
+/* Its last characters, at most so many. */
+const char *ab_utf8_tail(const char *text, size_t most);
 /* Must not be shown to people: control characters, and those that are invisible or
  * reorder the text. */
 bool ab_utf8_hidden(uint32_t c);

@@ -80,28 +80,16 @@ void ab_stat_fini(struct ab_stat_table *table)
 	*table = (struct ab_stat_table){ 0 };
 }
 
-/* Characters, not bytes; all of them are printable. */
-static size_t measure_name(const char *name)
-{
-	size_t n = 0;
-
-	for (; *name; name++)
-		n += (*name & 0xc0) != 0x80;
-	return n;
-}
-
 /* The end of a name says more than its beginning. */
 static void add_name(struct ab_buf *b, const char *name, size_t width)
 {
-	size_t n = measure_name(name);
+	size_t n = ab_utf8_count(name);
 
 	ab_buf_puts(b, " ");
 	if (n > width) {
 		ab_buf_puts(b, "...");
-		for (; n > width - 3; n--)
-			for (name++; (*name & 0xc0) == 0x80; name++)
-				;
-		n += 3;
+		name = ab_utf8_tail(name, width - 3);
+		n = width;
 	}
 	ab_buf_puts(b, name);
 	ab_buf_printf(b, "%*s | ", (int)(width - n), "");
@@ -144,7 +132,7 @@ void ab_stat_show(struct ab_buf *b, const struct ab_show_style *style,
 	uint64_t most = 0;
 
 	for (size_t i = 0; i < table->len; i++) {
-		size_t n = measure_name(table->v[i].name);
+		size_t n = ab_utf8_count(table->v[i].name);
 		uint64_t lines = table->v[i].added + table->v[i].removed;
 
 		width = n > width ? n : width;

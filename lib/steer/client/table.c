@@ -1,21 +1,10 @@
 #include "steer/client/table.h"
 
-/* Each character of an escaped text counts as one column. Wide characters only
- * spoil the alignment. */
-static size_t count_columns(const char *s)
-{
-	size_t n = 0;
-
-	for (; *s; s++)
-		n += ((unsigned char)*s & 0xc0) != 0x80;
-	return n;
-}
-
 static void cut_line(struct ab_buf *line, size_t begin, size_t columns)
 {
 	size_t at = begin, n = 0;
 
-	if (!columns || count_columns(line->data + begin) <= columns)
+	if (!columns || ab_utf8_count(line->data + begin) <= columns)
 		return;
 	while (n + 3 < columns && at < line->len) {
 		uint32_t c;
@@ -82,11 +71,11 @@ static const char *get_title(const struct ab_table *t, size_t column)
 /* 0: the column is left out. */
 static size_t measure_column(const struct ab_table *t, size_t column)
 {
-	size_t width = count_columns(get_title(t, column));
+	size_t width = ab_utf8_count(get_title(t, column));
 	bool shown = t->titles[column][0] != '?';
 
 	for (size_t i = column; i < t->cells.len; i += t->ncolumns) {
-		size_t n = count_columns(t->cells.v[i]);
+		size_t n = ab_utf8_count(t->cells.v[i]);
 
 		width = n > width ? n : width;
 		shown |= n > 0 && strcmp(t->cells.v[i], "-") != 0;
@@ -97,7 +86,7 @@ static size_t measure_column(const struct ab_table *t, size_t column)
 static void put_cell(const struct ab_table *t, size_t column, const char *text, size_t width,
 		     struct ab_buf *b)
 {
-	int gap = (int)(width - count_columns(text));
+	int gap = (int)(width - ab_utf8_count(text));
 
 	if (column + 1 == t->ncolumns)
 		ab_buf_puts(b, text);
