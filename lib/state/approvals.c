@@ -16,11 +16,6 @@ const char *const ab_answer_names[] = {
 	[AB_ANSWER_ALWAYS] = "always",
 };
 
-bool ab_answer_parse(const char *name, enum ab_answer *ret)
-{
-	return ab_word_parse(ab_answer_names, name, ret);
-}
-
 void ab_session_of_agent(const char *id, struct ab_session_key *ret)
 {
 	char hex[65];

@@ -25,7 +25,6 @@ enum ab_answer {
 };
 
 extern const char *const ab_answer_names[AB_ANSWER_ALWAYS + 1];
-bool ab_answer_parse(const char *name, enum ab_answer *ret);
 
 #define AB_ALWAYS_DAYS 30
 

@@ -48,7 +48,7 @@ void ab_approver_parse(const char *text, size_t len, struct ab_approver_reply *r
 		set_failed(ret, "its answer is malformed: %s", wrong.text);
 	else if (strcmp(answer, "run") == 0)
 		ret->answer = AB_ANSWER_SESSION;
-	else if (!ab_answer_parse(answer, &ret->answer))
+	else if (!ab_word_parse(ab_answer_names, answer, &ret->answer))
 		set_failed(ret, "\"%.40s\" is not an answer", answer);
 	if (!ret->failed)
 		snprintf(ret->why, sizeof(ret->why), "%s", reason);

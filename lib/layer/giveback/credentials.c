@@ -281,16 +281,17 @@ static void renew_members(struct merge *m, const struct ab_json_scan_node *h,
 	{
 		if (ab_json_scan_find(h, child->key))
 			continue;
-		/* At the end of the object. */
-		if (m->done < h->end - 1)
-			copy_until(m, h->end - 1);
+		copy_until(m, h->end - 1); /* the end of the object */
 		members += add_member(m, child, prefix, members);
 	}
 }
 
+/* Those that the host has; all of them with a new login. */
 static void renew_accounts(struct merge *m, const struct ab_json_scan_node *h,
 			   const struct ab_json_scan_node *b)
 {
+	size_t added = 0;
+
 	ab_json_scan_each(child, h)
 	{
 		const struct ab_json_scan_node *fresh = ab_json_scan_find(b, child->key);
@@ -299,46 +300,31 @@ static void renew_accounts(struct merge *m, const struct ab_json_scan_node *h,
 		if (type && now && strcmp(type, now) == 0)
 			renew_members(m, child, fresh, "");
 	}
-}
-
-static size_t add_accounts(struct merge *m, const struct ab_json_scan_node *b)
-{
-	size_t n = 0;
-
-	ab_buf_puts(m->out, "{");
 	ab_json_scan_each(child, b)
 	{
-		if (!find_type(m, child))
+		if (!m->login || !find_type(m, child))
 			continue;
-		ab_buf_puts(m->out, n++ ? "," : "");
+		copy_until(m, h->end - 1);
+		ab_buf_puts(m->out, added++ ? "," : "");
 		ab_buf_json(m->out, child->key);
 		ab_buf_puts(m->out, ":");
 		add_members(m, child, "");
 	}
-	ab_buf_puts(m->out, "}");
-	return n;
 }
 
 static int merge_known(struct merge *m, size_t host_len, const char **ret_why)
 {
-	const struct ab_json_scan_node *b = m->box->scan.nodes;
-	size_t n;
+	const struct ab_json_scan_node *h = m->host->scan.nodes, *b = m->box->scan.nodes;
 
-	if (!m->login) {
-		if (m->rule->types)
-			renew_accounts(m, m->host->scan.nodes, b);
-		else
-			renew_members(m, m->host->scan.nodes, b, "");
-		ab_buf_add(m->out, m->host->text + m->done, host_len - m->done);
+	if (m->rule->types)
+		renew_accounts(m, h, b);
+	else
+		renew_members(m, h, b, "");
+	ab_buf_add(m->out, m->host->text + m->done, host_len - m->done);
+	if (!m->login || m->out->len > host_len)
 		return 0;
-	}
-	n = m->rule->types ? add_accounts(m, b) : add_members(m, b, "");
-	if (n == 0) {
-		*ret_why = "the box's copy has no credential that may leave it";
-		return -1;
-	}
-	ab_buf_puts(m->out, "\n");
-	return 0;
+	*ret_why = "the box's copy has no credential that may leave it";
+	return -1;
 }
 
 /* False: it is not a JSON object. */
@@ -361,9 +347,13 @@ static int merge_json(const char *path, const char *host, size_t host_len, const
 			   .out = ret };
 	int result = -1;
 
+	if (!host) {
+		host = "{}\n";
+		host_len = strlen(host);
+	}
 	if (!read_object(&b, box, box_len))
 		*ret_why = "the box's copy is not a JSON object";
-	else if (host && !read_object(&h, host, host_len))
+	else if (!read_object(&h, host, host_len))
 		*ret_why = "the host's is not a JSON object";
 	else if (m.rule)
 		result = merge_known(&m, host_len, ret_why);

@@ -116,11 +116,6 @@ void ab_site_fini(struct ab_site *site)
 
 /* ---- is it as apply left it? ---- */
 
-static bool is_excused(const struct ab_site *site, const char *path, const struct ab_look *now)
-{
-	return ab_known_is(&site->excused, path, &now->id);
-}
-
 /* Everything in a folder was staged before `ready`: what is younger was changed since. */
 bool ab_site_tree_older(const struct ab_site *site, int parent, const char *path,
 			struct timespec than, unsigned int depth)
@@ -137,7 +132,8 @@ bool ab_site_tree_older(const struct ab_site *site, int parent, const char *path
 		struct ab_look look;
 
 		if (ab_look_at(dir, names.v[i].name, &look) < 0 ||
-		    (ab_time_later(look.id.ctime, than) && !is_excused(site, below, &look)))
+		    (ab_time_later(look.id.ctime, than) &&
+		     !ab_known_is(&site->excused, below, &look.id)))
 			return false;
 		if (look.type == AB_TYPE_DIR &&
 		    !ab_site_tree_older(site, dir, below, than, depth - 1))
@@ -149,7 +145,7 @@ bool ab_site_tree_older(const struct ab_site *site, int parent, const char *path
 static bool is_as_staged(const struct ab_site *site, int dir, const struct ab_look *now,
 			 const struct ab_step *step, struct timespec ready)
 {
-	bool excused = is_excused(site, step->path, now);
+	bool excused = ab_known_is(&site->excused, step->path, &now->id);
 	bool same = ab_identity_same(&now->id, &step->staged);
 
 	if (now->type != AB_TYPE_DIR)

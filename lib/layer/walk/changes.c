@@ -694,14 +694,9 @@ size_t ab_changes_end(const struct ab_changes *changes, size_t i)
 	return i;
 }
 
-static int find_path(const void *path, const void *change)
-{
-	return ab_path_order(path, ((const struct ab_change *)change)->path);
-}
-
 struct ab_change *ab_changes_find(const struct ab_changes *changes, const char *path)
 {
-	return changes->len
-		       ? bsearch(path, changes->v, changes->len, sizeof(changes->v[0]), find_path)
-		       : NULL;
+	size_t i = ab_changes_from(changes, path);
+
+	return i < changes->len && strcmp(changes->v[i].path, path) == 0 ? &changes->v[i] : NULL;
 }

@@ -200,13 +200,13 @@ static int read_survey(const json_t *o, struct ab_survey *s)
 	    read_list(json_object_get(o, "names"), &names) < 0)
 		return -1;
 	ab_names_init(&s->names, &names);
-	s->watch = ab_alloc(n * sizeof(s->watch[0]));
-	for (; s->nwatch < n; s->nwatch++)
-		if (read_watch(json_array_get(watches, s->nwatch), &s->names.top,
-			       &s->watch[s->nwatch]) < 0) {
-			s->nwatch++; /* incomplete, but must be freed */
+	for (size_t i = 0; i < n; i++) {
+		struct ab_watch *w = ab_append(s->watch, s->nwatch);
+
+		*w = (struct ab_watch){ 0 };
+		if (read_watch(json_array_get(watches, i), &s->names.top, w) < 0)
 			return -1;
-		}
+	}
 	return 0;
 }
 
