@@ -51,23 +51,19 @@ static void add_reason(struct ab_buf *line, const struct ab_moved *m)
 }
 
 /* The time is that of the move. */
-static void open_record(struct ab_buf *line, const char *run_id, const struct timespec *at)
-{
-	char stamp[AB_STAMP_ROOM];
-
-	ab_stamp(at, stamp);
-	ab_buf_jsonf(line, "{'timestamp':%s,'run_id':%s,'kind':'violation'", stamp, run_id);
-}
-
 static void make_line(struct ab_buf *line, const char *run_id, const struct ab_moved *m)
 {
 	ab_autofree char *id = ab_printf("%s-q%u", run_id, m->number);
 	ab_autobuf struct ab_buf where = { 0 };
+	char stamp[AB_STAMP_ROOM];
 
 	ab_journal_put_path(&where, m->path);
-	open_record(line, run_id, &m->at);
-	ab_buf_jsonf(line, ",'id':%s,'door':'quarantine','path':%s,'allowed':false,'rule':%s", id,
-		     m->path, m->shared ? "filesystem.share" : "filesystem.denyWrite");
+	ab_stamp(&m->at, stamp);
+	ab_buf_jsonf(line,
+		     "{'timestamp':%s,'run_id':%s,'kind':'violation','id':%s,'door':'quarantine',"
+		     "'path':%s,'allowed':false,'rule':%s",
+		     stamp, run_id, id, m->path,
+		     m->shared ? "filesystem.share" : "filesystem.denyWrite");
 	add_reason(line, m);
 	add_hint(line, m);
 	/* Device and inode may use all 64 bits; these are signed. */

@@ -125,25 +125,21 @@ static int clear_step(struct ab_site *site, const void *arg, size_t i)
 	return ab_step_clear(site, i);
 }
 
-/* The originals that only had to be there until `done`. *ret_at: the one that cannot be removed. */
-static int clear_originals(struct ab_site *site, size_t *ret_at)
+/* Are there originals that only have to be there until `done`? */
+static bool has_originals(const struct ab_site *site)
 {
-	if (!site->steps.far && !site->copied)
-		return 0;
-	return ab_steps_each(site, clear_step, NULL, NULL, ret_at);
+	return site->steps.far || site->copied;
 }
 
 /* Everything is in place. From `done` on nothing is taken back, so it is on the disk before an original
  * is removed. */
 static int mark_done(struct ab_site *site)
 {
-	bool removes = site->steps.far || site->copied;
-
-	if (removes && site->copied && syncfs(site->dir) < 0)
+	if (site->copied && syncfs(site->dir) < 0)
 		return -1;
 	if (ab_undo_mark(site->dir, "done") < 0)
 		return -1;
-	return removes ? fsync(site->dir) : 0;
+	return has_originals(site) ? fsync(site->dir) : 0;
 }
 
 static char *show_temporary(const struct ab_site *site, size_t i)
@@ -167,7 +163,7 @@ static int complete_apply(struct ab_site *site, struct ab_error *err)
 		return ab_hint(err, "Everything is in place. The next command that uses this layer "
 				    "completes the journal.");
 	}
-	if (clear_originals(site, &at) < 0) {
+	if (has_originals(site) && ab_steps_each(site, clear_step, NULL, NULL, &at) < 0) {
 		int errnum = errno;
 		ab_autofree char *path = show_temporary(site, at);
 

@@ -405,12 +405,6 @@ static void replace_type(struct walk *w, const struct level *l, const char *name
 		w->out->v[at].conflict = true;
 }
 
-/* The contents of the last change are compared later. */
-static void add_pair(struct walk *w)
-{
-	*ab_append(w->pairs, w->npairs) = (struct ab_pair){ .change = w->out->len - 1 };
-}
-
 static void compare_entries(struct walk *w, const struct level *l, const char *name,
 			    const struct ab_look *was, const struct ab_look *is)
 {
@@ -429,8 +423,9 @@ static void compare_entries(struct walk *w, const struct level *l, const char *n
 	c = add_change(w, AB_CHANGE_MODIFIED, was, is);
 	c->refused = refused;
 	c->conflict = is_conflict(w, was, is);
+	/* Their contents are compared later. */
 	if (!refused && is->type == AB_TYPE_FILE && is->id.size == was->id.size)
-		add_pair(w);
+		*ab_append(w->pairs, w->npairs) = (struct ab_pair){ .change = w->out->len - 1 };
 }
 
 /* False: the two files are equal. */

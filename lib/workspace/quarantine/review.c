@@ -327,13 +327,6 @@ static void review_checkout(struct review *r, int fd, const char *path)
 	}
 }
 
-static bool is_watched(const struct review *r, const char *path)
-{
-	const struct ab_survey *s = r->q->survey;
-
-	return ab_find_row(s->watch, s->nwatch, dir, path) != NULL;
-}
-
 static void find_names(struct review *r, int fd, const char *path, const struct ab_listing *l)
 {
 	char as[NAME_MAX + 1];
@@ -372,7 +365,7 @@ static bool review_folder(void *arg, int fd, const char *path, unsigned depth,
 		review_gitdir(r, fd, path, NULL);
 	if (!r->names || fstat(fd, &st) < 0 || !ab_quarantine_is_new(r->q, &st))
 		return true;
-	if (!is_watched(r, path))
+	if (!ab_find_row(r->q->survey->watch, r->q->survey->nwatch, dir, path))
 		find_names(r, fd, path, l);
 	return true;
 }

@@ -304,11 +304,6 @@ static int make_placeholder(int to, const char *name, const struct stat *st)
 	return out < 0 ? errno : 0;
 }
 
-static bool is_withheld(const struct ab_copy_tree *c)
-{
-	return c->withheld && ab_strv_has_sorted(c->withheld, c->path.data);
-}
-
 static int copy_object(struct ab_copy_tree *c, int from, const char *name, const struct stat *st,
 		       int to, const char *as, unsigned depth)
 {
@@ -341,7 +336,7 @@ static int copy_entry(struct ab_copy_tree *c, int from, int to, const char *name
 		return errno;
 	if (c->own_only && (st.st_uid != geteuid() || st.st_gid != getegid()))
 		return EPERM;
-	if (is_withheld(c))
+	if (c->withheld && ab_strv_has_sorted(c->withheld, c->path.data))
 		return make_placeholder(to, name, &st);
 	return copy_object(c, from, name, &st, to, name, depth + 1);
 }
