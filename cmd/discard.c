@@ -67,7 +67,7 @@ static int discard_changes(struct args *args, struct ab_layer_command *command,
 	if (!may_discard(args, command->set.key, n))
 		return 1;
 	rc = whole ? ab_layer_discard(&command->store, &command->set, apply.view.home, err)
-		   : ab_apply_discard(&apply, err);
+		   : ab_apply_discard(&apply, false, err);
 	if (rc < 0)
 		return -1;
 	for (size_t i = 0; i < apply.changes.len; i++)

@@ -208,7 +208,7 @@ static int discard(const char *path)
 	open_set(&set);
 	if (ab_apply_open(&set, false, &guard.guard, &apply, &notes, &error) == 0 &&
 	    ab_apply_pick_path(&apply, path))
-		rc = ab_apply_discard(&apply, &error);
+		rc = ab_apply_discard(&apply, false, &error);
 	ab_layer_set_fini(&set);
 	return rc;
 }

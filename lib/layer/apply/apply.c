@@ -2,7 +2,6 @@
 
 #include <sys/random.h>
 
-#include "layer/apply/drop.h"
 #include "layer/apply/stage.h"
 #include "layer/diff/contents.h"
 #include "layer/journal/steps.h"
@@ -289,5 +288,5 @@ int ab_apply_commit(struct ab_apply *apply, enum ab_apply_conflict conflict,
 			apply->picks[i].done = apply->picks[i].take;
 		apply->forgotten = site.forgotten;
 	}
-	return ab_drop_changes(apply, true, err);
+	return ab_apply_discard(apply, true, err);
 }

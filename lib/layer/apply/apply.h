@@ -79,8 +79,9 @@ enum ab_apply_conflict {
 int ab_apply_commit(struct ab_apply *apply, enum ab_apply_conflict conflict,
 		    const struct ab_progress *progress, struct ab_error *err);
 
-/* Remove what was picked from the layer; refused changes too. */
-int ab_apply_discard(struct ab_apply *apply, struct ab_error *err);
+/* Remove what was picked from the layer, refused changes too, or with `ours` what was dropped. These picks are
+ * done afterwards, and meta.json says how many changes are left. */
+int ab_apply_discard(struct ab_apply *apply, bool ours, struct ab_error *err);
 /* Remove the whole layer, and the set if nothing else is in it. */
 int ab_layer_discard(const struct ab_layer_store *store, struct ab_layer_set *set, bool home,
 		     struct ab_error *err);

@@ -2,7 +2,6 @@
 
 #include <linux/fs.h>
 
-#include "layer/apply/drop.h"
 #include "workspace/tree/copy_tree.h"
 #include "workspace/tree/remove_tree.h"
 #include "layer/store/store.h"
@@ -143,7 +142,7 @@ static int drop_changes(struct ab_apply *apply, bool ours, struct ab_error *err)
 	return rc;
 }
 
-int ab_drop_changes(struct ab_apply *apply, bool ours, struct ab_error *err)
+int ab_apply_discard(struct ab_apply *apply, bool ours, struct ab_error *err)
 {
 	if (drop_changes(apply, ours, err) < 0)
 		return -1;
@@ -152,11 +151,6 @@ int ab_drop_changes(struct ab_apply *apply, bool ours, struct ab_error *err)
 	/* For `ps` and the next command without a name. */
 	apply->set->meta.waiting = (int64_t)ab_apply_rest(apply);
 	return ab_layer_set_save(apply->set, err);
-}
-
-int ab_apply_discard(struct ab_apply *apply, struct ab_error *err)
-{
-	return ab_drop_changes(apply, false, err);
 }
 
 /* ---- the whole layer ---- */
