@@ -195,13 +195,14 @@ struct seen {
 	char ids[64];
 };
 
-static void see(struct ab_run *run, void *arg)
+static bool see(struct ab_run *run, void *arg)
 {
 	struct seen *seen = arg;
 	size_t n = strlen(seen->ids);
 
 	seen->count++;
 	snprintf(seen->ids + n, sizeof(seen->ids) - n, "%s ", run->id);
+	return true;
 }
 
 static void make_record(const char *dir, const char *name, const char *record)
