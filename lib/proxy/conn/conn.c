@@ -308,8 +308,7 @@ void ab_conn_name(const struct ab_engine *engine, struct ab_host *host)
 
 	/* The table holds valid names only. */
 	if (name) {
-		memset(host, 0, sizeof(*host));
-		host->kind = AB_HOST_NAME;
+		*host = (struct ab_host){ .kind = AB_HOST_NAME };
 		memcpy(host->text, name, strlen(name) + 1);
 	}
 }
