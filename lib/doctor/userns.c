@@ -121,13 +121,6 @@ static void explain_root(struct ab_verdict *v)
 	ab_verdict_remedy(v, AB_ENGINE_SETFCAP);
 }
 
-static int write_text(const char *path, const char *text)
-{
-	ab_autoclose int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-	return fd < 0 ? -1 : ab_write_all(fd, text, strlen(text));
-}
-
 int ab_userns_enter(int further, struct ab_verdict *v)
 {
 	unsigned int uid = getuid(), gid = getgid();
@@ -145,7 +138,7 @@ int ab_userns_enter(int further, struct ab_verdict *v)
 		return -1;
 	}
 	for (size_t i = 0; i < 3; i++)
-		if (write_text(files[i][0], files[i][1]) < 0) {
+		if (ab_write_file(AT_FDCWD, files[i][0], files[i][1]) < 0) {
 			if (uid == 0 && i == 1 && errno == EPERM)
 				explain_root(v);
 			else

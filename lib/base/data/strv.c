@@ -89,6 +89,15 @@ bool ab_strv_has_sorted(const struct ab_strv *sv, const char *s)
 	return sv->len && bsearch(&s, sv->v, sv->len, sizeof(sv->v[0]), compare_bytes);
 }
 
+char *ab_strv_join(const struct ab_strv *sv, const char *separator)
+{
+	struct ab_buf b = { 0 };
+
+	for (size_t i = 0; i < sv->len; i++)
+		ab_buf_printf(&b, "%s%s", i ? separator : "", sv->v[i]);
+	return ab_buf_take(&b);
+}
+
 void ab_strv_fini(struct ab_strv *sv)
 {
 	for (size_t i = 0; i < sv->len; i++)

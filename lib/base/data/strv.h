@@ -23,6 +23,8 @@ bool ab_strv_has_sorted(const struct ab_strv *sv, const char *s); /* after ab_st
 bool ab_strv_same(const struct ab_strv *a, const struct ab_strv *b);
 void ab_strv_remove(struct ab_strv *sv, size_t index);
 void ab_strv_sort(struct ab_strv *sv);
+/* One text, which the caller frees. */
+char *ab_strv_join(const struct ab_strv *sv, const char *separator);
 void ab_strv_fini(struct ab_strv *sv);
 #define ab_autostrv __attribute__((cleanup(ab_strv_fini)))
 #define ab_strv_fini_all(...) ab_each(struct ab_strv *, ab_strv_fini, __VA_ARGS__)

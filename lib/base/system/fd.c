@@ -140,6 +140,13 @@ int ab_write_all(int fd, const void *data, size_t len)
 	return 0;
 }
 
+int ab_write_file(int dir, const char *path, const char *text)
+{
+	ab_autoclose int fd = openat(dir, path, O_WRONLY | O_CLOEXEC);
+
+	return fd < 0 ? -1 : ab_write_all(fd, text, strlen(text));
+}
+
 /* `at` < 0: where the file is. */
 static ssize_t read_full(int fd, char *to, size_t room, off_t at)
 {

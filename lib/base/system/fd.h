@@ -78,6 +78,8 @@ static inline bool ab_stat_same(const struct stat *a, const struct stat *b)
 
 /* Write everything, or -1 with errno; retries on EINTR. */
 int ab_write_all(int fd, const void *data, size_t len);
+/* Write a text to a file that exists. */
+int ab_write_file(int dir, const char *path, const char *text);
 
 /* Read until the end of the file or until `room` bytes; returns the number of bytes,
  * or -1 with errno. */

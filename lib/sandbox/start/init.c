@@ -126,10 +126,9 @@ static bool step_down(struct init *in, int errnum)
 
 static int forbid_user_namespaces(struct init *in, struct ab_error *err)
 {
-	ab_autoclose int fd = open("/proc/sys/user/max_user_namespaces", O_WRONLY | O_CLOEXEC);
 	int errnum;
 
-	if (fd >= 0 && ab_write_all(fd, "0", 1) == 0)
+	if (ab_write_file(AT_FDCWD, "/proc/sys/user/max_user_namespaces", "0") == 0)
 		return 0;
 	errnum = errno;
 	/* The filter forbids them too, and the proof tries it. */
@@ -157,15 +156,11 @@ static int permit_user_namespaces(const struct init *in, struct ab_error *err)
 		"/proc/sys/user/max_net_namespaces",
 	};
 
-	for (size_t i = 0; i < AB_COUNT(kinds); i++) {
-		ab_autoclose int fd = open(kinds[i], O_WRONLY | O_CLOEXEC);
-
-		if (fd >= 0 && ab_write_all(fd, "256", 3) == 0)
-			continue;
-		/* Where a limit cannot be written, it is not 0 either. */
-		if (ab_box_engines[in->engine].seals_user_ns || !is_refusal(errno))
+	/* Where a limit cannot be written, it is not 0 either. */
+	for (size_t i = 0; i < AB_COUNT(kinds); i++)
+		if (ab_write_file(AT_FDCWD, kinds[i], "256") < 0 &&
+		    (ab_box_engines[in->engine].seals_user_ns || !is_refusal(errno)))
 			return ab_fail(err, AB_ESYSTEM, errno, "permit user namespaces");
-	}
 	return 0;
 }
 

@@ -20,13 +20,6 @@ struct birth {
 	bool begins; /* what fails now may not fail without namespaces */
 };
 
-static int write_file(int dir, const char *name, const char *text)
-{
-	ab_autoclose int fd = openat(dir, name, O_WRONLY | O_CLOEXEC);
-
-	return fd < 0 || write(fd, text, strlen(text)) < 0 ? -1 : 0;
-}
-
 static int write_maps(const struct birth *b, struct ab_error *err)
 {
 	ab_autoclose int self = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -37,13 +30,13 @@ static int write_maps(const struct birth *b, struct ab_error *err)
 	 * setgroups is denied: dropping a group could otherwise gain access
 	 * to a file that excludes it. (CVE-2014-8989)
 	 */
-	if (write_file(self, "setgroups", "deny") < 0)
+	if (ab_write_file(self, "setgroups", "deny") < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "deny setgroups");
 	snprintf(map, sizeof(map), "%u %u 1", b->uid, b->uid);
-	if (write_file(self, "uid_map", map) < 0)
+	if (ab_write_file(self, "uid_map", map) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "map uid %u", b->uid);
 	snprintf(map, sizeof(map), "%u %u 1", b->gid, b->gid);
-	if (write_file(self, "gid_map", map) < 0)
+	if (ab_write_file(self, "gid_map", map) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "map gid %u", b->gid);
 	return 0;
 }

@@ -308,13 +308,11 @@ int ab_limits_share(void)
 {
 	for (size_t i = 0; i < AB_COUNT(tables); i++) {
 		uint64_t part = read_sysctl(tables[i].all) / 4 * tables[i].quarters;
-		ab_autoclose int fd = open(tables[i].own, O_WRONLY | O_CLOEXEC);
 		char text[24];
 
-		if (fd < 0 && errno == ENOENT)
-			continue; /* a kernel without inotify */
 		snprintf(text, sizeof(text), "%llu", (unsigned long long)(part ? part : 1));
-		if (fd < 0 || ab_write_all(fd, text, strlen(text)) < 0)
+		/* ENOENT: a kernel without inotify. */
+		if (ab_write_file(AT_FDCWD, tables[i].own, text) < 0 && errno != ENOENT)
 			return -errno;
 	}
 	return 0;

@@ -77,12 +77,10 @@ static void put_part(struct ab_buf *out, const void *data, size_t len)
 static void put_claims(struct ab_buf *b, const char *email, const struct ab_oauth *oauth,
 		       int64_t now)
 {
-	ab_autobuf struct ab_buf scope = { 0 };
+	ab_autofree char *scope = ab_strv_join(&oauth->scopes, " ");
 
-	for (size_t i = 0; i < oauth->scopes.len; i++)
-		ab_buf_printf(&scope, "%s%s", i ? " " : "", oauth->scopes.v[i]);
-	ab_buf_jsonf(b, "{'iss':%s,'scope':%s,'aud':%s,'iat':%jd,'exp':%jd}", email,
-		     scope.len ? scope.data : "", oauth->url, now, now + LIFETIME_S);
+	ab_buf_jsonf(b, "{'iss':%s,'scope':%s,'aud':%s,'iat':%jd,'exp':%jd}", email, scope,
+		     oauth->url, now, now + LIFETIME_S);
 }
 
 const char *ab_service_account_assert(const char *text, size_t len, const struct ab_oauth *oauth,

@@ -5,13 +5,6 @@
 #include "sandbox/mount/tree.h"
 #include "session/review/review_layer.h"
 
-static int write_file(const char *path, const char *text)
-{
-	ab_autoclose int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-	return fd < 0 ? -1 : ab_write_all(fd, text, strlen(text));
-}
-
 /* As the box has them: our own ids, and no others. */
 static int enter_namespaces(void)
 {
@@ -21,9 +14,9 @@ static int enter_namespaces(void)
 	snprintf(gid, sizeof(gid), "%u %u 1", getegid(), getegid());
 	if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
 		return -1;
-	(void)write_file("/proc/self/setgroups", "deny");
-	return write_file("/proc/self/uid_map", uid) < 0 ||
-			       write_file("/proc/self/gid_map", gid) < 0
+	(void)ab_write_file(AT_FDCWD, "/proc/self/setgroups", "deny");
+	return ab_write_file(AT_FDCWD, "/proc/self/uid_map", uid) < 0 ||
+			       ab_write_file(AT_FDCWD, "/proc/self/gid_map", gid) < 0
 		       ? -1
 		       : 0;
 }

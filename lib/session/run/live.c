@@ -21,18 +21,9 @@ void ab_run_say_all(const struct run *r, enum ab_level level, const struct ab_st
 		ab_run_say(r, level, "%s", lines->v[i]);
 }
 
-static char *join_words(const struct ab_strv *words)
-{
-	struct ab_buf b = { 0 };
-
-	for (size_t i = 0; i < words->len; i++)
-		ab_buf_printf(&b, "%s%s", i ? " " : "", words->v[i]);
-	return ab_buf_take(&b);
-}
-
 void ab_run_say_guarantees(const struct run *r, const char *who, const struct ab_strv *held)
 {
-	ab_autofree char *names = join_words(held);
+	ab_autofree char *names = ab_strv_join(held, " ");
 
 	ab_run_say(r, AB_SAY_DETAIL, "%s, " AB_RUN_GUARANTEES "%s", who, names);
 }
@@ -137,19 +128,18 @@ static void say_engine(const struct run *r)
 {
 	bool chosen = r->prepared->policy->assurance.engine == AB_ENGINE_AUTO;
 	ab_autostrv struct ab_strv lacks = { 0 };
-	ab_autobuf struct ab_buf list = { 0 };
+	ab_autofree char *list = NULL;
 
 	if (!r->engine->lacks)
 		return;
 	ab_property_list(r->missing, &lacks);
-	for (size_t i = 0; i < lacks.len; i++)
-		ab_buf_printf(&list, "%s%s", i ? ", " : "", lacks.v[i]);
+	list = ab_strv_join(&lacks, ", ");
 	if (chosen && is_first_of_engine(r))
 		ab_run_say(r, AB_SAY_NOTE, "engine %s: %s; for a full box%s %s (this is said once)",
 			   r->engine->name, r->engine->without, r->engine->namespaces ? "," : ":",
 			   ab_run_remedy(r, r->engine));
 	else if (r->request->verbose == 0 && isatty(STDERR_FILENO))
-		ab_run_say(r, AB_SAY_NOTE, "engine %s: without %s", r->engine->name, list.data);
+		ab_run_say(r, AB_SAY_NOTE, "engine %s: without %s", r->engine->name, list);
 	else
 		ab_run_say(r, AB_SAY_DETAIL, "engine %s: %s", r->engine->name, r->engine->without);
 }

@@ -327,16 +327,15 @@ static int check_covered(const struct ab_prepared *p, const struct ab_request *r
 			 struct ab_error *err)
 {
 	ab_autostrv struct ab_strv found = { 0 };
-	ab_autobuf struct ab_buf list = { 0 };
+	ab_autofree char *list = NULL;
 
 	if (!rq->require_covered)
 		return 0;
 	ab_uncovered_find(p->policy, ab_safe_environ(&p->safe, &rq->policy), &p->spec, &found);
 	if (found.len == 0)
 		return 0;
-	for (size_t i = 0; i < found.len; i++)
-		ab_buf_printf(&list, "%s%s", i ? "; " : "", found.v[i]);
-	ab_fail(err, AB_EPROPERTY, 0, "credentials would be visible in the box: %s", list.data);
+	list = ab_strv_join(&found, "; ");
+	ab_fail(err, AB_EPROPERTY, 0, "credentials would be visible in the box: %s", list);
 	ab_hint(err, "hide files with --deny-read, remove variables with env.strip, or run without "
 		     "--require-covered");
 	return ab_step(err, "secrets");

@@ -26,13 +26,12 @@ int ab_kept_boxes(const struct ab_policy_input *input, struct ab_strv *ret, stru
 static int hint_kept(const struct ab_state *state, const char *box, struct ab_error *err)
 {
 	ab_autostrv struct ab_strv names = { 0 };
-	ab_autobuf struct ab_buf list = { 0 };
+	ab_autofree char *list = NULL;
 
 	(void)ab_state_each_live(state, add_kept, &names);
-	for (size_t i = 0; i < names.len; i++)
-		ab_buf_printf(&list, "%s%s", i ? ", " : "", names.v[i]);
+	list = ab_strv_join(&names, ", ");
 	if (names.len)
-		return ab_hint(err, "boxes that stay: %s", list.data);
+		return ab_hint(err, "boxes that stay: %s", list);
 	return ab_hint(err, "no box stays; start one: agentbox run --keep --name %s -- COMMAND",
 		       box);
 }
