@@ -51,6 +51,16 @@ agentbox_runs()
 	[ -e made ]
 }
 
+@test "outside: to the judge of commands .GIT is not .git, and .git is protected" {
+	rm "$HOME/.config/agentbox/config.json"
+	agentbox check 'echo x >.GIT/hooks/pre-commit'
+	[ "$status" -eq 0 ]
+	[[ "$output" == sandboxed* ]]
+	agentbox check 'echo x >.git/hooks/pre-commit'
+	[ "$status" -eq 3 ]
+	[[ "$output" == escalated* ]]
+}
+
 @test "outside: --write of a folder on your PATH lets the box replace a program, without it it cannot" {
 	mkdir -p "$HOME/bin"
 	echo mine >"$HOME/bin/tool"

@@ -267,7 +267,8 @@ static bool has_stream_type(const struct ab_http_head *head)
 	       ab_http_is(type, "application/vnd.docker.multiplexed-stream");
 }
 
-/* Does the head have only fields that engines send with a stream? Any other could mean that HTTP goes on. */
+/* Does the head have only fields that engines send before a stream? With any other, such as one that announces a
+ * body or another protocol, what follows could be HTTP, which must be read on as HTTP. */
 static bool has_only_fields_of_stream(const struct ab_http_head *head)
 {
 	for (size_t i = 0; i < head->nfields; i++)

@@ -50,7 +50,7 @@ void ab_name_fold(const char *name, char ret[NAME_MAX + 1])
 	ret[len] = '\0';
 	/* The short name of .git on old Windows file systems. */
 	if (strcmp(ret, "git~1") == 0)
-		strcpy(ret, ".git");
+		memcpy(ret, ".git", sizeof(".git"));
 }
 
 const char *ab_name_folded(const char *name, char ret[NAME_MAX + 1])
