@@ -193,6 +193,7 @@ static void check_run(void)
 struct seen {
 	int count;
 	char ids[64];
+	bool leaves; /* something of each run for the next start */
 };
 
 static bool see(struct ab_run *run, void *arg)
@@ -202,7 +203,7 @@ static bool see(struct ab_run *run, void *arg)
 
 	seen->count++;
 	snprintf(seen->ids + n, sizeof(seen->ids) - n, "%s ", run->id);
-	return true;
+	return !seen->leaves;
 }
 
 static void make_record(const char *dir, const char *name, const char *record)
@@ -240,7 +241,7 @@ static void check_stale(void)
 	struct ab_state state;
 	struct ab_run live;
 	struct ab_error err = { 0 };
-	struct seen seen = { 0 };
+	struct seen seen = { .leaves = true };
 
 	if (ab_state_open(at("stale"), &state, &err) < 0 ||
 	    ab_run_create(&state, "alive", &live, &err) < 0)
@@ -257,6 +258,11 @@ static void check_stale(void)
 	make_stale("too-long-a-name", "x\n");
 	if (symlink("dead2", at("stale/live/link")) < 0)
 		abort();
+	ab_state_each_stale(&state, see, &seen);
+	ok(seen.count == 3 && access(at("stale/runs/dead2"), F_OK) < 0 &&
+		   access(at("stale/live/dead2"), F_OK) == 0,
+	   "of which something is left, they stay for the next start");
+	seen = (struct seen){ 0 };
 	ab_state_each_stale(&state, see, &seen);
 	ok(seen.count == 3 && strstr(seen.ids, "dead2 ") && strstr(seen.ids, "full1 ") &&
 		   strstr(seen.ids, "full2 "),
