@@ -1,11 +1,15 @@
 /* Which folders of cgroups are removed, in an ordinary folder: the removal of those that were left behind asks
- * for names and locks only. A run and a real cgroup: residue.bats. */
+ * for names and locks only. And how one is locked. A run and a real cgroup: residue.bats. */
 #include "host/cgroup.h"
 
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "base/system/fd.h"
+#include "base/system/folder.h"
 
 #include "tap.h"
 
@@ -76,10 +80,47 @@ static void check_one(void)
 	rmdir(path);
 }
 
+static const char *rival_path; /* another process locks it first */
+static int rival = -1;
+
+int flock(int fd, int how)
+{
+	if (rival_path && rival < 0) {
+		rival = open(rival_path, O_RDONLY | O_CLOEXEC);
+		if (syscall(SYS_flock, rival, LOCK_EX) < 0)
+			abort();
+	}
+	return (int)syscall(SYS_flock, fd, how);
+}
+
+/* Whoever can read the folder can lock it, between its creation and our lock. */
+static void check_held(void)
+{
+	ab_autofree char *path = path_of("agentbox-held2");
+	ab_autoclose int other = -1, lock = -1, unlocked = -1;
+
+	ok(ab_folder_make_held(path, 0755, &lock) == 1 && lock >= 0, "a folder is made");
+	other = open(path, O_RDONLY | O_CLOEXEC);
+	ok(flock(other, LOCK_EX | LOCK_NB) < 0, "and locked");
+	rmdir(path);
+	rival_path = path;
+	alarm(60); /* an endless wait ends us */
+	ok(ab_folder_make_held(path, 0755, &unlocked) == 1 && unlocked >= 0,
+	   "a lock that another process keeps is not waited for without end");
+	alarm(0);
+	ab_folder_remove_unheld(top, "agentbox-?????");
+	ok(access(path, F_OK) == 0, "and keeps the folder");
+	ab_closep(&rival);
+	rival_path = NULL;
+	ab_folder_remove_unheld(top, "agentbox-?????");
+	ok(access(path, F_OK) < 0, "until it is gone");
+}
+
 int main(void)
 {
 	if (!mkdtemp(top))
 		return 1;
+	check_held();
 	check_left();
 	check_one();
 	rmdir(top);

@@ -7,6 +7,8 @@
 #include <fnmatch.h>
 #include <sys/file.h>
 
+enum { LOCK_MS = 500 };
+
 DIR *ab_folder_list(int dir, const char *name)
 {
 	ab_autoclose int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -58,7 +60,9 @@ int ab_folder_make_held(const char *path, mode_t mode, int *ret_lock)
 		if (mkdir(path, mode) < 0)
 			return 0;
 		dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (dir >= 0 && flock(dir, LOCK_EX) == 0 && access(path, F_OK) == 0) {
+		/* Whoever can read it can keep it locked, a box too: then nobody else removes it. */
+		if (dir >= 0 && ab_lock_wait(dir, LOCK_EX, LOCK_MS) >= 0 &&
+		    access(path, F_OK) == 0) {
 			*ret_lock = ab_take_fd(&dir);
 			return 1;
 		}
