@@ -496,6 +496,30 @@ static void check_numbers(void)
 	tear_down(&s);
 }
 
+/* A rule makes one question the denial that another one is, and then the other one a third. */
+static void check_questions(void)
+{
+	struct ab_request_record one = { .host = "a.org", .port = 443 }, two = one;
+	struct ab_error err;
+	struct stand s;
+	uint32_t number = 0;
+
+	set_up(&s, "questions");
+	two.verdict.basis = AB_BASIS_DENY;
+	one.number = ab_ledger_number(s.ledger, &one);
+	two.number = ab_ledger_number(s.ledger, &two);
+	one.verdict.basis = AB_BASIS_DENY;
+	two.verdict.basis = AB_BASIS_GRANT;
+	ok(ab_ledger_deny(s.ledger, &one, &number, &err) == 0 && number == one.number,
+	   "a question keeps its number");
+	ok(ab_ledger_deny(s.ledger, &two, &number, &err) == 0 && number == two.number,
+	   "the other one, too");
+	ok(deny(&s, "a.org", 443, AB_BASIS_DENY) == one.number &&
+		   deny(&s, "a.org", 443, AB_BASIS_GRANT) == two.number,
+	   "and each is found as what it became");
+	tear_down(&s);
+}
+
 /* More hosts than are remembered: they cannot fill the log. */
 static void check_many(void)
 {
@@ -844,6 +868,7 @@ int main(void)
 	check_bounds();
 	check_records();
 	check_numbers();
+	check_questions();
 	check_many();
 	check_repeated();
 	check_datagrams();

@@ -209,6 +209,15 @@ static struct denial *find_denial(struct ab_ledger *ledger, uint32_t number)
 	return number && number <= ledger->len ? ledger->v[number - 1] : NULL;
 }
 
+/* Another question may have become the same denial meanwhile: it is found instead. */
+static void leave_tree(struct ab_ledger *ledger, const struct denial *d)
+{
+	ab_tree_remove(&ledger->by_identity, d);
+	for (size_t i = 0; i < ledger->len; i++)
+		if (ledger->v[i] != d && strcmp(ledger->v[i]->identity, d->identity) == 0)
+			ab_tree_add(&ledger->by_identity, ledger->v[i]);
+}
+
 /* Find or add the denial and return its number; NULL and a new number if the table
  * is full. */
 static struct denial *find_or_add(struct ab_ledger *ledger, const struct ab_request_record *r,
@@ -233,7 +242,7 @@ static struct denial *find_or_add(struct ab_ledger *ledger, const struct ab_requ
 	if (d->identity && strcmp(d->identity, identity) == 0)
 		return d;
 	if (d->identity && ab_tree_find(&ledger->by_identity, d->identity) == d)
-		ab_tree_remove(&ledger->by_identity, d);
+		leave_tree(ledger, d);
 	describe_denial(d, ab_take(identity), r);
 	ab_tree_add(&ledger->by_identity, d);
 	return d;
