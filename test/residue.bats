@@ -509,9 +509,14 @@ no_live_run()
 }
 
 # with_cgroup: a run that has ended, but is still live, and its record names a cgroup: $id, $cgroups/agentbox-$id.
+# $mount_cgroups mounts the file system there. To mount it anew would change the options of the machine's own.
 with_cgroup()
 {
+	local mounted
+	mounted=$(findmnt --first-only -no TARGET -t cgroup2) || true
 	cgroups=$TEST_DIR/cgroups
+	export mount_cgroups="mount ${mounted:+--bind $mounted}"
+	[ -n "$mounted" ] || mount_cgroups="mount -t cgroup2 none"
 	agentbox run -- true
 	id=$(ls "$AGENTBOX_STATE/runs")
 	mv "$AGENTBOX_STATE/runs/$id" "$AGENTBOX_STATE/live/"
@@ -527,7 +532,7 @@ with_cgroup()
 	only_root
 	with_cgroup
 	run timeout 120 unshare --mount sh -c '
-		mount -t cgroup2 none "$1" && mkdir "$1/agentbox-$2" "$1/agentbox-$2-other" || exit 77
+		$mount_cgroups "$1" && mkdir "$1/agentbox-$2" "$1/agentbox-$2-other" || exit 77
 		"$3" run -- true
 		ls -d "$1/agentbox-$2"*
 		rmdir "$1/agentbox-$2"*' - "$cgroups" "$id" "$AGENTBOX" </dev/null 3>&-
@@ -549,7 +554,7 @@ with_cgroup()
 	[ "$(uname -m)" = x86_64 ] || lacks "rmdir() is not a call of its own"
 	with_cgroup
 	run timeout 120 unshare --mount sh -c '
-		mount -t cgroup2 none "$1" && mkdir "$1/agentbox-$2" || exit 77
+		$mount_cgroups "$1" && mkdir "$1/agentbox-$2" || exit 77
 		"$4" -c rmdir -p agentbox -k 1 -e EBUSY -o "$1.hit" "$3" run -- true
 		cut -d" " -f2,4 "$1.hit"
 		[ ! -e "$1/agentbox-$2" ] || { echo left && rmdir "$1/agentbox-$2"; }' - \
@@ -568,7 +573,7 @@ with_cgroup()
 	with_cgroup
 	run timeout 120 unshare --mount sh -c '
 		group=$1/agentbox-$2
-		mount -t cgroup2 none "$1" && mkdir "$group" || exit 77
+		$mount_cgroups "$1" && mkdir "$group" || exit 77
 		sleep 300 &
 		echo $! >"$group/cgroup.procs"
 		"$3" run -- true

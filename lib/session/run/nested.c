@@ -88,7 +88,8 @@ int ab_nested_run(const struct ab_request *request, struct ab_prepared *prepared
 		request->say(request->arg, AB_SAY_WARNING,
 			     "cannot trace denials inside a box: the kernel allows one listener, "
 			     "and the outer run has it; pass --trace-denials to the outer run");
-	memcpy(keep, request->fds, request->nfds * sizeof(keep[0]));
+	if (request->nfds)
+		memcpy(keep, request->fds, request->nfds * sizeof(keep[0]));
 	target.ruleset = make_ruleset(spec, err);
 	if (target.ruleset < 0)
 		return -1;
