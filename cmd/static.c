@@ -9,28 +9,29 @@
 #include <netdb.h>
 #include <stddef.h>
 
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 struct servent *getservbyname(const char *name, const char *proto)
 {
-	(void)name;
-	(void)proto;
 	return NULL;
+}
+
+int getservbyname_r(const char *name, const char *proto, struct servent *result_buf, char *buf,
+		    size_t buflen, struct servent **result)
+{
+	*result = NULL;
+	return ENOENT;
 }
 
 int getservbyport_r(int port, const char *proto, struct servent *result_buf, char *buf,
 		    size_t buflen, struct servent **result)
 {
-	(void)port;
-	(void)proto;
-	(void)result_buf;
-	(void)buf;
-	(void)buflen;
 	*result = NULL;
 	return ENOENT;
 }
 
 struct hostent *gethostbyname(const char *name)
 {
-	(void)name;
 	h_errno = NO_RECOVERY;
 	return NULL;
 }
@@ -38,28 +39,17 @@ struct hostent *gethostbyname(const char *name)
 int getaddrinfo(const char *name, const char *service, const struct addrinfo *req,
 		struct addrinfo **pai)
 {
-	(void)name;
-	(void)service;
-	(void)req;
 	*pai = NULL;
 	return EAI_FAIL;
 }
 
 void freeaddrinfo(struct addrinfo *ai)
 {
-	(void)ai;
 }
 
 int getnameinfo(const struct sockaddr *sa, socklen_t salen, char *host, socklen_t hostlen,
 		char *serv, socklen_t servlen, int flags)
 {
-	(void)sa;
-	(void)salen;
-	(void)host;
-	(void)hostlen;
-	(void)serv;
-	(void)servlen;
-	(void)flags;
 	return EAI_FAIL;
 }
 
@@ -67,8 +57,6 @@ int getnameinfo(const struct sockaddr *sa, socklen_t salen, char *host, socklen_
 void *__wrap_dlopen(const char *file, int mode);
 void *__wrap_dlopen(const char *file, int mode)
 {
-	(void)file;
-	(void)mode;
 	return NULL;
 }
 

@@ -31,12 +31,14 @@ esac
 
 # Debian packages, one word each. "package/program" accepts a program of that
 # name in a system folder instead, wherever it came from. (A program in a home
-# folder does not count: the tests run as another user.)
+# folder does not count: the tests run as another user.) The last two are for the
+# static libcrypto of newer distributions.
 build_packages="
 	gcc libc6-dev meson/meson ninja-build/ninja python3/python3
 	pkg-config/pkg-config
 	libseccomp-dev libjansson-dev libc-ares-dev libssl-dev libnghttp2-dev
 	libsodium-dev libnl-3-dev
+	zlib1g-dev libzstd-dev
 "
 test_packages="
 	bats/bats git/git curl/curl make/make nodejs/node npm/npm
@@ -47,7 +49,7 @@ test_packages="
 	zsh/zsh fish/fish attr/setfattr binutils/readelf
 	nginx-light/nginx openssh-server/sshd openssh-client/ssh
 	redis-server/redis-server redis-tools/redis-cli wget/wget
-	bubblewrap/bwrap musl-tools/musl-gcc openssl/openssl $cross_packages
+	bindfs/bindfs bubblewrap/bwrap musl-tools/musl-gcc openssl/openssl $cross_packages
 	slurmctld/slurmctld slurmd/slurmd slurm-client/sbatch
 	debhelper/dh dpkg-dev/dpkg-buildpackage lintian/lintian
 	podman/podman runc/runc crun/crun uidmap/newuidmap kubernetes-client/kubectl python3-yaml
@@ -186,9 +188,10 @@ common_headers()
 	[ -n "${CCACHE_DISABLE:-}" ] || ! command -v ccache >/dev/null && echo true || echo false
 }
 
+# A warning is an error, unless the caller sets `werror`.
 build_release()
 {
-	build_in build -Dwerror=true -Db_pch="$(common_headers)"
+	build_in build -Dwerror="${werror:-true}" -Db_pch="$(common_headers)"
 }
 
 # The other compiler, for its warnings too. Reports need line numbers, but no

@@ -122,7 +122,7 @@ void ab_state_fini(struct ab_state *state)
 int ab_run_pick_id(char ret_id[8], struct ab_error *err)
 {
 	/* Without 0 1 l o, which look alike. */
-	static const char letters[32] = "abcdefghijkmnpqrstuvwxyz23456789";
+	static const char letters[32] ab_unterminated = "abcdefghijkmnpqrstuvwxyz23456789";
 	unsigned char random[5];
 
 	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))

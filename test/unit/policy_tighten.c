@@ -336,13 +336,7 @@ static void compare_judges(const struct ab_policy *without, const struct ab_poli
 	}
 }
 
-/* A sanitizer makes each many times as slow, and is about memory: for that,
- * these are enough. */
-#ifdef AB_SANITIZED
-enum { ROUNDS = 300 };
-#else
-enum { ROUNDS = 1500 };
-#endif
+enum { ROUNDS = SANITIZED ? 150 : 1500 };
 
 static void test_random(void)
 {

@@ -171,6 +171,7 @@ static void test_answers(void)
 	static const struct {
 		const char *name, *answer;
 		unsigned asked, again; /* again: when it is asked once more */
+		unsigned most;	       /* that newer versions of c-ares ask */
 	} cases[] = {
 		{ "dual.test", "2001:db8::1 192.0.2.1 192.0.2.2 ", 2, 0 },
 		{ "v4.test", "192.0.2.3 ", 2, 0 },
@@ -180,9 +181,9 @@ static void test_answers(void)
 		{ "alias.test", "2001:db8::4 192.0.2.4 ", 2, 0 },
 		{ "dangling.test", "no name", 2, 0 },
 		{ "service.local", "192.0.2.11 ", 2, 0 },
-		/* one server, two tries, two families */
-		{ "broken.test", "no answer", 6, 0 },
-		{ "garbage.test", "no answer", 2, 0 },
+		/* one server, three tries or ten, two families */
+		{ "broken.test", "no answer", 6, 0, 20 },
+		{ "garbage.test", "no answer", 2, 0, 20 },
 		{ "short.test", "192.0.2.7 ", 2, 0 },
 		{ "forever.test", "192.0.2.8 ", 2, 0 },
 		{ "localhost", "::1 127.0.0.1 ", 0, 0 },
@@ -192,13 +193,20 @@ static void test_answers(void)
 		{ "other.test", "fd00::3 10.1.2.4 ", 0, 0 },
 	};
 	unsigned asked;
+	char name[32];
 
 	set_hosts("10.1.2.3 Pinned.TEST\nfd00::3 other.test\n"
 		  "10.1.2.4 other.test\n10.9.9.9 localhost a.b.localhost\n");
 	start(server.port);
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {
 		is_str(look_up(cases[i].name, &asked), cases[i].answer, cases[i].name);
-		ok(asked == cases[i].asked, "%u questions were sent", asked);
+		ok(asked == cases[i].asked || (asked > cases[i].asked && asked <= cases[i].most),
+		   "%u questions were sent", asked);
+		/* They end while a question is on its way: the server has read it before this one. */
+		if (cases[i].most) {
+			snprintf(name, sizeof(name), "after-%s", cases[i].name);
+			look_up(name, &asked);
+		}
 		is_str(look_up(cases[i].name, &asked), cases[i].answer, "the same once more");
 		ok(asked == cases[i].again, "from memory");
 	}

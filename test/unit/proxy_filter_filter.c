@@ -458,7 +458,7 @@ static void test_random(void)
 {
 	size_t seen[6] = { 0 }, wrong = 0, untrue = 0, unresolved = 0, cut = 0;
 
-	for (int i = 0; i < 6000; i++) {
+	for (int i = 0; i < (SANITIZED ? 1500 : 6000); i++) {
 		struct ab_policy p = { .net = { .allow = random_list(7, false),
 						.deny = random_list(3, false),
 						.allow_private = random_list(3, true),

@@ -165,6 +165,9 @@ static void talks(int max_version, const char *protocol, const char *why, const 
 	plain = plain_on_far(ctx, false);
 	tls = connect_to(out, &near, "www.host.example");
 	shake_plain(tls, plain);
+	/* Older versions of OpenSSL accept a protocol that was not offered; then our own check says no. */
+	if (protocol && strcmp(protocol, "h2") == 0 && ab_tls_no_protocol(tls))
+		why = "the server does not support HTTP/1.1";
 	is_str(ab_tls_why(tls), why, name);
 	ok(ab_tls_no_protocol(tls) == (strstr(why, "HTTP/1.1") != NULL), "%s: is it about HTTP",
 	   name);
@@ -357,6 +360,25 @@ static void invert_key(const EVP_PKEY *key, uint8_t inverted[KEY])
 		inverted[i] ^= 0xff;
 }
 
+static void __attribute__((noinline)) wipe_stack(void)
+{
+	char below[65536];
+
+	explicit_bzero(below, sizeof(below));
+}
+
+/* OpenSSL 3.0.2 leaves the number on the stack, here far below what the code under test left there. */
+static void __attribute__((noinline))
+invert_keys(const struct ab_tls_site *site, uint8_t authority_key[KEY], uint8_t leaf_key[KEY])
+{
+	volatile char above[262144] __attribute__((unused));
+
+	above[0] = 0;
+	invert_key(site->authority_key, authority_key);
+	invert_key(site->leaf_key, leaf_key);
+	wipe_stack();
+}
+
 static void wiped(void)
 {
 	struct ab_tls_site *site = SITE_FOR("", "api.example.com");
@@ -364,8 +386,7 @@ static void wiped(void)
 	uint8_t authority_key[KEY], leaf_key[KEY];
 
 	ab_tls_site_leaf(site, &h);
-	invert_key(site->authority_key, authority_key);
-	invert_key(site->leaf_key, leaf_key);
+	invert_keys(site, authority_key, leaf_key);
 	ok(in_memory(authority_key) && in_memory(leaf_key),
 	   "the keys are in memory while they are needed");
 	ab_tls_site_free(site);

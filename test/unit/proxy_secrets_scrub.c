@@ -328,8 +328,8 @@ static size_t longest_rest(const char *got, const char *in, const char *text, si
 /* Lines of these widths; text cut into pieces of every length up to the first, then of every so many
  * more. The sanitizers need ten times as long for one. */
 #ifdef AB_SANITIZED
-static const size_t widths[] = { 2, 5, 60, 76 };
-enum { EVERY_LENGTH = 8, MORE = 41 };
+static const size_t widths[] = { 2, 60 };
+enum { EVERY_LENGTH = 4, MORE = 61 };
 #else
 static const size_t widths[] = { 2, 3, 4, 5, 6, 7, 8, 25, 42, 59, 60, 76 };
 enum { EVERY_LENGTH = 40, MORE = 7 };

@@ -49,7 +49,8 @@ static struct ab_secret secrets[AB_PARTS] = {
 
 static struct ab_vault *new_vault(const char *value)
 {
-	static const uint8_t seed[AB_VAULT_SEED] = "thirty-two bytes, all made up...";
+	static const uint8_t seed[AB_VAULT_SEED] ab_unterminated =
+		"thirty-two bytes, all made up...";
 	static const struct ab_secrets all = { .v = secrets, .len = AB_PARTS };
 	struct ab_vault *vault;
 	struct ab_error err;

@@ -30,7 +30,7 @@ static void judge_beginnings(struct ab_arena *arena, const char *text, size_t le
 {
 	struct ab_judgement j;
 
-	for (size_t n = 0; n < len; n++) {
+	for (size_t n = 0; n < len; n += SANITIZED ? 5 : 1) {
 		const char *cut = guarded(text, n);
 
 		ab_judge_text(arena, &scene, (struct ab_text){ cut, n }, &j);

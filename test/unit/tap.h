@@ -10,6 +10,14 @@
 
 static int tap_count, tap_failed;
 
+/* A sanitizer makes each round of a long loop ten to twenty times as long, and looks at memory: for that a
+ * part of the rounds is enough. */
+#ifdef AB_SANITIZED
+enum { SANITIZED = 1 };
+#else
+enum { SANITIZED = 0 };
+#endif
+
 #define ok(cond, ...)                                                       \
 	do {                                                                \
 		int tap_ok_ = !!(cond);                                     \

@@ -63,7 +63,7 @@ static const char *const help_values[HELP_COUNT] = {
 	"other-value-of-another-host-0001",
 };
 
-static const uint8_t help_seed[AB_VAULT_SEED] = "thirty-two bytes, all made up...";
+static const uint8_t help_seed[AB_VAULT_SEED] ab_unterminated = "thirty-two bytes, all made up...";
 
 /* The user replaced their placeholders so often. */
 static inline struct ab_vault *help_vault_rotated(unsigned times)

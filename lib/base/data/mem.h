@@ -45,6 +45,13 @@ static inline void ab_freep(void *p)
 
 #define AB_COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
+/* Of an array of characters: a string fills it to the last one, and nothing ends it. */
+#if __has_attribute(nonstring)
+#define ab_unterminated __attribute__((nonstring))
+#else
+#define ab_unterminated
+#endif
+
 /* Room for one more element in an array that only this has allocated; its size is a power of two, so
  * it needs no number of its own. */
 #define ab_make_room(v, len)                                                     \

@@ -54,7 +54,7 @@ static void add_children(struct ab_box_processes *p, int tasks, const char *thre
 	snprintf(path, sizeof(path), "%.10s/children", thread);
 	fd = openat(tasks, path, O_RDONLY | O_CLOEXEC);
 	p->has_children_files |= fd >= 0;
-	while (fd >= 0 && p->len < AB_BOX_PROCESSES &&
+	while (fd >= 0 && p->len < AB_BOX_PROCESSES && have < sizeof(text) - 1 &&
 	       (n = read(fd, text + have, sizeof(text) - 1 - have)) > 0) {
 		char *at = text, *end;
 

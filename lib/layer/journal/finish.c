@@ -9,7 +9,7 @@
 #include "layer/store/store.h"
 #include "layer/walk/records.h"
 
-static const char undo_kind[8] = "ab-undo1";
+static const char undo_kind[8] ab_unterminated = "ab-undo1";
 
 static bool has_mark(const struct ab_site *site, const char *name)
 {

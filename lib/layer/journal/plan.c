@@ -3,8 +3,8 @@
 #include "layer/walk/records.h"
 #include "workspace/tree/names.h"
 
-static const char plan_kind[8] = "ab-plan1";
-static const char ready_kind[8] = "ab-redy1";
+static const char plan_kind[8] ab_unterminated = "ab-plan1";
+static const char ready_kind[8] ab_unterminated = "ab-redy1";
 
 #define STEPS_MAX (1u << 20)
 #define CONFLICT ((uint64_t)1 << 8) /* beside the kind of a step */

@@ -71,7 +71,7 @@ int ab_undo_pop(int undo)
 /* What a journal takes on the disk. It is counted once, and noted in it. */
 static uint64_t get_size(int undo, const char *name)
 {
-	static const char kind[8] = "ab-size1";
+	static const char kind[8] ab_unterminated = "ab-size1";
 	ab_autoclose int dir = ab_open_same_mount(undo, name, O_RDONLY | O_DIRECTORY);
 	ab_autobuf struct ab_buf b = { 0 };
 	ab_autofree char *file = NULL;

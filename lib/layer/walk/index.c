@@ -4,7 +4,7 @@
 #include "layer/walk/records.h"
 #include "workspace/git/gitindex.h"
 
-static const char kind[8] = "ab-index";
+static const char kind[8] ab_unterminated = "ab-index";
 static const char file_name[] = "git-index";
 
 size_t ab_index_repo(const char *path)

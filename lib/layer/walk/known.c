@@ -4,7 +4,7 @@
 #include "layer/walk/records.h"
 #include "workspace/tree/guard.h"
 
-static const char kind[8] = "ab-known";
+static const char kind[8] ab_unterminated = "ab-known";
 
 static int find_path(const void *path, const void *file)
 {

@@ -3,7 +3,7 @@
 #include "layer/store/store.h"
 #include "layer/walk/records.h"
 
-static const char kind[8] = "ab-held1";
+static const char kind[8] ab_unterminated = "ab-held1";
 static const char name[] = "withheld";
 
 static int open_part(const struct ab_layer_set *set)

@@ -86,15 +86,16 @@ static bool leads_here(const struct filter *f, const char *paths, bool below)
 	bool good = true;
 	const char *word;
 
-	for (size_t n; (word = ab_word_next(&paths, &n)); at++) {
+	for (size_t n; (word = ab_word_next(&paths, &n));) {
 		if (is_word(word, n, "|")) {
 			if (good && (below ? at > f->depth : at == f->depth))
 				return true;
-			word = ab_word_next(&paths, &n);
 			good = true;
 			at = 0;
+			continue;
 		}
 		good = good && (at >= f->depth || matches_key(word, n, f->keys[at]));
+		at++;
 	}
 	return good && (below ? at > f->depth : at == f->depth);
 }

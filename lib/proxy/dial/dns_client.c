@@ -24,6 +24,11 @@ enum {
 	 * down is left early. An answer to an earlier try counts, too. */
 	TRY_MS = 2000,
 	TRIES = 3,
+	/* Newer versions begin with a multiple of what the server took lately, a quarter of a
+	 * second at least, and hear no answer to an earlier try. They wait for no longer than
+	 * TRY_MS each time, so that both families are asked again together: a server that was
+	 * slow has the answer by then. */
+	TRIES_NEWER = 10,
 	SERVERS_MAX = 3, /* as in the C library */
 	TICK_MS = 200,
 };
@@ -112,10 +117,15 @@ static int open_channel(struct ab_lookups *l)
 		.resolvconf_path = l->path,
 	};
 	int mask = ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_DOMAINS | ARES_OPT_LOOKUPS |
-		   ARES_OPT_SOCK_STATE_CB | ARES_OPT_RESOLVCONF;
+		   ARES_OPT_SOCK_STATE_CB | ARES_OPT_RESOLVCONF |
+		   (l->port ? ARES_OPT_UDP_PORT | ARES_OPT_TCP_PORT : 0);
 
-	if (l->port)
-		mask |= ARES_OPT_UDP_PORT | ARES_OPT_TCP_PORT;
+#ifdef ARES_OPT_QUERY_CACHE
+	/* The resolver decides what is remembered, and for how long: the cache's longest time is 0. */
+	mask |= ARES_OPT_QUERY_CACHE | ARES_OPT_MAXTIMEOUTMS;
+	options.maxtimeout = TRY_MS;
+	options.tries = TRIES_NEWER;
+#endif
 	if (ares_library_init(ARES_LIB_INIT_ALL) != ARES_SUCCESS)
 		return -1;
 	if (ares_init_options(&l->channel, &options, mask) != ARES_SUCCESS) {
@@ -228,21 +238,16 @@ static void send_query(struct ab_lookups *l, struct ab_lookup *lookup)
 	static const struct found nothing;
 	unsigned char *msg = NULL;
 	unsigned short id;
-	int len, r;
+	int len, r = ARES_ENOTINITIALIZED;
 
-	if (getrandom(&id, sizeof(id), 0) != sizeof(id) || (!l->channel && open_channel(l) < 0)) {
-		finish_lookup(lookup, AB_LOOKUP_FAILED, &nothing);
-		return;
-	}
-	r = ares_create_query(lookup->name, ns_c_in, lookup->v6 ? ns_t_aaaa : ns_t_a, id, 1, &msg,
-			      &len, 0);
-	if (r != ARES_SUCCESS) {
-		/* c-ares does not query names under .onion (RFC 7686). */
+	if (getrandom(&id, sizeof(id), 0) == sizeof(id) && (l->channel || open_channel(l) == 0))
+		r = ares_create_query(lookup->name, ns_c_in, lookup->v6 ? ns_t_aaaa : ns_t_a, id, 1,
+				      &msg, &len, 0);
+	if (r == ARES_SUCCESS)
+		ares_send(l->channel, msg, len, query_answered, lookup);
+	else /* c-ares does not query names under .onion (RFC 7686). */
 		finish_lookup(lookup, r == ARES_ENOTFOUND ? AB_LOOKUP_NONE : AB_LOOKUP_FAILED,
 			      &nothing);
-		return;
-	}
-	ares_send(l->channel, msg, len, query_answered, lookup);
 	ares_free_string(msg);
 }
 

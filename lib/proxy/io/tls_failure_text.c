@@ -50,7 +50,7 @@ static const struct clause protocols[] = {
 	{ SSL_R_WRONG_VERSION_NUMBER, "does not use TLS" },
 	{ SSL_R_HTTP_REQUEST, "does not use TLS" },
 	{ SSL_R_PACKET_LENGTH_TOO_LONG, "does not use TLS" },
-	{ SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL, "does not support HTTP/1.1" },
+	{ SSL_AD_REASON_OFFSET + SSL_AD_NO_APPLICATION_PROTOCOL, "does not support HTTP/1.1" },
 	{ SSL_R_NO_SHARED_CIPHER, "supports no strong cipher" },
 	{ SSL_R_DH_KEY_TOO_SMALL, "uses a weak key exchange" },
 	{ SSL_R_UNEXPECTED_EOF_WHILE_READING, "closed the connection during the handshake" },

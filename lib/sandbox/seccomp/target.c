@@ -88,8 +88,8 @@ static const struct ab_call_rule rules[] = {
 		"kcmp" },
 
 	/* Threads. */
-	{ AB_ALLOWED, "futex futex_waitv set_robust_list get_robust_list rseq "
-		"restart_syscall" },
+	{ AB_ALLOWED, "futex set_robust_list get_robust_list rseq restart_syscall" },
+	{ AB_ALLOWED, "futex_waitv", .number = 449 },
 
 	/* Scheduling and limits: a process can only lower its own share. */
 	{ AB_ALLOWED, "sched_yield sched_getaffinity sched_setaffinity "

@@ -10,7 +10,7 @@
 
 /* A slot of the hash table; an empty name ends a search. */
 struct ab_name_slot {
-	char name[22]; /* not terminated if it is that long */
+	char name[22] ab_unterminated; /* not terminated if it is that long */
 	uint8_t len;
 	uint8_t more;	  /* rows of the grammar that continue the first */
 	uint16_t grammar; /* first row + 1; 0: none */

@@ -415,6 +415,9 @@ static void review_insides(struct review *r, const struct ab_walk *walk)
 	for (; r->ninside < r->inside.len; r->ninside++) {
 		ab_autofree char *top = ab_strdup(r->inside.v[r->ninside]);
 
+		/* Of hundreds of folders with objects in a new one none is older. */
+		w.since = ab_strv_has(&r->q->survey->repos, top) ? walk->since
+								 : &(struct timespec){ 0 };
 		if (ab_walk(&w, top, review_inside, r) < 0)
 			note_unopened(r, top, errno);
 	}
@@ -463,13 +466,12 @@ static void review_spot(struct review *r, struct ab_walk *tree, const char *path
 static void review_spots(struct review *r, const struct ab_spots *spots, const struct ab_walk *walk)
 {
 	struct ab_walk tree = *walk;
-	static const struct timespec never;
 	bool trees = r->cut;
 	enum ab_spot kind;
 	size_t at = 0;
 	char *path;
 
-	tree.since = &never;
+	tree.since = &(struct timespec){ 0 };
 	tree.entries = (struct ab_survey_limits){ AB_SURVEY_USUAL }.entries;
 	r->names = NULL;
 	while ((path = ab_spots_next(spots, &at, &kind)) != NULL) {

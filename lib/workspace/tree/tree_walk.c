@@ -72,9 +72,7 @@ static struct ab_strv *choose_list(const struct ab_walk *w, struct queue *q, con
 
 	if (w->everything)
 		return &q->paths;
-	if (strcmp(name, ".git") == 0)
-		return NULL;
-	if (made && !w->thorough)
+	if (strcmp(name, ".git") == 0 || (made && !w->thorough))
 		return NULL;
 	return (made && older) == q->in_late ? &q->paths : &q->others;
 }
@@ -94,12 +92,12 @@ static void enqueue_folders(struct ab_walk *w, struct queue *q, const struct pla
 
 	for (size_t i = 0; i < l->len && q->depth < w->depth; i++) {
 		struct ab_strv *list;
-		bool older = true;
+		bool older = !w->since || w->since->tv_sec;
 		struct stat st;
 
 		if ((w->skip && strcmp(l->v[i].name, w->skip) == 0) || !is_folder(fd, &l->v[i]))
 			continue;
-		if (w->since && fstatat(fd, l->v[i].name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+		if (w->since && older && fstatat(fd, l->v[i].name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
 			older = ab_time_later(*w->since, st.st_ctim);
 			if (older && !w->leaves && at->counts && st.st_dev == at->dev &&
 			    st.st_nlink == 2)

@@ -25,7 +25,7 @@ struct ab_walk {
 	 * With `thorough`: of generated files only folders that are older come last. Newer ones count
 	 * as all others, also in folders that come last. Older folders without a folder in them are
 	 * left out, if the file system tells: nothing has appeared there. Not with `leaves`: a file
-	 * in them may have been written in place.
+	 * in them may have been written in place. Zero: none is older, and none is looked at for that.
 	 */
 	const struct timespec *since;
 	bool leaves;
