@@ -58,6 +58,7 @@
 #include "base/text/wrap.h"
 #include "attack/attack_result.h"
 #include "doctor/diagnosis.h"
+#include "host/home/home.h"
 #include "layer/apply/apply.h"
 #include "layer/diff/contents.h"
 #include "layer/diff/show.h"

@@ -641,10 +641,13 @@ logins=(claude:.claude/.credentials.json codex:.codex/auth.json gemini:.gemini/o
 		- "$(login codex box)" 3>&-
 	echo "$output"
 	[ "$status" -eq 0 ]
-	[[ "$output" == *"the home folder cannot be layered as a whole"* ]]
+	[[ "$output" == *"something is mounted below your home folder (~/mnt), so each folder in it has a layer of its own"* ]]
 	[ ! -e "$HOME/.codex/config.toml" ]
 	[ "$(cat "$HOME/.codex/sessions/1")" = said ]
 	[ "$(cat "$HOME/.codex/auth.json")" = "$(login codex box)" ]
+	# It is the agent's kept layer, in which the next run goes on.
+	boxed codex 'cat ~/.codex/config.toml'
+	[ "$output" = evil ]
 }
 
 # What the host has, what the box leaves, and what the host has then: a renewed token, and not the
@@ -682,7 +685,7 @@ spoof()
 			"$AGENTBOX" "$name" "$path" "$left" 3>&-
 		echo "$output"
 		[ "$status" -eq 0 ]
-		[[ "$output" == *"the home folder cannot be layered as a whole"* ]]
+		[[ "$output" == *"so each folder in it has a layer of its own"* ]]
 		[[ "$output" == *"was changed in the box and written back to the host"* ]]
 		[ "$(cat "$HOME/$path")" = "$has" ]
 	done
@@ -694,7 +697,7 @@ spoof()
 		"$AGENTBOX" '{"https://evil.example":{"type":"wellknown","key":"PATH","token":"x"}}' 3>&-
 	echo "$output"
 	[[ "$output" == *"has no credential that may leave it"* ]]
-	[[ "$output" == *"the home folder cannot be one layer, because something is mounted below it"* ]]
+	[[ "$output" != *"the home folder cannot be"* ]]
 	[ ! -e "$HOME/.local/share/opencode/auth.json" ]
 }
 

@@ -765,8 +765,9 @@ $((1 + ${#IDENTITIES} / 3))
 @test "engines: a container whose root folder is read-only needs a place for the state only" {
 	local user
 	for user in 0 1000; do
-		container --user "$user" --read-only --tmpfs /work:mode=1777 '
-			/agentbox run -v -- sh -c "touch made /work/bad" 2>&1; ls made; ls -d /work/bad
+		# Podman passes on what comes through two streams in any order.
+		container --user "$user" --read-only --tmpfs /work:mode=1777 'exec 2>&1
+			/agentbox run -v -- sh -c "touch made /work/bad"; ls made; ls -d /work/bad
 			touch /etc/x; /agentbox doctor | tail -n 1'
 		[[ "$output" == *", engine shared-proc,"* ]]
 		grep -qx made <<<"$output"

@@ -37,6 +37,24 @@ refused()
 	refused "relocations at the start, 100 at most"
 }
 
+@test "late relocations: another program takes the place of one that is not as it should be, with one line" {
+	local program=$ROOT/build/test/agentbox-no-tls
+
+	[ -x "$program" ] || lacks "needs a static build"
+	echo plain >plain
+	run "$ROOT/scripts/late-relocations" --most 100 --else plain "$program" out
+	[ "$status" -eq 0 ]
+	[ "${#lines[@]}" -eq 1 ]
+	[[ "$output" == "late-relocations: left out, the program starts slower: "*"relocations at the start, 100 at most"* ]]
+	cmp plain out
+	[ -x out ]
+
+	run "$ROOT/scripts/late-relocations" --most 1000000 --else plain "$program" out
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+	cmp "$program" out
+}
+
 @test "late relocations: what is no such program is refused" {
 	sort_out missing 6000
 	refused "No such file"

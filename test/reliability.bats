@@ -541,6 +541,8 @@ limited()
 			"-f -e trace=unshare -e inject=unshare:delay_enter=200000"; do
 			limited "$n" $slow
 			[ "$n" -lt 64 ] || continue
+			# What is enough differs by a few: it must work then.
+			[ "$n" -lt 25 ] || [ "$status" -ne 0 ] || { rm made && continue; }
 			[ "$status" -eq 125 ]
 			[[ "$output" == *"Too many "*"ulimit -n"* && "$output" != *damaged* ]]
 			[ ! -e made ]

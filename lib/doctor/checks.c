@@ -10,8 +10,10 @@
 
 #include "base/data/addr.h"
 #include "doctor/doctor.h"
+#include "host/home/home_mounts.h"
 #include "landlock/landlock.h"
 #include "netns/loopback.h"
+#include "policy/layers/layers.h"
 #include "sandbox/mount/tree.h"
 #include "sandbox/seccomp/seccomp.h"
 
@@ -165,6 +167,45 @@ void ab_check_mounts(struct ab_verdict *v)
 		ab_verdict_set(v, AB_HEALTH_FAIL, "the tree cannot be made read-only as a whole");
 	else
 		ab_verdict_set(v, AB_HEALTH_OK, "the tree can be made read-only as a whole");
+}
+
+/* Why no overlay can be above the current folder; 0: one can. */
+static int try_overlay(void)
+{
+	static const char *const options[] = { "lowerdir",  ".",       "upperdir",
+					       "/proc/u",   "workdir", "/proc/w",
+					       "userxattr", NULL,      NULL };
+	ab_autoclose int tree = -1;
+
+	/* Any folder works as the mount point, and /proc always exists. */
+	if (mount("tmpfs", "/proc", "tmpfs", 0, NULL) < 0 || mkdir("/proc/u", 0700) < 0 ||
+	    mkdir("/proc/w", 0700) < 0)
+		return errno;
+	tree = ab_tree_new("overlay", options, 0);
+	return tree < 0 || ab_tree_check_overlay(tree, AT_FDCWD) < 0 ? errno : 0;
+}
+
+/* A run says the same (host/home/home_mounts.h). */
+void ab_check_home(struct ab_verdict *v)
+{
+	ab_autofree char *home = v->in->home ? realpath(v->in->home, NULL) : NULL, *line = NULL;
+	bool bare = false;
+	int errnum;
+
+	if (!home || !home[1] || chdir(home) < 0)
+		return;
+	line = ab_home_mounts_look(home, &bare);
+	errnum = line ? 0 : try_overlay();
+	if (line)
+		ab_verdict_set(v, bare ? AB_HEALTH_WARN : AB_HEALTH_OK, "%.300s", line);
+	else if (errnum)
+		ab_verdict_set(
+			v, AB_HEALTH_WARN,
+			"the home folder cannot be layered as a whole (%s): boxes can write only to folders in it that can\n"
+			"run with --home readonly or --home private, or move the home folder to another file system",
+			strerror(errnum));
+	else
+		ab_verdict_set(v, AB_HEALTH_OK, "boxes can write to a layer above it");
 }
 
 void ab_check_terminal(struct ab_verdict *v)

@@ -50,6 +50,7 @@ void ab_check_proc(struct ab_verdict *v);
 void ab_check_network(struct ab_verdict *v);
 void ab_check_capture(struct ab_verdict *v);
 void ab_check_mounts(struct ab_verdict *v);
+void ab_check_home(struct ab_verdict *v);
 void ab_check_terminal(struct ab_verdict *v);
 void ab_check_landlock(struct ab_verdict *v);
 void ab_check_landlock_newest(struct ab_verdict *v);

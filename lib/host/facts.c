@@ -191,19 +191,18 @@ static void hide_mounted(const struct ab_host_look *look, const struct ab_mount_
 static int hide_other_paths(const struct ab_host_look *look, struct ab_host_facts *host,
 			    struct ab_error *err)
 {
-	struct ab_mount_table table;
+	const struct ab_mount_table *table = &host->mounts;
 	size_t n = host->facts.masked.len;
 
-	if (ab_mount_table_read(&table) < 0)
+	if (ab_mount_table_read(&host->mounts) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "read /proc/self/mountinfo");
 	for (size_t i = 0; i < n; i++) {
 		const struct ab_object o = host->facts.masked.v[i]; /* the list moves */
 
-		hide_mounted(look, &table, o.path, o.as, host);
+		hide_mounted(look, table, o.path, o.as, host);
 	}
 	for (size_t i = 0; i < look->viewed->len; i++)
-		hide_mounted(look, &table, look->viewed->v[i].real, AB_AS_FILE, host);
-	ab_mount_table_fini(&table);
+		hide_mounted(look, table, look->viewed->v[i].real, AB_AS_FILE, host);
 	return 0;
 }
 
@@ -455,11 +454,13 @@ fail:
 void ab_host_facts_fini(struct ab_host_facts *host)
 {
 	ab_survey_fini(&host->survey);
+	ab_mount_table_fini(&host->mounts);
 	ab_strv_fini(&host->facts.privates);
 	ab_each(struct ab_objects *, ab_objects_fini, &host->facts.write, &host->facts.show,
 		&host->facts.closed, &host->facts.pinned, &host->facts.masked);
 	ab_layer_mounts_fini(&host->facts.layers);
-	ab_strv_fini_all(&host->sockets, &host->open_sockets, &host->missing, &host->variables);
+	ab_strv_fini_all(&host->sockets, &host->open_sockets, &host->missing, &host->copied,
+			 &host->variables);
 	ab_free_all(host->readable, host->home);
 	ab_strv_fini(&host->notes);
 	*host = (struct ab_host_facts){ 0 };

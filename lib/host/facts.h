@@ -1,6 +1,7 @@
 #pragma once
 /* What the policy means on this host now: real paths, existing files, sockets. All lookups happen
  * here; the resulting plan (sandbox/plan/plan.h) is pure. */
+#include "base/process/mount_table.h"
 #include "sandbox/plan/plan.h"
 #include "workspace/survey/survey.h"
 
@@ -10,11 +11,13 @@ struct ab_registry_views;
 
 struct ab_host_facts {
 	struct ab_survey survey;
+	struct ab_mount_table mounts;
 	struct ab_facts facts;
 	bool hidden_root;	     /* filesystem.read is a list */
 	struct ab_strv sockets;	     /* host sockets that get masked */
 	struct ab_strv open_sockets; /* those that the policy allows */
 	struct ab_strv missing;	     /* names that lead to a denied path and do not exist */
+	struct ab_strv copied;	     /* files of a home of pieces, and when they changed */
 	struct ab_strv variables;    /* for the command, unless it has them; by ab_home_look() */
 	char *readable;	      /* a hidden file with another name that was not found; or NULL */
 	char *home;	      /* real, if it is visible; set by ab_home_look() */

@@ -754,13 +754,14 @@ static const char small_lower[] =
 static const char small_upper[] = "echo 22 >a; w old; mkdir d new; echo 3 >new/f; ln -s f new/l;"
 				  "chmod 750 d; w d/x";
 
-/* The calls of a long range that are tried: every fourth one, another one each time; with AB_ALL all. */
-static int first_call(int *ret_step)
+/* The calls of a range that are tried: each `part`-th one, or with AB_ALL all; under the sanitizers fewer. With
+ * which one it begins differs each time, and is said. */
+static int first_call(int part, int *ret_step)
 {
 	const char *every = getenv("AB_ALL");
 
-	*ret_step = every && every[0] ? 1 : 4;
-	return *ret_step == 1 ? 1 : 1 + getpid() % *ret_step;
+	*ret_step = every && every[0] ? 1 : SANITIZED ? 5 * part : part;
+	return 1 + getpid() % *ret_step;
 }
 
 static void test_kills(void)
@@ -771,10 +772,10 @@ static void test_kills(void)
 	} works[] = { { do_apply, "apply" }, { do_undo, "undo" } };
 
 	for (size_t w = 0; w < AB_COUNT(works); w++) {
-		int old = 0, fresh = 0, bad = 0, tried = 0, step;
+		int old = 0, fresh = 0, bad = 0, tried = 0, step, from = first_call(4, &step);
 		bool killed = true;
 
-		for (int n = first_call(&step); killed && n < 500; n += step) {
+		for (int n = from; killed && n < 500; n += step) {
 			ab_autofree char *first = NULL, *second = NULL, *now = NULL, *left = NULL,
 					 *changes = NULL;
 
@@ -809,8 +810,8 @@ static void test_kills(void)
 			}
 		}
 		ok(!killed && bad == 0 && old > 0 && fresh > 0,
-		   "%s, killed at %d calls: %d times the old state, %d times the new one",
-		   works[w].name, tried, old, fresh);
+		   "%s, killed at %d calls from %d on: %d times the old state, %d times the new one",
+		   works[w].name, tried, from, old, fresh);
 	}
 }
 
@@ -956,17 +957,17 @@ static int try_edits(struct edits *e, int first, int second)
 static void test_killed_edit(const char *name, bool undoes, bool replaces)
 {
 	struct edits e = { .undoes = undoes, .replaces = replaces };
-	int tried = 0, twice = 0, killed = 1, step, stride;
+	/* Replaced files differ from written ones in a few steps. */
+	int tried = 0, twice = 0, killed = 1, step, from = first_call(replaces ? 4 : 2, &step);
 
-	(void)first_call(&step);
-	/* Once with each second kill, else with one. Replaced files differ from written ones in a few steps. */
-	stride = replaces && step != 1 ? 3 : 1;
-	for (int n = 1 + getpid() % stride, every = 0; killed > 0 && n < 500; n += stride) {
+	/* Once with each second kill, else with one. */
+	for (int n = from, every = 0; killed > 0 && n < 500; n += step) {
 		int m = step == 1 ? 1 : 1 + n * 5 % 29;
 
 		tried++;
 		do {
-			killed = try_edits(&e, n, m++);
+			killed = try_edits(&e, n, m);
+			m += step;
 			twice += killed == 2;
 			if (e.begun && !every) {
 				every = n;
@@ -975,28 +976,28 @@ static void test_killed_edit(const char *name, bool undoes, bool replaces)
 		} while (killed == 2 && (step == 1 || n == every));
 	}
 	ok(killed == 0 && e.lost + e.stuck == 0 && e.kept > 0 && twice > 0,
-	   "%s, killed at %d calls, recovery %d times: %d times an edit is lost, %d stuck, %d beside",
-	   name, tried, twice, e.lost, e.stuck, e.kept);
+	   "%s, killed at %d calls from %d on, recovery %d times: %d times an edit is lost, %d stuck, %d beside",
+	   name, tried, from, twice, e.lost, e.stuck, e.kept);
 }
 
 /* What was applied is removed after an undo was killed: what was there before the apply is still in its place,
  * or in the journal. */
 static void test_killed_removal(const char *name)
 {
-	int lost = 0, bad = 0, n = 0;
+	int lost = 0, bad = 0, tried = 0, step, from = first_call(2, &step);
 	bool killed = true;
 
-	while (killed && n < 500) {
+	for (int n = from; killed && n < 500; n += step, tried++) {
 		make_set("echo 1 >a; echo 1 >b", "echo 22 >a; echo 22 >b");
 		do_apply();
-		killed = kill_at(++n, do_undo);
+		killed = kill_at(n, do_undo);
 		sh(HAS "cd lower; for n in a b; do ! has 22 $n || rm $n; done");
 		bad += recover() != 0;
 		lost += sh(HAS "for n in a b; do has 1 lower/$n"
 			       " \"$S\"/layers/dev/undo/last/old/* || exit 1; done") != 0;
 	}
-	ok(!killed && lost + bad == 0, "%s, killed at each of %d calls: %d files lost, %d stuck",
-	   name, n - 1, lost, bad);
+	ok(!killed && lost + bad == 0, "%s, killed at %d calls from %d on: %d files lost, %d stuck",
+	   name, tried, from, lost, bad);
 }
 
 /* Two threads share the steps of a large apply. */

@@ -217,23 +217,23 @@ static void check_fallbacks(void)
 	l->upper = at("kept/not-there");
 	l->work = at("kept/work");
 	l = begin_layer("home/.config");
-	l->optional = l->spare = true;
+	l->optional = true;
 	l = begin_layer("nowhere");
 	l->optional = true;
 	finish_spec(&spec);
 	ok(make_layers(&spec, &o, &err) == 0, "made %s", err.text);
 	ok(spec.layers.v[0].errnum == AB_LAYER_TEMPORARY, "one that cannot be kept is temporary");
-	ok(spec.layers.v[1].errnum == AB_LAYER_UNNEEDED, "a spare one is not needed then");
+	ok(spec.layers.v[1].errnum == 0, "one inside it is made too");
 	ok(spec.layers.v[2].errnum == ENOENT, "one without a folder is not made");
 	leave_layers(&spec, &o);
 
 	l = begin_layer("nowhere");
 	l->optional = true;
 	l = begin_layer("home/.config");
-	l->optional = l->spare = true;
+	l->optional = true;
 	finish_spec(&spec);
 	ok(make_layers(&spec, &o, &err) == 0 && spec.layers.v[1].errnum == 0,
-	   "a spare one is made if nothing is around it");
+	   "one is made if there is none around it");
 	leave_layers(&spec, &o);
 }
 

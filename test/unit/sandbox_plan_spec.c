@@ -28,7 +28,7 @@ static void add_layers(struct ab_layer_mounts *list)
 	ab_strv_add(&l->parents, ".config");
 	ab_strv_add(&l->parents, "a,b:c\\d\ne");
 	l = ab_layer_mounts_add(list, "/home/u/.npm");
-	l->optional = l->spare = true;
+	l->optional = l->pieces = true;
 	ab_strv_add(&l->instead, "npm_config_cache=/tmp/x");
 }
 
@@ -130,7 +130,7 @@ static bool same_layer(const struct ab_layer_mount *a, const struct ab_layer_mou
 	return same_text(a->path, b->path) && same_text(a->upper, b->upper) &&
 	       same_text(a->work, b->work) && ab_strv_same(&a->parents, &b->parents) &&
 	       a->hides == b->hides && ab_strv_same(&a->instead, &b->instead) &&
-	       a->bare == b->bare && a->optional == b->optional && a->spare == b->spare;
+	       a->bare == b->bare && a->optional == b->optional && a->pieces == b->pieces;
 }
 
 static void check_same(const struct ab_spec *a, const struct ab_spec *b)

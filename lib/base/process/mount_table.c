@@ -38,6 +38,10 @@ static bool parse_line(char *line, struct ab_mount_point *ret)
 	/* The root of a namespace's file is "net:[4026531840]". */
 	if (!ret->path || ret->path[0] != '/')
 		return false;
+	line = strstr(line, " - ");
+	ret->type = line ? line + 3 : ret->dev + strlen(ret->dev);
+	if (line && (line = strchr(ret->type, ' ')))
+		*line = '\0';
 	unescape(ret->root);
 	unescape(ret->path);
 	return true;

@@ -7,6 +7,7 @@ struct ab_mount_point { /* the words are in `text` of the table */
 	char *dev;	/* "8:1", of the file system */
 	char *root;	/* the folder of it that is mounted */
 	char *path;	/* where */
+	char *type;	/* of the file system: "ext4"; "" if the line does not say */
 };
 
 struct ab_mount_table {

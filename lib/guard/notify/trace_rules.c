@@ -99,8 +99,14 @@ bool ab_trace_write(struct ab_arena *arena, const struct ab_trace_terms *terms, 
 	if (m && m->op != AB_MOUNT_SHOW)
 		return false;
 	hint = may_suggest(terms, open) ? suggest_option(arena, "--write", "", open) : "";
+	/* What does not exist cannot be made writable by name. */
+	if (m && terms->home && strcmp(m->path, terms->home) == 0)
+		hint = suggest_option(arena, "--home", "", "private");
 	*ret = (struct ab_denied){ "write", path, "filesystem.write",
-				   "outside the writable folders", hint };
+				   m && terms->home && ab_path_within(m->path, terms->home)
+					   ? "your home folder has no layer here (doctor says why)"
+					   : "outside the writable folders",
+				   hint };
 	return true;
 }
 

@@ -2,15 +2,14 @@
 
 #include "host/facts.h"
 #include "host/home/home_folders.h"
+#include "host/home/home_mounts.h"
+#include "host/home/home_pieces.h"
 #include "policy/model/policy.h"
 #include "policy/values/paths.h"
+#include "sandbox/mount/furniture.h"
 #include "sandbox/plan/spec.h"
 #include "sandbox/start/box_wire.h"
 #include "workspace/tree/dir.h"
-
-/* Most folders of tools do not exist: listing a home of this many entries is cheaper than looking up
- * each. */
-enum { SMALL_HOME = 400 };
 
 static bool is_layered(const struct ab_policy *policy)
 {
@@ -62,46 +61,16 @@ static void add_variables(struct ab_strv *list, const struct ab_home_folder *f)
 		ab_strv_add(list, f->instead[i]);
 }
 
-/* Names that must not appear, of those that a denied path lacks. */
-static void hide_missing(struct ab_layer_mount *layer, const struct ab_host_facts *host)
-{
-	size_t n = strlen(layer->path);
-
-	for (size_t i = 0; i < host->missing.len; i++) {
-		const char *path = host->missing.v[i];
-
-		if (ab_path_within(path, layer->path) && path[n] && !find_root(host, path))
-			ab_strv_add(&layer->hidden, path + n + 1);
-	}
-}
-
-/* The same for a layer inside another, whose names are known. */
-static void hide_inner(struct ab_layer_mount *layer, const char *outer, const struct ab_strv *names)
-{
-	const char *inside = layer->path + strlen(outer) + 1;
-	size_t n = strlen(inside);
-
-	for (size_t i = 0; i < names->len; i++)
-		if (strncmp(names->v[i], inside, n) == 0 && names->v[i][n] == '/')
-			ab_strv_add(&layer->hidden, names->v[i] + n + 1);
-}
-
-static void add_layer(struct ab_host_facts *host, const char *path, const struct ab_home_folder *f,
-		      const struct ab_layer_mount *outer)
+static void add_layer(struct ab_host_facts *host, const char *path, const struct ab_home_folder *f)
 {
 	struct ab_layer_mount *l;
 
-	if (host->facts.layers.len == AB_LAYERS_MAX || find_root(host, path) ||
-	    ab_layer_mounts_find(&host->facts.layers, path))
+	if (find_root(host, path) || ab_layer_mounts_find(&host->facts.layers, path))
 		return;
 	l = ab_layer_mounts_add(&host->facts.layers, path);
 	l->optional = true;
-	l->spare = outer;
 	add_variables(&l->instead, f);
-	if (outer)
-		hide_inner(l, outer->path, &outer->hidden);
-	else
-		hide_missing(l, host);
+	ab_home_hide_missing(l, host);
 }
 
 /* The real path of a folder below the home; NULL: it does not exist, or is not ours. */
@@ -120,42 +89,37 @@ static char *find_below(int dir, const char *home, const char *name)
 	return real && stat(real, &st) == 0 && st.st_uid == geteuid() ? ab_take(real) : NULL;
 }
 
-static bool list_home(const char *home, struct ab_listing *l)
+/* The folder of a tool is a piece, or in one; or it is read-only. */
+static void add_to_piece(struct ab_host_facts *host, const char *real,
+			 const struct ab_home_folder *f)
 {
-	ab_autoclose int fd = open(home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct ab_layer_mount *l = ab_layer_mounts_find(&host->facts.layers, real);
 
-	return fd >= 0 && ab_listing_read(l, fd, SMALL_HOME) == 0 && !l->cut;
+	if (l)
+		add_variables(&l->instead, f);
+	else if (ab_objects_around(&host->facts.show, real))
+		add_variables(&host->variables, f);
+	else if (find_private(host, real, false))
+		add_layer(host, real, f);
 }
 
-/* Is the first folder of the path in the list? */
-static bool is_listed(const struct ab_listing *l, const char *path)
-{
-	ab_autofree char *first = ab_strndup(path, strcspn(path, "/"));
-
-	return ab_listing_find(l, first) != NULL;
-}
-
-/*
- * Folders of tools: spare layers in case that the home gets none. One that a link moves out of the
- * home needs its own layer in any case. Variables for those that do not exist.
- */
+/* Folders of tools: variables instead of those that get no layer. One that a link moves out of the home
+ * needs its own. */
 static void add_folders(struct ab_host_facts *host, struct ab_layer_mount *whole)
 {
 	const char *home = whole->path;
 	ab_autoclose int dir = open(home, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	ab_autolisting struct ab_listing l = { 0 };
-	bool listed = list_home(home, &l);
 
 	for (size_t i = 0; i < ab_home_folders_len; i++) {
 		const struct ab_home_folder *f = &ab_home_folders[i];
-		ab_autofree char *real = NULL;
+		ab_autofree char *real = find_below(dir, home, f->path);
 
-		if (!listed || is_listed(&l, f->path))
-			real = find_below(dir, home, f->path);
-		if (!real || strcmp(real, home) == 0)
-			add_variables(&whole->instead, f);
+		if (real && !ab_path_within(real, home))
+			add_layer(host, real, f);
+		else if (real && whole->pieces)
+			add_to_piece(host, real, f);
 		else
-			add_layer(host, real, f, ab_path_within(real, home) ? whole : NULL);
+			add_variables(&whole->instead, f);
 	}
 }
 
@@ -171,29 +135,6 @@ static void replace_folders(struct ab_host_facts *host, struct ab_strv *details)
 		ab_strv_add(details,
 			    "inside a box the home folder is read-only; tools that write to it are "
 			    "pointed to " AB_HOME_REPLACEMENT);
-}
-
-static void add_home_layer(const struct ab_home_setup *setup, struct ab_host_facts *host,
-			   const char *home)
-{
-	ab_autofree char *path = ab_strdup(home);
-	struct ab_layer_mount whole = { .path = path }, *l;
-
-	hide_missing(&whole, host);
-	add_folders(host, &whole);
-	if (host->facts.layers.len == AB_LAYERS_MAX) {
-		ab_strv_fini_all(&whole.hidden, &whole.instead);
-		return;
-	}
-	l = ab_layer_mounts_add(&host->facts.layers, home);
-	l->optional = true;
-	l->hidden = whole.hidden;
-	l->instead = whole.instead;
-	if (setup->upper) {
-		l->upper = ab_strdup(setup->upper);
-		l->work = ab_strdup(setup->work);
-	}
-	l->below = ab_strdup(setup->below);
 }
 
 /*
@@ -288,7 +229,8 @@ static const char *find_lost_root(const struct ab_policy *policy, const struct a
 enum { ENTRIES_MAX = 4096 };
 
 struct search {
-	size_t left; /* entries that may be looked at */
+	const struct ab_strv *bare; /* not these (home_mounts.h) */
+	size_t left;		    /* entries that may be looked at */
 	size_t found;
 	char *first;
 };
@@ -305,7 +247,8 @@ static void search_folder(struct search *s, int at, const char *name, const char
 		ab_autofree char *below = ab_path_join(path, l.v[i].name);
 		struct stat st;
 
-		if (fstatat(dir, l.v[i].name, &st, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) < 0)
+		if (ab_strv_has(s->bare, below) ||
+		    fstatat(dir, l.v[i].name, &st, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) < 0)
 			continue;
 		if (st.st_uid != geteuid() || st.st_gid != getegid()) {
 			if (!s->found++)
@@ -317,9 +260,9 @@ static void search_folder(struct search *s, int at, const char *name, const char
 }
 
 /* A sentence about those in the first two levels, if there are any. */
-static void note_foreign_files(const char *home, struct ab_strv *ret)
+static void note_foreign_files(const char *home, const struct ab_strv *bare, struct ab_strv *ret)
 {
-	struct search s = { .left = ENTRIES_MAX };
+	struct search s = { .bare = bare, .left = ENTRIES_MAX };
 
 	search_folder(&s, AT_FDCWD, home, home, 2);
 	if (!s.found)
@@ -331,6 +274,36 @@ static void note_foreign_files(const char *home, struct ab_strv *ret)
 		s.found, s.found == 1 ? "" : "s", s.found == 1 ? "s" : "", s.first,
 		s.found == 1 ? "it" : "them");
 	free(s.first);
+}
+
+static void add_home_layer(const struct ab_home_setup *setup, struct ab_host_facts *host,
+			   const char *home, struct ab_strv *notes, struct ab_strv *details)
+{
+	ab_auto(ab_home_mounts_fini) struct ab_home_mounts mounts = { 0 };
+	ab_autofree char *path = ab_strdup(home), *line = NULL;
+	struct ab_layer_mount whole = { .path = path }, *l;
+
+	ab_home_mounts_find(&host->mounts, home, &mounts);
+	line = ab_home_mounts_line(&mounts, home);
+	if (line) {
+		ab_strv_add(details, line);
+		ab_home_add_pieces(setup, &mounts, host, &whole, notes);
+	}
+	ab_home_hide_missing(&whole, host);
+	add_folders(host, &whole);
+	l = ab_layer_mounts_add(&host->facts.layers, home);
+	l->optional = true;
+	l->pieces = whole.pieces;
+	l->parents = whole.parents;
+	l->hidden = whole.hidden;
+	l->instead = whole.instead;
+	if (setup->upper) {
+		l->upper = ab_strdup(setup->upper);
+		l->work = ab_strdup(setup->work);
+	}
+	l->below = ab_strdup(setup->below);
+	if (setup->verbose)
+		note_foreign_files(home, &mounts.bare, details);
 }
 
 static void look_at_layered(const struct ab_home_setup *setup, struct ab_host_facts *host,
@@ -353,9 +326,7 @@ static void look_at_layered(const struct ab_home_setup *setup, struct ab_host_fa
 	} else if (host->hidden_root && !is_shown(host, home)) {
 		add_bare_home(setup, host, home);
 	} else {
-		add_home_layer(setup, host, home);
-		if (setup->verbose)
-			note_foreign_files(home, details);
+		add_home_layer(setup, host, home, notes, details);
 	}
 }
 
@@ -379,6 +350,28 @@ void ab_home_look(const struct ab_home_setup *setup, struct ab_host_facts *host,
 		note_hidden_path(setup, host, notes);
 }
 
+static bool is_in_any(const char *home, const struct ab_strv *folders)
+{
+	for (size_t i = 0; i < folders->len; i++) {
+		ab_autofree char *real = realpath(folders->v[i], NULL);
+
+		if (real && ab_path_within(home, real))
+			return true;
+	}
+	return false;
+}
+
+char *ab_home_line(const struct ab_policy *policy)
+{
+	ab_autofree char *home = policy->home ? find_folder(policy->home) : NULL;
+	bool bare, layered = home && is_layered(policy) && !ab_furniture_boxed() &&
+			     policy->assurance.engine != AB_ENGINE_NO_NAMESPACES &&
+			     (policy->fs.read_all || is_in_any(home, &policy->fs.read)) &&
+			     !is_in_any(home, &policy->fs.write);
+
+	return layered ? ab_home_mounts_look(home, &bare) : NULL;
+}
+
 static bool is_made(const struct ab_holds *holds, size_t i)
 {
 	return holds->layers[i] == 0 || holds->layers[i] == AB_LAYER_TEMPORARY;
@@ -390,14 +383,6 @@ static int find_layer(const struct ab_spec *spec, const char *path)
 	const struct ab_layer_mount *l = ab_layer_mounts_find(&spec->layers, path);
 
 	return l ? (int)(l - spec->layers.v) : -1;
-}
-
-static bool has_spare(const struct ab_spec *spec, const struct ab_holds *holds)
-{
-	for (size_t i = 0; i < spec->layers.len; i++)
-		if (spec->layers.v[i].spare && is_made(holds, i))
-			return true;
-	return false;
 }
 
 const char *ab_home_describe(const struct ab_policy *policy, const char *home,
@@ -414,19 +399,30 @@ const char *ab_home_describe(const struct ab_policy *policy, const char *home,
 		return "readonly";
 	if (is_made(holds, (size_t)i))
 		return spec->layers.v[i].upper && !holds->layers[i] ? "kept" : "layered";
-	return has_spare(spec, holds) ? "folders" : "variables";
+	return "variables";
 }
 
-/* The folders that have a layer of their own, or the variables that replace them. */
-static void list_instead(const struct ab_spec *spec, const struct ab_holds *holds, bool folders,
-			 struct ab_buf *ret)
+/* The folders in the home that got no layer. */
+static void list_unmade(const struct ab_spec *spec, const struct ab_holds *holds, const char *home,
+			struct ab_buf *ret)
+{
+	for (size_t i = 0; i < spec->layers.len; i++) {
+		const char *path = spec->layers.v[i].path;
+		ab_autofree char *shown = ab_escape(path);
+
+		if (holds->layers[i] > 0 && ab_path_within(path, home))
+			ab_buf_printf(ret, "%s%s", ret->len ? ", " : "", shown);
+	}
+}
+
+/* The variables that replace folders. */
+static void list_variables(const struct ab_spec *spec, const struct ab_holds *holds,
+			   struct ab_buf *ret)
 {
 	for (size_t i = 0; i < spec->layers.len; i++) {
 		const struct ab_layer_mount *l = &spec->layers.v[i];
 
-		if (folders && l->spare && is_made(holds, i))
-			ab_buf_printf(ret, "%s%s", ret->len ? ", " : "", l->path);
-		for (size_t k = 0; !folders && holds->layers[i] > 0 && k < l->instead.len; k++)
+		for (size_t k = 0; holds->layers[i] > 0 && k < l->instead.len; k++)
 			ab_buf_printf(ret, "%s%.*s", ret->len ? ", " : "",
 				      (int)strcspn(l->instead.v[k], "="), l->instead.v[k]);
 	}
@@ -452,26 +448,26 @@ void ab_home_report(const struct ab_policy *policy, const char *home, const stru
 		ab_strv_addf(ret_warnings,
 			     "the home layer cannot be kept here (the state folder cannot hold an "
 			     "overlay's upper folder): it is temporary");
-	if (i < 0 || holds->layers[i] <= 0)
+	if (i < 0)
 		return;
-	list_instead(spec, holds, true, &folders);
-	list_instead(spec, holds, false, &variables);
+	if (holds->layers[i] <= 0) {
+		list_unmade(spec, holds, home, &folders);
+		if (folders.len)
+			ab_strv_addf(ret_warnings,
+				     "read-only, because its file system cannot be below an "
+				     "overlay: %s",
+				     folders.data);
+		return;
+	}
+	list_variables(spec, holds, &variables);
+	ab_strv_addf(ret_warnings,
+		     "the home folder cannot be layered as a whole (%s), because its file system "
+		     "cannot be below an overlay: it is read-only",
+		     strerror(holds->layers[i]));
 	/* An agent expects that its files are there the next time. */
 	if (policy->fs.home == AB_HOME_KEPT)
-		ab_strv_add(
-			ret_warnings,
-			"the home folder cannot be one layer, because something is mounted below "
-			"it or its file system cannot be below an overlay: the agent can write only "
-			"to folders of its own that exist already, and forgets what it wrote when "
-			"the run ends (-v lists them)");
-	ab_strv_addf(
-		ret_details,
-		"the home folder cannot be layered as a whole (%s): something is mounted below "
-		"it, or its file system cannot be below an overlay",
-		strerror(holds->layers[i]));
-	ab_strv_addf(ret_details, "%s%s",
-		     folders.len ? "layered instead, one by one: " : "the home folder is read-only",
-		     folders.len ? folders.data : "");
+		ab_strv_add(ret_warnings,
+			    "the agent forgets what it wrote there when the run ends");
 	if (variables.len)
 		ab_strv_addf(ret_details, "set for tools that would write to others: %s",
 			     variables.data);

@@ -2,11 +2,10 @@
 /*
  * The home folder in the box (filesystem.home).
  *
- * A layered home is one overlay above the whole folder. If the kernel does not allow that (something
- * is mounted below it, a file system that cannot be below an overlay, a third overlay above two), the
- * folders that tools write to get an overlay each. A folder that does not exist, or gets none either,
- * is replaced by the tool's own variable, which points to the box's /dev/shm. init tries in this
- * order, and the supervisor reports what it got.
+ * A layered home is one overlay above the whole folder. If something is mounted below it, it is put
+ * together of pieces (home_pieces.h). If the kernel does not allow a layer at all (a file system that
+ * cannot be below an overlay, a third overlay above two), it is read-only, and tools' own variables
+ * point to the box's /dev/shm. The supervisor reports what init got.
  */
 #include "base/base.h"
 
@@ -14,6 +13,8 @@ struct ab_holds;
 struct ab_host_facts;
 struct ab_policy;
 struct ab_spec;
+
+enum { AB_HOME_OTHER_LAYERS = 32 }; /* most layers beside those of pieces */
 
 struct ab_home_setup {
 	const struct ab_policy *policy;
@@ -30,9 +31,13 @@ struct ab_home_setup {
 void ab_home_look(const struct ab_home_setup *setup, struct ab_host_facts *host,
 		  struct ab_strv *notes, struct ab_strv *details);
 
+/* What is different in a layered home because of mounts below it (home_mounts.h); NULL: nothing, or it
+ * has no layer. */
+char *ab_home_line(const struct ab_policy *policy);
+
 /*
- * What the box has, for the record: "layered", "kept", "folders", "variables", "readonly", "private",
- * or "direct" (a writable folder of the host). `home` is the real path, or NULL.
+ * What the box has, for the record: "layered", "kept", "variables", "readonly", "private", or
+ * "direct" (a writable folder of the host). `home` is the real path, or NULL.
  */
 const char *ab_home_describe(const struct ab_policy *policy, const char *home,
 			     const struct ab_spec *spec, const struct ab_holds *holds);

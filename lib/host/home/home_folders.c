@@ -5,7 +5,7 @@
 /* The value of a variable that moves a folder. */
 #define TO(path) "=" AB_HOME_REPLACEMENT "/" path
 
-/* Sorted by path. Fewer than AB_LAYERS_MAX. */
+/* Sorted by path. Fewer than AB_HOME_OTHER_LAYERS. */
 const struct ab_home_folder ab_home_folders[] = {
 	{ ".bun", { "BUN_INSTALL_CACHE_DIR" TO(".bun") } },
 	{ ".bundle", { "BUNDLE_USER_HOME" TO(".bundle") } },

@@ -104,8 +104,8 @@ static void add_full(int stage, struct ab_strv *ret)
 		     ab_format_size((uint64_t)fs.f_blocks * fs.f_frsize, size));
 }
 
-/* False: it is kept, or was not made. */
-static bool search_layer(const struct ab_spec *spec, size_t i, int stage, const char *home,
+/* Unless it is kept, or was not made. */
+static void search_layer(const struct ab_spec *spec, size_t i, int stage, const char *home,
 			 struct ab_home_left *left)
 {
 	const char *rest = spec->layers.v[i].path + strlen(home);
@@ -116,24 +116,16 @@ static bool search_layer(const struct ab_spec *spec, size_t i, int stage, const 
 	upper = openat(stage, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (upper >= 0)
 		ab_home_left_search(upper, *rest ? rest + 1 : "", left);
-	return upper >= 0;
 }
 
 void ab_home_left_lines(const struct ab_spec *spec, int stage, const char *home,
 			struct ab_strv *ret)
 {
 	struct ab_home_left left = { 0 };
-	bool whole = false;
 
-	/* The spare ones last: a layer of the whole home has all changes. */
-	for (int spare = 0; home && spare < 2 && !whole; spare++)
-		for (size_t i = 0; i < spec->layers.len; i++) {
-			const struct ab_layer_mount *l = &spec->layers.v[i];
-
-			if (l->spare == spare && ab_path_within(l->path, home) &&
-			    search_layer(spec, i, stage, home, &left))
-				whole |= strcmp(l->path, home) == 0;
-		}
+	for (size_t i = 0; home && i < spec->layers.len; i++)
+		if (ab_path_within(spec->layers.v[i].path, home))
+			search_layer(spec, i, stage, home, &left);
 	add_line(&left, ret);
 	add_full(stage, ret);
 	ab_home_left_fini(&left);

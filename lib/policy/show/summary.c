@@ -60,7 +60,7 @@ char *ab_item_origin(const struct ab_item *item)
 	return ab_printf("%s in %s", item->via, from);
 }
 
-void ab_summary_home(const struct ab_policy *p, struct ab_strv *rows)
+void ab_summary_home(const struct ab_policy *p, const char *but, struct ab_strv *rows)
 {
 	static const char *const words[] = {
 		[AB_HOME_READONLY] = "your files, read-only",
@@ -70,6 +70,8 @@ void ab_summary_home(const struct ab_policy *p, struct ab_strv *rows)
 	};
 
 	ab_summary_row(rows, "home", words[p->fs.home]);
+	if (but)
+		ab_summary_row(rows, "", but);
 }
 
 /* Groups instead of their hosts. */
@@ -282,7 +284,7 @@ static void add_count(struct ab_strv *rows, const char *label, size_t n, const c
 	ab_summary_row(rows, label, text);
 }
 
-void ab_policy_summary(const struct ab_policy *p, struct ab_strv *rows)
+void ab_policy_summary(const struct ab_policy *p, const char *home, struct ab_strv *rows)
 {
 	ab_autofree char *profile = ab_escape(p->profile);
 
@@ -294,7 +296,7 @@ void ab_policy_summary(const struct ab_policy *p, struct ab_strv *rows)
 					: "; changes of the workspace wait for your review");
 	else
 		ab_summary_row(rows, "writes", "nothing except private folders");
-	ab_summary_home(p, rows);
+	ab_summary_home(p, home, rows);
 	add_count(rows, "hidden", p->fs.deny_read.len, "filesystem.denyRead");
 	add_count(rows, "protected", p->fs.deny_write.len, "filesystem.denyWrite");
 	ab_summary_rest(p, rows);

@@ -262,6 +262,16 @@ static void choose_mask(const struct build *b, size_t i, const struct stat *st,
 		snprintf(ret, AB_STAGED_NAME, is_dir ? "d" : "f");
 }
 
+/* Is this below a layer, where a link can be the work of another box? */
+static bool is_in_layer(const struct build *b, const char *path)
+{
+	for (size_t i = 0; i < b->spec->layers.len; i++)
+		if (ab_layer_is_made(&b->spec->layers.v[i]) &&
+		    ab_path_within(path, b->spec->layers.v[i].path))
+			return true;
+	return false;
+}
+
 /*
  * A layer; or, if it could not be made, the host's folder, which is read-only by now. It is visible
  * already unless a private folder covers it.
@@ -272,14 +282,13 @@ static int mount_layer(struct build *b, const struct ab_mount *m, struct ab_erro
 	ab_autoclose int target = -1;
 	int lower;
 
-	if (tree < 0 && ab_layer_mounts_find(&b->spec->layers, m->path)->errnum < 0)
-		return 0;
 	target = ab_tree_lookup(b->root, m->path);
 	if (target < 0 && errno != ENOENT)
 		return ab_fail(err, AB_ESYSTEM, errno, "find %s", m->path);
 	if (tree < 0) {
 		lower = ab_overlays_lower(&b->overlays, b->spec, m->path);
-		if (target >= 0 || lower < 0)
+		/* In a layer of pieces there is only an empty folder. */
+		if ((target >= 0 && !is_in_layer(b, m->path)) || lower < 0)
 			return 0;
 		tree = ab_tree_clone(lower, m->path, err);
 		if (tree < 0)
@@ -290,16 +299,6 @@ static int mount_layer(struct build *b, const struct ab_mount *m, struct ab_erro
 	if (target < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "find %s", m->path);
 	return ab_tree_place(tree, target, m->path, err);
-}
-
-/* Is this below a layer, where a link can be the work of another box? */
-static bool is_in_layer(const struct build *b, const char *path)
-{
-	for (size_t i = 0; i < b->spec->layers.len; i++)
-		if (ab_layer_is_made(&b->spec->layers.v[i]) &&
-		    ab_path_within(path, b->spec->layers.v[i].path))
-			return true;
-	return false;
 }
 
 static int hint_layer(struct ab_error *err)

@@ -1,7 +1,9 @@
 #include "sandbox/mount/overlays.h"
 
 #include <sys/mount.h>
+#include <sys/statvfs.h>
 
+#include "sandbox/mount/pieces.h"
 #include "sandbox/mount/tree.h"
 #include "sandbox/plan/spec.h"
 
@@ -17,10 +19,12 @@ enum { NAME_SIZE = AB_OVERLAY_NAME };
 enum { BUSY_MS = 3000, BUSY_STEP_MS = 10 };
 
 struct ab_overlay {
-	int lower; /* the host's folder; -1 for a bare layer */
-	int below; /* a layer of another box, or -1 */
-	int place; /* a clone of the folder with upper and work, for a kept layer */
-	int tree;  /* the finished overlay */
+	int lower;   /* the host's folder; -1 for a bare layer */
+	bool copied; /* the overlay has a copy of it instead */
+	int below;   /* a layer of another box, or -1 */
+	int place;   /* a clone of the folder with upper and work, for a kept layer */
+	int upper;   /* in it, once it is attached */
+	int tree;    /* the finished overlay */
 	dev_t dev;
 };
 
@@ -43,21 +47,36 @@ static int make_temporary(const struct ab_overlay *o, int stage, const char *top
 	return mkdirat(stage, *ret_work, 0700);
 }
 
-static int place_kept(const struct ab_overlay *o, const struct ab_layer_mount *l, int stage,
+/* Of the folder that has both, upper and work. */
+static size_t place_len(const struct ab_layer_mount *l)
+{
+	size_t n = 0, len = 0;
+
+	for (; l->upper[n] && l->upper[n] == l->work[n]; n++)
+		if (l->upper[n] == '/')
+			len = n;
+	return len;
+}
+
+static int place_kept(struct ab_overlay *o, const struct ab_layer_mount *l, int stage,
 		      const char *top, char **ret_upper, char **ret_work)
 {
 	ab_autofree char *place = ab_printf("%s/" KEPT, top);
+	size_t n = place_len(l);
 	ab_autoclose int target = -1;
 
-	*ret_upper = ab_path_join(place, ab_path_name(l->upper));
-	*ret_work = ab_path_join(place, ab_path_name(l->work));
+	*ret_work = ab_path_join(place, l->work + n + 1);
 	if (mkdirat(stage, place, 0700) < 0)
 		return -1;
 	/* The kernel takes an upper folder from an attached mount only. */
 	target = openat(stage, place, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return target < 0 ? -1
-			  : move_mount(o->place, "", target, "",
-				       MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
+	if (target < 0 || move_mount(o->place, "", target, "",
+				     MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
+		return -1;
+	/* That of a piece is in another upper folder, where a box may have left a link. */
+	o->upper = ab_open_real(o->place, l->upper + n + 1, O_PATH | O_DIRECTORY, 0);
+	*ret_upper = ab_printf("/proc/self/fd/%d", o->upper);
+	return o->upper < 0 ? -1 : 0;
 }
 
 /*
@@ -65,10 +84,10 @@ static int place_kept(const struct ab_overlay *o, const struct ab_layer_mount *l
  * host's: nothing is looked up a second time, the text has no character that overlay would treat
  * specially, and the box's mountinfo shows no path of the host.
  */
-static int create_overlay(const struct ab_overlay *o, bool kept, const char *middle,
+static int create_overlay(const struct ab_overlay *o, bool indexed, const char *middle,
 			  const char *upper, const char *work)
 {
-	const int lowers[] = { o->below, o->lower };
+	const int lowers[] = { o->below, o->copied ? -1 : o->lower };
 	char below[(AB_COUNT(lowers) + 1) * NAME_SIZE];
 	/*
 	 * With an index a second box with the same layer gets EBUSY. A temporary one is nobody
@@ -76,8 +95,10 @@ static int create_overlay(const struct ab_overlay *o, bool kept, const char *mid
 	 */
 	const char *const options[] = { "lowerdir",  below,	"upperdir",
 					upper,	     "workdir", work,
-					"userxattr", NULL,	kept ? "index" : NULL,
+					"userxattr", NULL,	indexed ? "index" : NULL,
 					"on",	     NULL };
+	unsigned int attr = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+	struct statvfs fs;
 	size_t n;
 
 	n = (size_t)snprintf(below, sizeof(below), "%s", middle);
@@ -85,13 +106,18 @@ static int create_overlay(const struct ab_overlay *o, bool kept, const char *mid
 		if (lowers[i] >= 0)
 			n += (size_t)snprintf(below + n, sizeof(below) - n, "%s/proc/self/fd/%d",
 					      n ? ":" : "", lowers[i]);
-	return ab_tree_new("overlay", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+	/* No program runs in the layer if none does below it. */
+	if (fstatvfs(o->lower, &fs) == 0 && (fs.f_flag & ST_NOEXEC))
+		attr |= MOUNT_ATTR_NOEXEC;
+	return ab_tree_new("overlay", options, attr);
 }
 
 static int try_upper(struct ab_overlay *o, const struct ab_layer_mount *l, bool kept, int stage,
 		     const char *top, const char *middle)
 {
 	ab_autofree char *upper = NULL, *work = NULL;
+	/* The layer of the whole home keeps another box away from its pieces. */
+	bool indexed = kept && !strchr(l->upper + place_len(l) + 1, '/');
 
 	if ((kept ? place_kept(o, l, stage, top, &upper, &work)
 		  : make_temporary(o, stage, top, &upper, &work)) < 0)
@@ -99,7 +125,10 @@ static int try_upper(struct ab_overlay *o, const struct ab_layer_mount *l, bool 
 	/* The supervisor has the lock of a kept layer. If the box before was killed with its
 	 * supervisor, its mounts last a little longer than that one's lock. */
 	for (int waited = 0; waited < BUSY_MS; waited += BUSY_STEP_MS) {
-		o->tree = create_overlay(o, kept, middle, upper, work);
+		o->tree = create_overlay(o, indexed, middle, upper, work);
+		if (o->tree >= 0 && !o->copied && o->lower >= 0 &&
+		    ab_tree_check_overlay(o->tree, o->lower) < 0)
+			ab_closep(&o->tree);
 		if (o->tree >= 0 || errno != EBUSY || !kept)
 			break;
 		poll(NULL, 0, BUSY_STEP_MS);
@@ -113,9 +142,14 @@ static int try_upper(struct ab_overlay *o, const struct ab_layer_mount *l, bool 
 	return o->tree < 0 ? -1 : 0;
 }
 
+static bool has_middle(const struct ab_layer_mount *l)
+{
+	return l->hides || l->bare || l->pieces;
+}
+
 /* Where the names of layer i are hidden, before its whiteouts. */
-static int make_middle(const struct ab_overlay *o, const struct ab_layer_mount *l, int stage,
-		       const char *name)
+static int make_middle(const struct ab_overlay *o, const struct ab_spec *spec,
+		       const struct ab_layer_mount *l, int stage, const char *name)
 {
 	ab_autoclose int dir = -1;
 
@@ -134,12 +168,15 @@ static int make_middle(const struct ab_overlay *o, const struct ab_layer_mount *
 		    errno != ENOENT)
 			return -1;
 	}
-	return dir < 0 ? -1 : 0;
+	if (dir < 0 || (l->pieces && ab_pieces_copy(spec, l, o->lower, dir) < 0))
+		return -1;
+	return 0;
 }
 
 /* The layer's `errnum`. */
-static int make_overlay(struct ab_overlay *o, struct ab_layer_mount *l, int stage, size_t i)
+static int make_overlay(struct ab_overlay *o, struct ab_spec *spec, int stage, size_t i)
 {
+	struct ab_layer_mount *l = &spec->layers.v[i];
 	char top[NAME_SIZE], middle[NAME_SIZE] = "";
 	int result = 0;
 	struct stat st;
@@ -147,9 +184,9 @@ static int make_overlay(struct ab_overlay *o, struct ab_layer_mount *l, int stag
 	snprintf(top, sizeof(top), "l%zu", i);
 	if (mkdirat(stage, top, 0700) < 0)
 		return errno;
-	if (l->hides || l->bare) {
+	if (has_middle(l)) {
 		snprintf(middle, sizeof(middle), HIDDEN "/%zu", i);
-		if (make_middle(o, l, stage, middle) < 0)
+		if (make_middle(o, spec, l, stage, middle) < 0)
 			return errno;
 	}
 	if (try_upper(o, l, l->upper, stage, top, middle) < 0) {
@@ -163,6 +200,8 @@ static int make_overlay(struct ab_overlay *o, struct ab_layer_mount *l, int stag
 	if (fstat(o->tree, &st) < 0)
 		return errno;
 	o->dev = st.st_dev;
+	/* There may be hundreds of layers, and only 1024 descriptors. */
+	ab_close_all(&o->lower, &o->below, &o->place, &o->upper);
 	return result;
 }
 
@@ -182,11 +221,12 @@ static int find_copy(const struct ab_layer_mount *l, int host, struct ab_overlay
 static int find_folders(const struct ab_layer_mount *l, int host, struct ab_overlay *o,
 			struct ab_error *err)
 {
-	ab_autofree char *place = l->upper ? ab_path_parent(l->upper) : NULL;
+	ab_autofree char *place = NULL;
 	ab_autoclose int fd = -1;
 
 	if (!l->bare) {
 		o->lower = ab_tree_lookup(host, l->path);
+		o->copied = l->pieces;
 		if (o->lower < 0 && !l->optional)
 			return ab_fail(err, AB_ESYSTEM, errno, "open %s", l->path);
 	}
@@ -195,47 +235,16 @@ static int find_folders(const struct ab_layer_mount *l, int host, struct ab_over
 		if (o->below < 0 && errno != ENOENT)
 			return ab_fail(err, AB_ESYSTEM, errno, "open %s", l->below);
 	}
-	if (!place)
+	if (!l->upper)
 		return 0;
 	if (!l->work)
 		return find_copy(l, host, o, err);
+	place = ab_strndup(l->upper, place_len(l));
 	fd = ab_tree_lookup(host, place);
 	if (fd < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "open %s", place);
 	o->place = ab_tree_clone(fd, place, err);
 	return o->place < 0 ? -1 : 0;
-}
-
-/* The layer around a spare one: one that was made, else the innermost; the number of layers if there is
- * none. */
-static size_t find_outer(const struct ab_spec *spec, const struct ab_layer_mount *l)
-{
-	const struct ab_layer_mount *v = spec->layers.v;
-	size_t n = spec->layers.len, found = n;
-
-	for (size_t i = 0; i < n && l->spare; i++) {
-		if (v[i].spare || strcmp(l->path, v[i].path) == 0 ||
-		    !ab_path_within(l->path, v[i].path))
-			continue;
-		if (ab_layer_is_made(&v[i]))
-			return i;
-		if (found == n || strlen(v[i].path) > strlen(v[found].path))
-			found = i;
-	}
-	return found;
-}
-
-/* Can its folder be looked up from the one of the layer around it, when the staging tmpfs is attached to a
- * private folder? */
-static bool may_wait(const struct ab_spec *spec, const struct ab_layer_mount *l)
-{
-	size_t outer = find_outer(spec, l);
-
-	for (size_t i = 0; outer < spec->layers.len && i < spec->plan.len; i++)
-		if (spec->plan.v[i].op == AB_MOUNT_PRIVATE &&
-		    ab_path_within(spec->plan.v[i].path, spec->layers.v[outer].path))
-			return false;
-	return outer < spec->layers.len;
 }
 
 int ab_overlays_collect(const struct ab_spec *spec, int host, struct ab_overlays *ret,
@@ -249,27 +258,13 @@ int ab_overlays_collect(const struct ab_spec *spec, int host, struct ab_overlays
 	ret->v = ab_alloc(n * sizeof(ret->v[0]));
 	ret->len = n;
 	for (size_t i = 0; i < n; i++)
-		ret->v[i] =
-			(struct ab_overlay){ .lower = -1, .below = -1, .place = -1, .tree = -1 };
+		ret->v[i] = (struct ab_overlay){
+			.lower = -1, .below = -1, .place = -1, .upper = -1, .tree = -1
+		};
 	for (size_t i = 0; i < n; i++)
-		if (!may_wait(spec, &spec->layers.v[i]) &&
-		    find_folders(&spec->layers.v[i], host, &ret->v[i], err) < 0)
+		if (find_folders(&spec->layers.v[i], host, &ret->v[i], err) < 0)
 			return -1;
 	return 0;
-}
-
-/* Only if the layer around it was not made, which is rare: usually its folder was not even looked up. */
-static int make_spare(struct ab_overlays *o, struct ab_spec *spec, int stage, size_t i)
-{
-	struct ab_layer_mount *l = &spec->layers.v[i];
-	size_t outer = find_outer(spec, l);
-
-	if (outer < o->len && ab_layer_is_made(&spec->layers.v[outer]))
-		return AB_LAYER_UNNEEDED;
-	if (o->v[i].lower < 0 && outer < o->len && o->v[outer].lower >= 0)
-		o->v[i].lower = ab_tree_lookup(o->v[outer].lower,
-					       l->path + strlen(spec->layers.v[outer].path));
-	return o->v[i].lower < 0 ? ENOENT : make_overlay(&o->v[i], l, stage, i);
 }
 
 static int explain_failure(const struct ab_layer_mount *l, struct ab_error *err)
@@ -313,7 +308,7 @@ static int attach_hidden(const struct ab_overlays *o, int stage, struct ab_error
 static bool needs_middle(const struct ab_spec *spec)
 {
 	for (size_t i = 0; i < spec->layers.len; i++)
-		if (spec->layers.v[i].hides || spec->layers.v[i].bare)
+		if (has_middle(&spec->layers.v[i]))
 			return true;
 	return false;
 }
@@ -326,24 +321,18 @@ int ab_overlays_make(struct ab_overlays *o, struct ab_spec *spec, int stage, str
 		return ab_fail(err, AB_ESYSTEM, errno, "enter the staging folder");
 	if (needs_middle(spec) && make_hidden(o, stage, err) < 0)
 		return -1;
-	/* The spare ones last: whether they are needed is known then. */
-	for (int spare = 0; spare < 2; spare++)
-		for (size_t i = 0; i < o->len; i++) {
-			struct ab_layer_mount *l = &spec->layers.v[i];
+	for (size_t i = 0; i < o->len; i++) {
+		struct ab_layer_mount *l = &spec->layers.v[i];
 
-			if (l->spare != spare)
-				continue;
-			if (spare)
-				l->errnum = make_spare(o, spec, stage, i);
-			else if (!l->bare && o->v[i].lower < 0)
-				l->errnum = ENOENT;
-			else if (o->v[i].tree >= 0)
-				l->errnum = 0; /* a copy */
-			else
-				l->errnum = make_overlay(&o->v[i], l, stage, i);
-			if (l->errnum > 0 && (!l->optional || (l->upper && l->errnum == EBUSY)))
-				return explain_failure(l, err);
-		}
+		if (!l->bare && o->v[i].lower < 0)
+			l->errnum = ENOENT;
+		else if (o->v[i].tree >= 0)
+			l->errnum = 0; /* a copy */
+		else
+			l->errnum = make_overlay(&o->v[i], spec, stage, i);
+		if (l->errnum > 0 && (!l->optional || (l->upper && l->errnum == EBUSY)))
+			return explain_failure(l, err);
+	}
 	return needs_middle(spec) ? attach_hidden(o, stage, err) : 0;
 }
 
@@ -385,7 +374,8 @@ void ab_overlays_upper(size_t i, char ret[AB_OVERLAY_NAME])
 void ab_overlays_fini(struct ab_overlays *o)
 {
 	for (size_t i = 0; i < o->len; i++)
-		ab_close_all(&o->v[i].lower, &o->v[i].below, &o->v[i].place, &o->v[i].tree);
+		ab_close_all(&o->v[i].lower, &o->v[i].below, &o->v[i].place, &o->v[i].upper,
+			     &o->v[i].tree);
 	if (o->len)
 		ab_closep(&o->hidden);
 	free(o->v);
@@ -436,7 +426,7 @@ int ab_overlays_hide(const struct ab_spec *spec, int hidden)
 		snprintf(name, sizeof(name), "%zu", i);
 		dir = openat(hidden, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 		if (dir < 0 && errno == ENOENT)
-			continue; /* a layer that was not needed */
+			continue; /* it was not made */
 		for (size_t k = 0; k < l->hidden.len; k++)
 			if (dir < 0 || put_whiteout(hidden, dir, l->hidden.v[k]) < 0)
 				return -1;

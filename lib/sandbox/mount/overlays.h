@@ -23,8 +23,7 @@ struct ab_overlays {
 	int hidden;
 };
 
-/* While the host's tree is still writable: find the folders and clone the places of kept layers. Folders
- * of spare ones are found when they are needed. */
+/* While the host's tree is still writable: find the folders and clone the places of kept layers. */
 int ab_overlays_collect(const struct ab_spec *spec, int host, struct ab_overlays *ret,
 			struct ab_error *err);
 /*

@@ -2,6 +2,8 @@
 
 #include <sys/mount.h>
 
+#include "base/system/folder.h"
+
 int ab_tree_lookup(int root, const char *path)
 {
 	return ab_open_real(root, path[1] ? path + 1 : ".", O_PATH | O_NOFOLLOW, 0);
@@ -74,5 +76,21 @@ int ab_tree_setattr(int fd, uint64_t set, bool recursive, const char *what, stru
 	if (mount_setattr(fd, "", AT_EMPTY_PATH | (recursive ? AT_RECURSIVE : 0), &attr,
 			  sizeof(attr)) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "set mount attributes of %s", what);
+	return 0;
+}
+
+int ab_tree_check_overlay(int tree, int lower)
+{
+	ab_autoclose int dir = openat(lower, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct ab_entries entries = { .fd = dir };
+	const struct dirent64 *d;
+	struct stat st;
+
+	while ((d = ab_entries_next(&entries)))
+		if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0)
+			return fstatat(tree, d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 &&
+					       errno == EREMOTE
+				       ? -1
+				       : 0;
 	return 0;
 }

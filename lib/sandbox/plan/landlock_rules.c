@@ -55,7 +55,8 @@ static void add_rules_of_mounts(struct ab_spec *spec)
 				 m->path[1] ? AB_LL_ALL & ~AB_LL_DEVICE : 0u + AB_LL_READ);
 			break;
 		case AB_MOUNT_SHOW:
-			if (m->as != AB_AS_LINK)
+			/* Else "/" has these rights; and looking at it could wait for a dead server. */
+			if (spec->hidden_root && m->as != AB_AS_LINK)
 				add_rule(spec, m->path, AB_LL_READ | AB_LL_EXEC);
 			break;
 		case AB_MOUNT_PIN:

@@ -55,15 +55,18 @@ struct ab_layer_mount {
 	char *below;		/* a folder of the host between the layer and the host's own: the
 				   upper of a layer that another box uses; or NULL */
 	struct ab_strv hidden;	/* names below `path` that do not exist now and must not appear
-				   during the run, whatever the box does; init does not get them */
+				   during the run, whatever the box does; init gets only those of
+				   `pieces`, which it must not copy */
 	struct ab_strv parents; /* folders of these names; see ab_plan_take_layers() */
 	/* of the host's folder, with a copy: for the proof */
 	uint64_t host_dev, host_ino;
 	bool hides;		/* there are `hidden` names */
 	bool bare;		/* nothing of the host is below it, only what the plan shows */
+	bool pieces;		/* something is mounted in the host's folder, so it cannot be below:
+				   the files in it and in its `parents` are copied, and the folders
+				   there are entries of the plan */
 	bool optional;		/* a kept one may become temporary, and without it the host's folder
 				   is visible, read-only; else the run does not start */
-	bool spare;		/* only needed if the layer around it could not be made */
 	struct ab_strv instead; /* variables of the command if it could not be made */
 	int errnum;		/* set by ab_mounts_apply(): 0 made, else why not */
 };
@@ -74,10 +77,9 @@ struct ab_layer_mounts {
 };
 
 enum {
-	AB_LAYERS_MAX = 32,
-	/* special values of `errnum` */
-	AB_LAYER_UNNEEDED = -1,	 /* a spare layer */
-	AB_LAYER_TEMPORARY = -2, /* made, but temporary instead of kept */
+	AB_LAYERS_MAX = 256,
+	AB_PIECES_BYTES = 16 << 20, /* most that is copied for a layer of pieces */
+	AB_LAYER_TEMPORARY = -2,    /* a special `errnum`: made, but temporary instead of kept */
 };
 
 static inline bool ab_layer_is_made(const struct ab_layer_mount *layer)

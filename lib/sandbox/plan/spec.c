@@ -120,7 +120,7 @@ static void code_layers(struct codec *c, struct ab_layer_mounts *layers)
 	c->broken |= n > AB_LAYERS_MAX;
 	for (size_t i = 0; i < n && n <= AB_LAYERS_MAX; i++) {
 		struct ab_layer_mount *l = &layers->v[i];
-		uint8_t kept = (l->upper != NULL) + (l->work != NULL), below = l->below != NULL;
+		uint8_t kept = !!l->upper + !!l->work, has = !!l->below + 2 * l->pieces;
 
 		code_str(c, &l->path);
 		code(c, kept);
@@ -128,11 +128,13 @@ static void code_layers(struct codec *c, struct ab_layer_mounts *layers)
 			code_str(c, &l->upper);
 		if (kept > 1)
 			code_str(c, &l->work);
-		code(c, below);
-		if (below)
+		code(c, has);
+		if (has & 1)
 			code_str(c, &l->below);
 		code_strv(c, &l->parents);
-		code_span(c, l, host_dev, spare);
+		code_span(c, l, host_dev, optional);
+		if (has & 2)
+			code_strv(c, &l->hidden);
 		code_strv(c, &l->instead);
 	}
 }

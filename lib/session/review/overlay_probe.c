@@ -31,17 +31,18 @@ static int try_overlay(const void *arg)
 					"workdir",  names[2], "userxattr", NULL,
 					"volatile", NULL,     NULL };
 
+	int fds[3], tree;
+
 	if (enter_namespaces() < 0)
 		return errno;
 	for (size_t i = 0; i < 3; i++) {
-		int fd = open(paths[i], O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-		if (fd < 0)
+		fds[i] = open(paths[i], O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (fds[i] < 0)
 			return errno;
-		snprintf(names[i], sizeof(names[i]), "/proc/self/fd/%d", fd);
+		snprintf(names[i], sizeof(names[i]), "/proc/self/fd/%d", fds[i]);
 	}
-	return ab_tree_new("overlay", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV) < 0 ? errno
-											 : 0;
+	tree = ab_tree_new("overlay", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+	return tree < 0 || ab_tree_check_overlay(tree, fds[0]) < 0 ? errno : 0;
 }
 
 int ab_overlay_probe(const char *lower, const char *upper, const char *work)

@@ -70,6 +70,7 @@ static int write_spec(const struct ab_prepared *p, struct ab_buf *ret, struct ab
 	add_text(ret, p->agent.socket);
 	add_list(ret, &p->host.open_sockets);
 	add_list(ret, &p->host.missing);
+	add_list(ret, &p->host.copied);
 	add_list(ret, &p->host.variables);
 	add_list(ret, &p->host.notes);
 	add_list(ret, &p->host.survey.findings);

@@ -1,5 +1,6 @@
 #include "audit/read/words.h"
 #include "base/text/wrap.h"
+#include "host/home/home.h"
 #include "policy/model/policy.h"
 #include "policy/show/summary.h"
 #include "sandbox/plan/engine.h"
@@ -165,13 +166,14 @@ char *ab_preview_text(const struct ab_request *rq, const struct ab_preview *p, b
 		      size_t columns)
 {
 	ab_autofree char *profile = ab_escape(p->policy->profile);
+	ab_autofree char *home = ab_home_line(p->policy);
 	ab_autostrv struct ab_strv rows = { 0 };
 	struct ab_buf b = { 0 };
 
 	add_verdict(rq, p, &rows);
 	ab_summary_row(&rows, "profile", profile);
 	add_writes(p, &rows);
-	ab_summary_home(p->policy, &rows);
+	ab_summary_home(p->policy, home, &rows);
 	add_closed(p, &rows, verbose);
 	ab_summary_rest(p->policy, &rows);
 	if (!p->nested)
