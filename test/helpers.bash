@@ -70,6 +70,39 @@ get_mills_since_epoch()
 	echo "$((${EPOCHREALTIME/[.,]/} / 1000))"
 }
 
+# Programs that PID has started, and those that these have started, except this shell.
+end_children()
+{
+	local child
+
+	for child in $(pgrep -P "$1"); do
+		[ "$child" != "$BASHPID" ] || continue
+		end_children "$child"
+		kill "$child"
+	done
+}
+
+# bats' own starts two processes for each test. If the test ends before they are ready, its `sleep` is left and
+# keeps the suite from its end until the time is over; and it ends children only, so the program of a `run` stays.
+if [ -p "${AB_TEST_DIR:-}/never" ]; then
+	bats_start_timeout_countdown()
+	{
+		local test=$$
+
+		trap 'bats_timeout_trap' ABRT
+		(
+			exec >/dev/null 2>&1 3>&- 4>&-
+			read -rt "$1" <>"$AB_TEST_DIR/never" || :
+			! kill -ABRT "$test" || end_children "$test"
+		) &
+	}
+
+	bats_abort_timeout_countdown()
+	{
+		kill "$1" 2>/dev/null || :
+	}
+fi
+
 # nap 0.05: sleep in a loop, without a program that does it. Nothing is ever written to this pipe.
 nap()
 {
@@ -159,8 +192,7 @@ box_teardown()
 		return 1
 	fi
 	mapfile mounts </proc/self/mountinfo
-	if [ "${mounts[*]}" != "${MOUNTS[*]}" ] &&
-		! diff <(sort <<<"${MOUNTS[*]}") <(sort <<<"${mounts[*]}"); then
+	if [ "${mounts[*]}" != "${MOUNTS[*]}" ] && mounts_differ; then
 		echo "mounts changed on the host"
 		return 1
 	fi
@@ -168,6 +200,25 @@ box_teardown()
 	rm -rf --one-file-system "$TEST_DIR" 2>/dev/null && return 0
 	chmod -R u+rwX "$TEST_DIR" 2>/dev/null
 	rm -rf --one-file-system "$TEST_DIR"
+}
+
+# Print what differs between MOUNTS and mounts. Somebody else may remove the folder that is a mount's place, which
+# ends the mount here too: that is none of ours.
+mounts_differ()
+{
+	local sign point line differ=1
+
+	while read -r line; do
+		read -r sign _ _ _ _ point _ <<<"$line"
+		case $sign in
+		'>') ;;
+		'<') [ -e "$(printf '%b' "$point")" ] || continue ;;
+		*) continue ;;
+		esac
+		echo "$line"
+		differ=0
+	done < <(diff <(printf '%s' "${MOUNTS[@]}" | sort) <(printf '%s' "${mounts[@]}" | sort))
+	return "$differ"
 }
 
 # In a suite for one engine every run of the test must have used it.
