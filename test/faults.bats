@@ -753,6 +753,29 @@ in_turn()
 	[ "$started" -lt "$all" ]
 }
 
+# The second of these calls sends the rules with the log, the third asks for what it logs.
+@test "faults: where the kernel refuses its log of datagrams, they are only counted, and -v says so" {
+	need userns
+	local k
+	for k in 0 2 3; do
+		run timeout 60 "$fault" -c sendto -p agentbox -k "$k" -e EPERM -o "$TEST_DIR/hit" "$AGENTBOX" run -v \
+			--net filtered -- python3 -c '
+import socket
+socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("203.0.113.9", 443))' </dev/null
+		echo "$k: $output"
+		[ "$status" -eq 0 ]
+		[[ "$output" == *net-fence*transparent* ]]
+		told=$("$AGENTBOX" log --json | jq -r 'select(.protocol == "udp") | "\(.packets) \(.domain)"')
+		if [ "$k" -eq 0 ]; then
+			[ "$told" = "1 203.0.113.9" ]
+			[[ "$output" != *"only counted"* ]]
+		else
+			[ "$told" = "1 null" ]
+			[[ "$output" == *"denied UDP packets are only counted: the kernel gives no log of them"* ]]
+		fi
+	done
+}
+
 # The first renameat2() of the review would put the file in its place.
 @test "faults: an automatic apply that fails says what happened, and the file waits" {
 	need userns

@@ -27,6 +27,10 @@ enum {
 	AB_PORT_DNS = 53,
 };
 
+/* The box decides how many datagrams it sends: of so many at once and each second, more than their number
+ * is recorded. */
+enum { AB_DATAGRAMS_BURST = 100, AB_DATAGRAMS_PER_SECOND = 20 };
+
 /* One way to capture packets: a batch of nftables messages. The reply to message
  * number `last` tells whether it is in force. */
 struct ab_capture_way {

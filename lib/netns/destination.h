@@ -41,16 +41,17 @@ enum ab_handed_kind {
 	AB_HANDED_NAMES,      /* with a descriptor: to a name server */
 	AB_HANDED_HOST_PORT,  /* with a descriptor: to this port of the host */
 	AB_HANDED_QUERY,      /* `len` bytes follow; answered with the same `cookie` */
-	AB_HANDED_DROPPED,    /* a packet that was not TCP */
+	AB_HANDED_DENIED,     /* datagrams: the last one to `to`, by the process in `bytes`
+			       * (audit/write/processes.h); if there is none, only their number */
 	AB_HANDED_KINDS,
 };
 
-enum { AB_HANDED_MAX = 4096 }; /* bytes of a query or an answer */
+enum { AB_HANDED_MAX = 8192 }; /* bytes of a query, an answer or a process */
 
 struct ab_handed {
 	uint32_t kind;
 	uint32_t len;
-	uint64_t cookie;
+	uint64_t cookie; /* of denied datagrams: how many since the last message */
 	struct ab_destination to;
 	uint8_t bytes[AB_HANDED_MAX];
 };

@@ -33,9 +33,8 @@ struct address {
 
 enum { LOOPBACK_INDEX = 1 }; /* the index of lo in every namespace */
 
-/* The box decides how much it sends: more than this is counted, but not logged. The bytes are enough
- * for the longest header of IPv4 and the ports. */
-enum { LOGS_PER_SECOND = 20, LOGS_BURST = 100, LOG_BYTES = 96 };
+/* Enough for the longest header of IPv4 and the ports. */
+enum { LOG_BYTES = 96 };
 
 static unsigned char batch[16384];
 static size_t batch_len;
@@ -297,10 +296,10 @@ enum { REG = NFT_REG_1 };
 #define REFUSE(type, code) \
 	EXPR("reject", U32(NFTA_REJECT_TYPE, type), NUM(1, NFTA_REJECT_ICMP_CODE, code))
 /* Each packet at once, not several together after a while. */
-#define LOG_PACKET                                                                          \
-	EXPR("limit", NUM(8, NFTA_LIMIT_RATE, LOGS_PER_SECOND), NUM(8, NFTA_LIMIT_UNIT, 1), \
-	     U32(NFTA_LIMIT_BURST, LOGS_BURST)),                                            \
-		EXPR("log", NUM(2, NFTA_LOG_GROUP, AB_NFT_LOG_GROUP),                       \
+#define LOG_PACKET                                                                   \
+	EXPR("limit", NUM(8, NFTA_LIMIT_RATE, AB_DATAGRAMS_PER_SECOND),              \
+	     NUM(8, NFTA_LIMIT_UNIT, 1), U32(NFTA_LIMIT_BURST, AB_DATAGRAMS_BURST)), \
+		EXPR("log", NUM(2, NFTA_LOG_GROUP, AB_NFT_LOG_GROUP),                \
 		     U32(NFTA_LOG_SNAPLEN, LOG_BYTES), NUM(2, NFTA_LOG_QTHRESHOLD, 1))
 
 #define RULE(chain, ...)                                                       \

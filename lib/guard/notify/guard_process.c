@@ -445,6 +445,9 @@ static _Noreturn void exit_guard(struct ab_guard *j)
 	last = (struct ab_note){ .kind = AB_NOTE_FILE, .before = j->missed_others };
 	if (j->missed_others)
 		(void)send_now(j, &last, 0);
+	for (size_t i = 0; i < j->duty.nhandlers; i++)
+		if (j->duty.handlers[i].close)
+			j->duty.handlers[i].close(j->states[i]);
 	_exit(0);
 }
 

@@ -66,6 +66,8 @@ struct ab_call_handler {
 	const void *setup;
 	/* Handlers are asked in their order, until one answers. */
 	struct ab_reply (*handle)(struct ab_guard *guard, void *state, const struct ab_held *call);
+	/* The box is gone: send what is left. Or NULL. */
+	void (*close)(void *state);
 };
 
 enum { AB_HANDLERS_MAX = 6 };

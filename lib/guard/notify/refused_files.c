@@ -9,6 +9,7 @@
 #include "base/text/words.h"
 #include "guard/notify/guard_link.h"
 #include "guard/notify/trace.h"
+#include "host/process/socket_owner.h"
 
 enum {
 	REMEMBERED = 1024, /* the guard tells of no more */
@@ -47,16 +48,10 @@ void ab_refused_files_fini(struct ab_refused_files *d)
 static char *process_of(const struct ab_note *note)
 {
 	struct ab_buf b = { 0 };
-	const char *word = note->command, *end = word + note->words;
 
-	ab_buf_jsonf(&b, "[{'pid':%d,'exe':%s,'argv':[", note->pid, note->exe);
-	while (word < end) {
-		size_t len = strnlen(word, (size_t)(end - word));
-
-		ab_buf_jsonf(&b, ",%.*s", (int)len, word);
-		word += len + 1;
-	}
-	ab_buf_puts(&b, "]}]");
+	ab_buf_puts(&b, "[");
+	ab_socket_owner_describe(note->pid, note->exe, note->command, note->words, &b);
+	ab_buf_puts(&b, "]");
 	return ab_buf_take(&b);
 }
 

@@ -6,16 +6,20 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
+#include "guard/notify/exec_resolve.h"
 #include "guard/notify/guard_process.h"
 #include "guard/sockets/inet.h"
 #include "guard/sockets/made.h"
 #include "guard/sockets/own_server.h"
+#include "host/process/socket_owner.h"
 
 enum {
 	DATAGRAM_MAX = 65535,
 	PARTS_MAX = 1024,  /* of one message: UIO_MAXIOV */
 	MESSAGES_MAX = 64, /* of one sendmmsg(): the caller goes on with the rest */
 	CONTROL_MAX = 1024,
+	WORDS_MAX = 1024, /* bytes of the command of a process in the record */
+	END_MS = 1000,	  /* for the proxy to make room */
 };
 
 /* What the call returns, or -errno. */
@@ -36,10 +40,12 @@ int ab_datagrams_socket(int family, int flags)
 	return ab_take_fd(&fd);
 }
 
-int ab_datagrams_open(struct ab_datagrams *d, struct ab_made_table *kept,
-		      const struct ab_inet_terms *terms, int proxy)
+int ab_datagrams_open(struct ab_datagrams *d, struct ab_guard *guard, struct ab_made_table *kept,
+		      const struct ab_inet_terms *terms)
 {
-	*d = (struct ab_datagrams){ .kept = kept, .terms = terms, .proxy = proxy };
+	*d = (struct ab_datagrams){
+		.guard = guard, .kept = kept, .terms = terms, .proxy = ab_guard_duty(guard)->proxy
+	};
 	return ab_local_ends_open(&d->answers, SOCK_DGRAM);
 }
 
@@ -155,11 +161,57 @@ static int send_query(const struct ab_datagrams *d, struct ab_made *k,
 	return 0;
 }
 
+/* Without room for it, a later message has its number. */
+static void tell_denied(struct ab_datagrams *d, struct ab_handed *message)
+{
+	message->cookie = d->untold;
+	if (send(d->proxy, message, AB_HANDED_LEN(message->len), MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
+		d->untold = 0;
+}
+
+static void describe_caller(const struct ab_held *call, struct ab_handed *ret)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+	const char *exe = ab_exec_link(call->arena, "/proc/%d/exe", call->pid);
+	char words[WORDS_MAX];
+	ssize_t n = ab_exec_proc(call->pid, "cmdline", words, sizeof(words));
+
+	ab_buf_puts(&b, "[");
+	ab_socket_owner_describe(ab_exec_own_pid(call->pid), exe ? exe : "", words,
+				 n > 0 ? (size_t)n : 0, &b);
+	ab_buf_puts(&b, "]");
+	/* Only the path of a program can be that long: then its process is not known. */
+	ret->len = b.len <= sizeof(ret->bytes) ? (uint32_t)b.len : 2;
+	memcpy(ret->bytes, ret->len > 2 ? b.data : "[]", ret->len);
+}
+
+/* The caller waits, so what is read is about the process that sends. */
+static int deny(struct ab_datagrams *d, const struct ab_held *call, const struct ab_destination *to)
+{
+	struct ab_handed message = { .kind = AB_HANDED_DENIED, .to = *to };
+
+	d->untold++;
+	if (d->proxy < 0 || !ab_bucket_take(&d->rate, (uint64_t)ab_now_ms(), AB_DATAGRAMS_BURST,
+					    AB_DATAGRAMS_PER_SECOND))
+		return ENETUNREACH;
+	describe_caller(call, &message);
+	if (ab_guard_waits(d->guard, call->id))
+		tell_denied(d, &message);
+	return ENETUNREACH;
+}
+
+void ab_datagrams_close(struct ab_datagrams *d)
+{
+	struct ab_handed message = { .kind = AB_HANDED_DENIED };
+
+	if (d->untold && ab_poll(d->proxy, POLLOUT, END_MS) == 1)
+		tell_denied(d, &message);
+}
+
 /* 0, or an errno. */
-static int send_one(const struct ab_datagrams *d, struct ab_made *k,
+static int send_one(struct ab_datagrams *d, struct ab_made *k, const struct ab_held *call,
 		    const struct ab_destination *given, const uint8_t *data, size_t len)
 {
-	static const struct ab_handed dropped = { .kind = AB_HANDED_DROPPED };
 	struct ab_destination to = given ? *given : k->peer;
 
 	if (!given && !k->connected)
@@ -177,9 +229,7 @@ static int send_one(const struct ab_datagrams *d, struct ab_made *k,
 	case AB_WAY_NO_NETWORK:
 		break;
 	}
-	if (d->proxy >= 0)
-		(void)!send(d->proxy, &dropped, AB_HANDED_LEN(0), MSG_DONTWAIT | MSG_NOSIGNAL);
-	return ENETUNREACH;
+	return deny(d, call, &to);
 }
 
 /* The address of a message. 0: *ret_given says whether there is one; else an errno. */
@@ -221,48 +271,39 @@ static ssize_t read_parts(const struct ab_held *call, const struct msghdr *m, st
 	return (ssize_t)sum;
 }
 
-/* The bytes of a message; their number, or -errno. */
-static ssize_t read_message(const struct ab_held *call, const struct msghdr *m, uint8_t **ret)
-{
-	struct iovec *parts;
-	ssize_t sum = read_parts(call, m, &parts);
-	size_t at = 0;
-
-	if (sum < 0)
-		return sum;
-	if (sum > DATAGRAM_MAX)
-		return -EMSGSIZE;
-	*ret = ab_arena_alloc(call->arena, (size_t)sum + 1);
-	for (size_t i = 0; i < m->msg_iovlen; i++) {
-		int errnum = !parts[i].iov_len
-				     ? 0
-				     : ab_exec_bytes(call->pid, (uintptr_t)parts[i].iov_base,
-						     *ret + at, parts[i].iov_len);
-
-		if (errnum)
-			return -errnum;
-		at += parts[i].iov_len;
-	}
-	return sum;
-}
-
-/* The number of bytes, or -errno. */
-static ssize_t send_message(const struct ab_datagrams *d, struct ab_made *k,
-			    const struct ab_held *call, const struct msghdr *m)
+/* A message of these parts of the caller's memory: the number of its bytes, or -errno. */
+static ssize_t send_parts(struct ab_datagrams *d, struct ab_made *k, const struct ab_held *call,
+			  uint64_t name, uint64_t name_len, const struct iovec *parts, size_t n)
 {
 	struct ab_destination to;
+	size_t sum = 0, at = 0;
 	uint8_t *data;
-	ssize_t n;
 	bool given;
-	int errnum = read_address(call, (uintptr_t)m->msg_name, m->msg_namelen, &to, &given);
+	int errnum = read_address(call, name, name_len, &to, &given);
 
-	if (errnum)
-		return -errnum;
-	n = read_message(call, m, &data);
-	if (n < 0)
-		return n;
-	errnum = send_one(d, k, given ? &to : NULL, data, (size_t)n);
-	return errnum ? -errnum : n;
+	for (size_t i = 0; i < n; i++)
+		sum += parts[i].iov_len;
+	if (sum > DATAGRAM_MAX)
+		return -EMSGSIZE;
+	data = ab_arena_alloc(call->arena, sum + 1);
+	for (size_t i = 0; !errnum && i < n; at += parts[i++].iov_len)
+		if (parts[i].iov_len)
+			errnum = ab_exec_bytes(call->pid, (uintptr_t)parts[i].iov_base, data + at,
+					       parts[i].iov_len);
+	if (!errnum)
+		errnum = send_one(d, k, call, given ? &to : NULL, data, sum);
+	return errnum ? -errnum : (ssize_t)sum;
+}
+
+static ssize_t send_message(struct ab_datagrams *d, struct ab_made *k, const struct ab_held *call,
+			    const struct msghdr *m)
+{
+	struct iovec *parts;
+	ssize_t n = read_parts(call, m, &parts);
+
+	return n < 0 ? n
+		     : send_parts(d, k, call, (uintptr_t)m->msg_name, m->msg_namelen, parts,
+				  m->msg_iovlen);
 }
 
 /* What goes into the caller's memory. The first error ends it: EFAULT. */
@@ -285,8 +326,7 @@ static void write_back(struct back *b, uint64_t at, const void *data, size_t len
 }
 
 /* One message of several; -errno, or 0. */
-static ssize_t send_next(const struct ab_datagrams *d, struct back *b, struct ab_made *k,
-			 uint64_t at)
+static ssize_t send_next(struct ab_datagrams *d, struct back *b, struct ab_made *k, uint64_t at)
 {
 	struct mmsghdr m;
 	ssize_t len = -ab_exec_bytes(b->call->pid, at, &m, sizeof(m));
@@ -300,12 +340,11 @@ static ssize_t send_next(const struct ab_datagrams *d, struct back *b, struct ab
 	return -b->errnum;
 }
 
-static ssize_t send_many(const struct ab_datagrams *d, struct ab_guard *guard,
-			 const struct ab_held *call, struct ab_made *k)
+static ssize_t send_many(struct ab_datagrams *d, const struct ab_held *call, struct ab_made *k)
 {
 	uint64_t at = call->data->args[1];
 	unsigned int n = (unsigned int)call->data->args[2], sent = 0;
-	struct back back = { guard, call, 0 };
+	struct back back = { d->guard, call, 0 };
 	ssize_t result = 0;
 
 	for (; !result && sent < n && sent < MESSAGES_MAX; at += sizeof(struct mmsghdr)) {
@@ -316,35 +355,22 @@ static ssize_t send_many(const struct ab_datagrams *d, struct ab_guard *guard,
 }
 
 /* sendto() */
-static ssize_t send_bytes(const struct ab_datagrams *d, const struct ab_held *call,
-			  struct ab_made *k)
+static ssize_t send_bytes(struct ab_datagrams *d, const struct ab_held *call, struct ab_made *k)
 {
 	const uint64_t *args = (const uint64_t *)call->data->args;
-	size_t len = args[2];
-	struct ab_destination to;
-	uint8_t *data;
-	bool given;
-	int errnum;
+	const struct iovec part = { (void *)(uintptr_t)args[1], args[2] };
 
-	if (len > DATAGRAM_MAX)
-		return -EMSGSIZE;
-	data = ab_arena_alloc(call->arena, len + 1);
-	errnum = len ? ab_exec_bytes(call->pid, args[1], data, len) : 0;
-	if (!errnum)
-		errnum = read_address(call, args[4], (uint32_t)args[5], &to, &given);
-	if (!errnum)
-		errnum = send_one(d, k, given ? &to : NULL, data, len);
-	return errnum ? -errnum : (ssize_t)len;
+	return send_parts(d, k, call, args[4], (uint32_t)args[5], &part, 1);
 }
 
-struct ab_reply ab_datagrams_send(const struct ab_datagrams *d, struct ab_guard *guard,
-				  const struct ab_held *call, struct ab_made *k)
+struct ab_reply ab_datagrams_send(struct ab_datagrams *d, const struct ab_held *call,
+				  struct ab_made *k)
 {
 	struct msghdr m;
 	int errnum;
 
 	if (call->data->nr == __NR_sendmmsg)
-		return reply_result(send_many(d, guard, call, k));
+		return reply_result(send_many(d, call, k));
 	if (call->data->nr != __NR_sendmsg)
 		return reply_result(send_bytes(d, call, k));
 	errnum = ab_exec_bytes(call->pid, call->data->args[1], &m, sizeof(m));
@@ -498,12 +524,12 @@ static ssize_t receive_message(const struct ab_datagrams *d, struct back *b,
 	return r->result;
 }
 
-struct ab_reply ab_datagrams_receive(const struct ab_datagrams *d, struct ab_guard *guard,
-				     const struct ab_held *call, struct ab_made *k)
+struct ab_reply ab_datagrams_receive(const struct ab_datagrams *d, const struct ab_held *call,
+				     struct ab_made *k)
 {
 	bool message = call->data->nr == __NR_recvmsg;
 	int flags = (int)call->data->args[message ? 2 : 3];
-	struct back back = { guard, call, 0 };
+	struct back back = { d->guard, call, 0 };
 	ssize_t result;
 
 	if (!k->asked)

@@ -143,25 +143,17 @@ static pid_t find_process(struct search *s)
 	return 0;
 }
 
-static void write_exe(int dir, struct ab_buf *b)
-{
-	char path[PATH_MAX];
-	ssize_t n = readlinkat(dir, "exe", path, sizeof(path));
-
-	if (n > EXE_MAX) {
-		n = EXE_MAX;
-		memcpy(path + n - 3, "...", 3);
-	}
-	ab_buf_json_n(b, path, n > 0 ? (size_t)n : 0);
-}
-
-static void write_argv(int dir, struct ab_buf *b)
+static void describe_process(int dir, pid_t inner, struct ab_buf *b)
 {
 	ab_autoclose int fd = openat(dir, "cmdline", O_RDONLY | O_CLOEXEC);
-	char text[AB_OWNER_ARGV + 1];
-	ssize_t n = fd < 0 ? -1 : ab_read_full(fd, text, sizeof(text));
+	char exe[EXE_MAX + 1], text[AB_OWNER_ARGV + 1];
+	ssize_t n = readlinkat(dir, "exe", exe, sizeof(exe));
 
-	ab_socket_owner_argv(text, n > 0 ? (size_t)n : 0, false, b);
+	if (n > EXE_MAX)
+		memcpy(exe + (n = EXE_MAX) - 3, "...", 3);
+	exe[n > 0 ? n : 0] = '\0';
+	n = fd < 0 ? -1 : ab_read_full(fd, text, sizeof(text));
+	ab_socket_owner_describe(inner, exe, text, n > 0 ? (size_t)n : 0, b);
 }
 
 /* A process outside may have this pid by now. */
@@ -199,11 +191,8 @@ static pid_t write_process(const struct search *s, pid_t pid, bool first, struct
 
 	if (dir < 0 || !read_status(dir, &inner, &parent) || (!first && is_leader(s, dir, parent)))
 		return 0;
-	ab_buf_printf(&one, "%s{\"pid\":%d,\"exe\":", first ? "" : ",", inner);
-	write_exe(dir, &one);
-	ab_buf_puts(&one, ",\"argv\":");
-	write_argv(dir, &one);
-	ab_buf_puts(&one, "}");
+	ab_buf_puts(&one, first ? "" : ",");
+	describe_process(dir, inner, &one);
 	if (b->len + one.len > ANSWER_MAX)
 		return 0;
 	ab_buf_add(b, one.data, one.len);

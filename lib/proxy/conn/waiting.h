@@ -10,7 +10,7 @@
  * When the wait ends, `resume` is called once with the connection's record:
  * r->verdict, r->fault and r->reply are the result.
  */
-#include "proxy/io/bucket.h"
+#include "base/data/bucket.h"
 #include "proxy/record/events.h"
 
 struct ab_conn;

@@ -10,6 +10,7 @@
 #include <sys/epoll.h>
 #include <sys/resource.h>
 
+#include "audit/write/processes.h"
 #include "netns/packet_log.h"
 #include "proxy/doors/doors.h"
 #include "proxy/record/events.h"
@@ -17,7 +18,9 @@
 #include "proxy/traffic/tunnel.h"
 
 enum {
-	ACCEPTS = 64,	 /* per listener and turn */
+	ACCEPTS = 64, /* per listener and turn */
+	HANDED =
+		1024, /* the same: what the judge's socket can queue, so that nothing is left at the end */
 	SPARE_FDS = 700, /* pipes, resolver, log, what main has open */
 	FEW_FDS = 64,	 /* the same where the limit is low */
 	RETRY_MS = 100,	 /* after running out of descriptors */
@@ -189,11 +192,22 @@ static void admit_handed(struct ab_acceptor *a, const struct ab_handed *m, int f
 		ab_door_open_host_port(a->engine, fd, m->to.port);
 		return;
 	case AB_HANDED_QUERY:
-	case AB_HANDED_DROPPED:
+	case AB_HANDED_DENIED:
 	case AB_HANDED_KINDS:
 		break;
 	}
 	close(fd);
+}
+
+static void record_handed(struct ab_acceptor *a, const struct ab_handed *m)
+{
+	ab_autofree char *text = ab_strndup((const char *)m->bytes, m->len);
+	ab_autofree char *who = ab_processes_line(text);
+	struct ab_host host;
+
+	ab_host_from_addr(m->to.v6, m->to.addr, &host);
+	ab_conn_name(a->engine, &host);
+	ab_conn_deny_datagram(a->engine, host.text, m->to.port, who);
 }
 
 /* The judge reads what hostile programs wrote: believe nothing but the form. */
@@ -205,8 +219,10 @@ static void take_handed(struct ab_acceptor *a, int sock, struct ab_handed *m, si
 		admit_handed(a, m, fd);
 	} else if (m->kind == AB_HANDED_QUERY) {
 		answer_handed(a, sock, m);
-	} else if (m->kind == AB_HANDED_DROPPED) {
-		a->dropped++;
+	} else if (m->kind == AB_HANDED_DENIED) {
+		a->dropped += m->cookie;
+		if (m->len)
+			record_handed(a, m);
 	}
 }
 
@@ -217,7 +233,7 @@ static void handed_ready(struct ab_source *source, uint32_t events)
 	struct ab_handed m;
 
 	(void)events;
-	for (int i = 0; i < ACCEPTS && !a->full; i++) {
+	for (int i = 0; i < HANDED && !a->full; i++) {
 		int fd = -1;
 		size_t nfds = 1;
 		ssize_t n;

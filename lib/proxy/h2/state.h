@@ -4,9 +4,9 @@
  */
 #include <nghttp2/nghttp2.h>
 
+#include "base/data/bucket.h"
 #include "proxy/h2/head.h"
 #include "proxy/h2/session.h"
-#include "proxy/io/bucket.h"
 #include "proxy/wire/http.h"
 #include "proxy/wire/http_chunks.h"
 

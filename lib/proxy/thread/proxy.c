@@ -497,19 +497,15 @@ void ab_proxy_failure(struct ab_proxy *proxy, struct ab_error *err)
 	ab_step(err, "proxy");
 }
 
-/* Packets that the kernel dropped, and of which it did not tell more. */
+/* Packets that the kernel or the judge dropped, and of which they did not tell more. */
 static int record_packets(struct ab_proxy *p, struct ab_error *err)
 {
 	struct ab_ledger_totals totals = { 0 };
-	struct ab_counters counters;
+	struct ab_counters counters = { 0 };
 
-	if (p->acceptor.dropped &&
-	    ab_ledger_packets(make_ledger(p), "udp", p->acceptor.dropped, err) < 0)
+	if (p->acceptor.counters >= 0 && ab_counters_read(p->acceptor.counters, &counters, err) < 0)
 		return -1;
-	if (p->acceptor.counters < 0)
-		return 0;
-	if (ab_counters_read(p->acceptor.counters, &counters, err) < 0)
-		return -1;
+	counters.udp += p->acceptor.dropped;
 	if (p->engine.ledger)
 		ab_ledger_totals(p->engine.ledger, &totals);
 	if (counters.udp > totals.packets &&

@@ -333,7 +333,7 @@ int ab_run_set_up_host(struct run *r, struct ab_error *err)
 		return -1;
 	if (p->spec.door && p->no_namespaces && make_handover(r, err) < 0)
 		return -1;
-	if (p->spec.door && !r->network.logs)
+	if (p->spec.door && !p->no_namespaces && !r->network.logs)
 		ab_run_say(r, AB_SAY_DETAIL,
 			   "denied UDP packets are only counted: the kernel gives no log of them");
 	if (ab_run_open_record(r, false, err) < 0 || ab_run_write_start(r, err) < 0 ||

@@ -376,7 +376,7 @@ static void say_answer(const struct ab_why_case *c, struct ab_buf *b)
 		{ "tool",
 		  "The command in the box printed the reason and the id, and ended with 126." },
 		{ "host-port", "The connection was closed." },
-		{ "udp", "The program was told that the port is unreachable." },
+		{ "udp", "The program was told that the destination is unreachable." },
 	};
 	json_int_t status = json_integer_value(json_object_get(c->request, "status"));
 

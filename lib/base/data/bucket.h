@@ -2,7 +2,7 @@
 /*
  * A limit on events: so many at once, and so many per second. Pure.
  */
-#include "base/base.h"
+#include "base/data/libc.h"
 
 struct ab_bucket {
 	uint64_t left; /* thousandths of an event */
