@@ -8,10 +8,11 @@ CLAIMS (test/claims.txt) has the beginning of a sentence, and below it, indented
     FILE.bats: NAME         that test of test/FILE.bats
     unit NAME: WHAT         the check that is described so in test/unit/NAME.c
     source PATH: TEXT       that file has this text: the number that the sentence names
-    none: REASON            nobody, because the sentence promises nothing
+    none: REASON            nobody, because there is nothing to show, or no way to show it
 
-Every sentence of SECURITY.md needs that. A reason is for one that asks the reader for something, only
-leads to others, or says what another program does or what is not promised.
+Every sentence of SECURITY.md needs that, also one that says what is not promised: then the test shows that it
+is so. A reason is for one that asks the reader for something, names who is meant, leads to other sentences, or
+says what no test can show; then it says why.
 """
 import os
 import re

@@ -921,6 +921,16 @@ managed()
 	[ "$status" -eq 0 ]
 }
 
+@test "managed settings: they do not bind a user who shows the program another /etc" {
+	local text='{ "managed": { "network": { "mode": "blocked" } } }'
+	managed "$text" config show --json --net allowed
+	[ "$(jq -c '."network.mode".value' <<<"$output")" = '"blocked"' ]
+	program=$AGENTBOX AGENTBOX=unshare managed "$text" --user --map-root-user --mount sh -ec '
+		mount -t tmpfs none /etc/agentbox
+		exec "$program" config show --json --net allowed'
+	[ "$(jq -c '."network.mode".value' <<<"$output")" = '"allowed"' ]
+}
+
 @test "managed settings: nothing is said to be allowed that they leave out" {
 	local text='{ "managed": { "network": { "allow": { "only": ["a.example"] } },
 		"filesystem": { "write": { "only": ["'"$WORKSPACE"'", "'"$HOME"'/fine"] } } } }'

@@ -278,13 +278,13 @@ END
 # Nothing appears in a folder when a file in it is written in place.
 @test "git settings: those of an old repository in generated files are examined when they are written in place" {
 	make_repo
-	mkdir -p node_modules/zz/deep
+	mkdir -p node_modules/zz/deep node_modules/zy/deep
 	for i in {1..110}; do
 		mkdir -p node_modules/a$i/lib
 		touch node_modules/a$i/lib/{1..100}
 	done
 	# Without a folder in it, so it looks as if there were no repository to be found.
-	for r in node_modules/zz/deep/{bad,fine}; do
+	for r in node_modules/zz/deep/{bad,fine} node_modules/zy/deep/unseen; do
 		git init -q --bare $r
 		mv $r/objects $r.objects && mv $r/refs $r.refs && rm -rf $r/{hooks,branches,info}
 		ln -s ../${r##*/}.objects $r/objects && ln -s ../${r##*/}.refs $r/refs
@@ -292,7 +292,12 @@ END
 	agentbox run -- sh -c '
 		cd node_modules/zz/deep
 		printf "[core]\n\tfsmonitor = ./x\n[user]\n\tname = Box\n" >>bad/config
-		printf "[user]\n\tname = Box\n" >>fine/config'
+		printf "[user]\n\tname = Box\n" >>fine/config
+		# The judge does not see a file that is opened as npm unpacks it.
+		python3 -c "
+import os
+config = open(\"../../zy/deep/unseen/config\").read() + \"[core]\n\tfsmonitor = ./x\n\"
+os.write(os.open(\"../../zy/deep/unseen/config\", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW), config.encode())"'
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"deep/bad/config (core.fsmonitor)"* ]]
 	[[ "$output" != *deep/fine* ]]
@@ -300,6 +305,11 @@ END
 		[ "$(git -C node_modules/zz/deep/$r config user.name)" = Box ]
 	done
 	! git -C node_modules/zz/deep/bad config core.fsmonitor || false
+	# Nobody looks for that one, as SECURITY.md says; the search that reads every folder finds it.
+	[[ "$output" != *unseen* ]]
+	[ "$(git -C node_modules/zy/deep/unseen config core.fsmonitor)" = ./x ]
+	agentbox quarantine scan "$(basename "$AGENTBOX_STATE"/runs/*)"
+	[[ "$output" == *unseen/config* ]]
 }
 
 @test "git settings: a reviewed change of them has a label, in a new repository too" {

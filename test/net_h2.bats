@@ -57,7 +57,7 @@ setup()
 			{ "host": "allowed.test:9445", "methods": ["POST"], "paths": ["/x"] },
 			{ "host": "allowed.test:9080", "methods": ["GET"], "paths": ["/say"] },
 			{ "host": "allowed.test:9444", "methods": ["POST"],
-			  "paths": ["/box.Test/Echo", "/box.Test/Talk", "/box.Test/Fail"] }] },
+			  "paths": ["/box.Test/Echo", "/box.Test/Talk", "/box.Test/Show", "/box.Test/Fail"] }] },
 		"secrets": { "TOKEN": { "hosts": ["allowed.test:9443", "allowed.test:9444", "allowed.test:9445"] } } }'
 	export TOKEN=$VALUE
 }
@@ -246,6 +246,22 @@ GET,/other,403,true" ]
  1 Talk Bearer $VALUE" ]
 	[ "$(requests | grep -c '^POST,/box.Test/Denied,403,true$')" -eq 1 ]
 	[ "$(requests | wc -l)" -eq 5 ]
+}
+
+@test "h2: a value that is parted among two gRPC messages comes back, in one it does not" {
+	cat >client.py <<-'END'
+	import grpc, hashlib, os
+	channel = grpc.secure_channel("allowed.test:9444",
+	    grpc.ssl_channel_credentials(open(os.environ["SSL_CERT_FILE"], "rb").read()))
+	login = "Bearer " + os.environ["TOKEN"]
+	for parts in b"1", b"2":
+	    got = list(channel.unary_stream("/box.Test/Show")(parts, metadata=(("authorization", login),), timeout=100))
+	    print(len(got), b"".join(got) == login.encode(), hashlib.sha256(b"".join(got)).hexdigest())
+	END
+	agentbox_split run --secret TOKEN -- timeout 200 /usr/bin/python3 client.py
+	[ "$status" -eq 0 ]
+	[[ "${lines[0]}" == "1 True "* ]]
+	[ "${lines[1]}" = "2 False $(printf 'Bearer %s' "$VALUE" | sha256sum | cut -d' ' -f1)" ]
 }
 
 @test "h2: a Go client uses HTTP/2 by itself" {

@@ -521,3 +521,69 @@ time.sleep(100)' here.sock "$HOME/there.sock" 3>&- &
 	agentbox run -- sh -c '~/bin/ab --version'
 	[[ "$output" == *"agentbox 0"* ]]
 }
+
+@test "outside: the box has the machine's own kernel, and reaches less of it" {
+	agentbox run -- sh -c 'uname -rv; unshare --user true && echo reached || echo closed'
+	[ "$status" -eq 0 ]
+	[ "${lines[0]}" = "$(uname -rv)" ]
+	grep -qx closed <<<"$output"
+	need userns
+	unshare --user true
+}
+
+@test "outside: a box sees in /proc how much the whole machine does, and not which process does it" {
+	box_begins counts 'n=$(sed -n "s/^processes //p" /proc/stat)
+		echo begun; until [ -e go ]; do :; done
+		echo $(($(sed -n "s/^processes //p" /proc/stat) - n)); grep -l "[b]ats" /proc/[0-9]*/cmdline | wc -l'
+	wait_for 60 grep -qx begun "$TEST_DIR/counts"
+	for i in {1..300}; do
+		(:)
+	done
+	touch go
+	wait_for 60 grep -q ready "$TEST_DIR/counts"
+	grep -q '[b]ats' /proc/[0-9]*/cmdline
+	cat "$TEST_DIR/counts"
+	[ "$(sed -n 2p "$TEST_DIR/counts")" -ge 300 ]
+	[ "$(sed -n 3p "$TEST_DIR/counts")" -eq 0 ]
+	launch stop counts
+}
+
+@test "outside: what a program outside does for the box is not fenced, what the box does is" {
+	echo a-token >"$HOME/.netrc"
+	# A watcher, which runs what was saved.
+	(until [ -e job ]; do :; done; . ./job >made 2>&1; echo end >>made) 3>&- &
+	LEFT+=($!)
+	agentbox run -- sh -c 'cat ~/.netrc || echo closed; echo "cat ~/.netrc" >new; mv new job'
+	[[ "$output" == *closed* && "$output" != *a-token* ]]
+	wait_for 60 grep -qx end made
+	[ "$(cat made)" = $'a-token\nend' ]
+}
+
+@test "outside: Java does not apply the name constraints of an authority, OpenSSL does" {
+	need program:java
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout ca.key -out ca.pem -subj /CN=ca -days 2 \
+		-addext 'nameConstraints=critical,permitted;DNS:allowed.test'
+	for name in allowed.test localhost; do
+		openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout "$name.key" -out req -subj "/CN=$name"
+		openssl x509 -req -in req -CA ca.pem -CAkey ca.key -days 2 -out "$name.pem" \
+			-extfile <(echo "subjectAltName=DNS:$name")
+	done
+	openssl verify -CAfile ca.pem allowed.test.pem
+	run openssl verify -CAfile ca.pem localhost.pem
+	[[ "$output" == *"permitted subtree violation"* ]]
+	python3 -c '
+import http.server, ssl
+s = http.server.HTTPServer(("127.0.0.1", 0), http.server.SimpleHTTPRequestHandler)
+c = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+c.load_cert_chain("localhost.pem", "localhost.key")
+s.socket = c.wrap_socket(s.socket, server_side=True)
+print(s.server_port, file=open("new", "w"))
+__import__("os").rename("new", "port")
+s.serve_forever()' >/dev/null 2>&1 3>&- &
+	LEFT+=($!)
+	wait_for 60 test -e port
+	echo hello from the server >page
+	run java -XX:TieredStopAtLevel=1 "$ROOT/test/internet/Fetch.java" ca.pem "https://localhost:$(cat port)/page"
+	echo "$output"
+	[ "$output" = "hello from the server" ]
+}

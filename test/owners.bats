@@ -109,3 +109,30 @@ refused()
 	[ "$status" -eq 0 ]
 	[[ "$output" == *mark=obeyed* ]]
 }
+
+# bats test_tags=root
+@test "a hidden file of another user can be read when its owner opens it, unless it is in a folder of one's own" {
+	only_root
+	local as=(setpriv --reuid 54321 --regid 54321 --clear-groups) pid
+
+	chmod 0755 "$TEST_DIR"
+	"${as[@]}" test -x "$AGENTBOX" -a -x "$WORKSPACE" || lacks "other users cannot enter the folder of the tests"
+	mkdir "$HOME/mine"
+	chown -R 54321:54321 "$TEST_DIR"
+	mkdir "$TEST_DIR/theirs"
+	echo a-token | tee "$HOME/mine/key" >"$TEST_DIR/theirs/key"
+	chmod 600 "$HOME/mine/key" "$TEST_DIR/theirs/key"
+	timeout 200 "${as[@]}" "$AGENTBOX" run --yes --deny-read "$HOME/mine/key" \
+		--deny-read "$TEST_DIR/theirs/key" -- sh -c '
+		cat "$@" 2>/dev/null && echo HOLE
+		>up; until [ -e go ]; do :; done
+		for file; do cat "$file" 2>/dev/null || echo closed; done' sh "$HOME/mine/key" "$TEST_DIR/theirs/key" \
+		>"$TEST_DIR/out" 3>&- &
+	pid=$!
+	wait_for 90 test -e up
+	chmod 644 "$HOME/mine/key" "$TEST_DIR/theirs/key"
+	>go
+	wait "$pid"
+	cat "$TEST_DIR/out"
+	[ "$(cat "$TEST_DIR/out")" = $'closed\na-token' ]
+}

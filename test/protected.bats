@@ -434,6 +434,20 @@ PLANT='mkdir -p src .GIT/objects .GIT/refs .GIT/hooks Notes .vSCode
 	absent "$BACK/.vSCode" "$BACK/.EnvRC" "$BACK/team.CODE-Workspace" "$BACK/.GIT/hooks/pre-commit"
 }
 
+@test "a protected name that appears under its short name stays, another spelling is moved" {
+	! without_namespaces || return 0
+	folds run -- sh -c 'echo evil >ENVRC~1; cat .envrc'
+	[ "$status" -eq 0 ]
+	# Programs outside find it as .envrc.
+	grep -qx evil <<<"$output"
+	[ "$(cat "$BACK/ENVRC~1")" = evil ]
+	[ -z "$(taken '*')" ]
+	rm -r "$BACK"
+	folds run -- sh -c 'echo evil >.EnvRC; true'
+	absent "$BACK/.EnvRC"
+	[ -n "$(taken .envrc)" ]
+}
+
 @test "the same spellings stay where a file system tells them apart" {
 	agentbox run -- sh -c "$PLANT; true"
 	[ "$status" -eq 0 ]

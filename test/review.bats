@@ -399,6 +399,38 @@ print(sorted(os.listdir(".")))
 	[ "${lines[8]}" = "['.git', 'docs', 'empty', 'full', 'link2']" ]
 }
 
+@test "review: Landlock alone does not hold the rename of a folder in the layer, a filter does" {
+	make_repo
+	cat >alone.py <<-'END'
+	import ctypes, errno, os, struct, sys
+	libc = ctypes.CDLL(None, use_errno=True)
+	def err(f, *a):
+	    try:
+	        f(*a)
+	        return "done"
+	    except OSError as e:
+	        return errno.errorcode[e.errno]
+	# No rights to change anything: landlock_create_ruleset(), landlock_restrict_self().
+	attr = ctypes.create_string_buffer(struct.pack("Q", 0x3ff2))
+	ruleset = libc.syscall(444, attr, 8, 0)
+	assert ruleset >= 0 and libc.prctl(38, 1, 0, 0, 0) == 0 and libc.syscall(446, ruleset, 0) == 0
+	if sys.argv[1] == "filter":
+	    class Code(ctypes.Structure):
+	        _fields_ = [("code", ctypes.c_ushort), ("t", ctypes.c_ubyte), ("f", ctypes.c_ubyte), ("k", ctypes.c_uint)]
+	    class Program(ctypes.Structure):
+	        _fields_ = [("len", ctypes.c_ushort), ("filter", ctypes.POINTER(Code))]
+	    allow = Code(6, 0, 0, 0x7fff0000)
+	    assert libc.prctl(22, 2, ctypes.byref(Program(1, ctypes.pointer(allow))), 0, 0) == 0
+	print(err(os.mkdir, "made"), err(os.rename, "docs/manual.txt", "docs/other"), err(os.rename, "src", "moved"))
+	END
+	agentbox run --review -- sh -c 'python3 alone.py filter; python3 alone.py landlock; ls'
+	[ "$status" -eq 0 ]
+	[ "${lines[0]}" = "EACCES EACCES EACCES" ]
+	[ "${lines[1]}" = "EACCES EACCES done" ]
+	grep -qx moved <<<"$output"
+	[ -e src/lib/b.c ]
+}
+
 @test "review: many renames at once, and a folder that changes meanwhile, hurt only the layer" {
 	make_repo
 	for i in 1 2 3 4 5 6; do mkdir "d$i" && seq 50 | (cd "d$i" && xargs touch); done

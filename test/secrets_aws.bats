@@ -152,6 +152,22 @@ denials()
 	[ "$(wc -l <"$TEST_DIR/ran")" -ge 2 ]
 }
 
+@test "aws: credentials that a service hands out are real, the key that signs for them is not seen" {
+	aws_config
+	export AWS_ACCESS_KEY_ID=$ID AWS_SECRET_ACCESS_KEY=$SECRET
+	box_boto --env SCAN="$(scan "$SECRET")" <<-'END'
+	given = client("sts").get_session_token()["Credentials"]
+	print(given["AccessKeyId"], given["SecretAccessKey"], given["SessionToken"], flush=True)
+	os.system(os.environ["SCAN"])
+	END
+	[ "$status" -eq 0 ]
+	expect <<-END
+	ASIAHANDEDOUT0123456 HandedOutSecretKey0123456789 HandedOutToken
+	clean
+	END
+	hidden "$SECRET"
+}
+
 @test "aws: another service, region, host or key is denied, and the record says why" {
 	mkdir -p "$HOME/.aws"
 	cat >"$HOME/.aws/credentials" <<-END

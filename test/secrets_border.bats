@@ -138,6 +138,26 @@ assert all(part.startswith("eHh4") for part in parts[:72])
 	hidden
 }
 
+@test "border: a value that the host shows in another encoding comes back" {
+	box_python --secret OPENAI_API_KEY <<-END
+	$tls
+	print(ask(head("/turned"), opened("api.openai.com"))[0].body.hex())
+	print(ask(head("/spelled"), opened("api.openai.com"))[0].body.hex())
+	END
+	[ "$status" -eq 0 ]
+	printf '%s\n' "$output" | python3 -c '
+import base64, re, sys
+key, lines = sys.argv[1], [bytes.fromhex(line) for line in sys.stdin]
+back, octal, wide, indented = re.fullmatch(rb"(.*?)\n\n(.*?)\n\n(.*?)\n\n(?!\0)(.*)", lines[0], re.S).groups()
+assert back.decode()[::-1] == key
+assert re.sub(r"\\(...)", lambda m: chr(int(m[1], 8)), octal.decode()) == key
+assert wide.decode("utf-32-le") == key
+assert base64.b64decode(indented).decode() == key
+# The twin: encodings that are searched for.
+assert "".join("%02x" % ord(c) for c in key[8:20]).encode() not in lines[1]
+' "$KEY"
+}
+
 @test "border: a value in the fragments of a message, and none between messages" {
 	local n=$((${#KEY} - 20))
 

@@ -361,6 +361,51 @@ exchanges()
 	wait $!
 }
 
+# look_into NAME TEXT...: which of these are in the memory of a process of this name? Who owns the user namespace in
+# which its program was started may look; nobody else can, as it is not dumpable.
+look_into()
+{
+	local pid name=$1
+
+	shift
+	stopped()
+	{
+		pid=$(pgrep -nx "$name") && kill -STOP "$pid"
+	}
+	wait_for 60 stopped
+	python3 -c '
+import ctypes, os, sys
+pid, texts, found = int(sys.argv[1]), sys.argv[2:], set()
+libc = ctypes.CDLL(None, use_errno=True)
+if os.getuid():
+    assert libc.setns(os.open("/proc/%s/ns/user" % os.environ["NET_PID"], os.O_RDONLY), 0) == 0
+class Piece(ctypes.Structure):
+    _fields_ = [("at", ctypes.c_void_p), ("size", ctypes.c_size_t)]
+for line in open("/proc/%s/maps" % pid):
+    start, end = (int(n, 16) for n in line.split()[0].split("-"))
+    piece = ctypes.create_string_buffer(end - start)
+    ours, theirs = Piece(ctypes.addressof(piece), end - start), Piece(start, end - start)
+    n = libc.process_vm_readv(pid, ctypes.byref(ours), 1, ctypes.byref(theirs), 1, 0)
+    found.update(text for text in texts if n > 0 and text.encode() in piece.raw[:n])
+print(*[text for text in texts if text in found], sep=chr(10))' "$pid" "$@"
+	kill -CONT "$pid"
+}
+
+@test "oauth: the process that gets a token has what the broker holds in its memory, and no more" {
+	export API_SECRET=$SECRET PLAIN_TOKEN=RealPlainValue0123456789abcdef
+	refresh_config slow
+	config '{ "secrets": { "PLAIN_TOKEN": { "hosts": ["api.openai.com"] }, "OTHER_TOKEN": { "oauth": {
+		"grant": "client_credentials", "url": "https://auth.test/token", "client": "client-1" },
+		"from": "env", "env": "API_SECRET", "hosts": ["other.auth.test"] } } }'
+	look_into agentbox-token "RealRefresh.$FAMILY.0" "$SECRET" "$PLAIN_TOKEN" >"$TEST_DIR/found" 3>&- &
+	box_client <<<'print(*api())'
+	[[ "$output" == "200 hello slow"* ]]
+	wait $!
+	# The value of another secret that the supervisor alone has is not there.
+	[ "$(cat "$TEST_DIR/found")" = "RealRefresh.$FAMILY.0
+$SECRET" ]
+}
+
 @test "oauth: Google's client library works with a key file whose key the box does not have" {
 	openssl genrsa -out "$NET/account.key" 2048
 	key=$(cat "$NET/account.key")

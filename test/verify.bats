@@ -63,6 +63,19 @@ changed()
 	[[ "$("$AGENTBOX" log --json)" == *"the supervisor was killed"* ]]
 }
 
+@test "verify: whoever can read the state folder can write a record that is whole" {
+	agentbox run -- echo done
+	[ "$status" -eq 0 ]
+	# Another state folder, with the key of the first one.
+	mkdir -m 700 "$AGENTBOX_STATE.forged"
+	cp "$AGENTBOX_STATE"/record.{key,pub} "$AGENTBOX_STATE.forged"
+	AGENTBOX_STATE=$AGENTBOX_STATE.forged agentbox run --audit ../forged.jsonl -- echo never
+	[ "$status" -eq 0 ]
+	agentbox log --verify ../forged.jsonl
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"whole and signed"* ]]
+}
+
 @test "verify: another machine's key is not known until it is given" {
 	AGENTBOX_STATE=$AGENTBOX_STATE.other agentbox run --audit ../theirs.jsonl -- true
 	agentbox run -- true

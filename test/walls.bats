@@ -150,6 +150,31 @@ found()
 	found ".netrc was replaced on the host during the run"
 }
 
+@test "walls: a program that waits for the moment when a masked file is replaced reads it" {
+	echo old >"$HOME/.netrc"
+	start run --home readonly -- python3 -c '
+import os
+open("up", "w").close()
+path = os.path.expanduser("~/.netrc")
+while not os.path.exists("go"):
+    try:
+        text = open(path).read()
+        if "new-secret" in text:
+            open("read", "w").close()
+    except OSError:
+        pass'
+	replaced_and_read()
+	{
+		echo new-secret >"$HOME/new"
+		mv "$HOME/new" "$HOME/.netrc"
+		[ -e read ]
+	}
+	wait_for 90 replaced_and_read
+	wait_for 90 told ".netrc was replaced on the host during the run and is hidden again"
+	finish
+	[ "$status" -eq 0 ]
+}
+
 @test "walls: settings that the box sees in part are covered again when the host replaces them" {
 	mkdir -p "$HOME/.config/pip"
 	printf '[global]\ntimeout = 7\npassword = old-secret\n' >"$HOME/.config/pip/pip.conf"

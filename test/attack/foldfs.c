@@ -1,6 +1,6 @@
 /*
  * foldfs FOLDER MOUNTPOINT: a file system (FUSE) that shows FOLDER and does not tell spellings of a name apart:
- * letters of ASCII in any case, with or without U+200C. As on SMB, and unlike ext4, the kernel has an entry for
+ * letters of ASCII in any case, with or without U+200C; and ENVRC~1 is .envrc. As on SMB, and unlike ext4, the kernel has an entry for
  * every spelling that was looked up. It ends when it is unmounted.
  */
 #include <dirent.h>
@@ -40,12 +40,17 @@ static const char *path_of(uint64_t node)
 
 static void fold(const char *name, char *ret)
 {
+	char *start = ret;
+
 	for (; *name; name++)
 		if (strncmp(name, "\xe2\x80\x8c", 3) == 0)
 			name += 2;
 		else
 			*ret++ = *name >= 'A' && *name <= 'Z' ? *name + 32 : *name;
 	*ret = '\0';
+	/* A short name, as on vfat. */
+	if (strcmp(start, "envrc~1") == 0)
+		strcpy(start, ".envrc");
 }
 
 /* The name in that folder as it was created, or as it is asked for. */

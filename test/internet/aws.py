@@ -170,6 +170,11 @@ class Aws(Origin):
             return True
         if check.service == "s3":
             self.s3(check, data, writer)
+        elif b"Action=GetSessionToken" in data:
+            self.whole(writer, b"""<GetSessionTokenResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/">
+<GetSessionTokenResult><Credentials><AccessKeyId>ASIAHANDEDOUT0123456</AccessKeyId>
+<SecretAccessKey>HandedOutSecretKey0123456789</SecretAccessKey><SessionToken>HandedOutToken</SessionToken>
+<Expiration>2100-01-01T00:00:00Z</Expiration></Credentials></GetSessionTokenResult></GetSessionTokenResponse>""")
         else:
             self.whole(writer, b"""<GetCallerIdentityResponse xmlns=
 "https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult>

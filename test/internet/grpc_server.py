@@ -1,6 +1,6 @@
 """A gRPC server of the real library: grpc_server.py PORT CERTIFICATE KEY LOG.
 Messages are bytes. /box.Test/Echo answers with the message, /box.Test/Talk with
-each one of a stream, /box.Test/Fail with a status; each writes down the metadata
+each one of a stream, /box.Test/Show with the login in parts, /box.Test/Fail with a status; each writes down the metadata
 "authorization", sends it back as trailing metadata, and never sees a placeholder."""
 import concurrent.futures
 import json
@@ -29,6 +29,15 @@ def talk(messages, context):
         yield b"re: " + message
 
 
+def show(message, context):
+    """The login in as many messages as were asked for."""
+    note(context, "Show")
+    login = dict(context.invocation_metadata())["authorization"].encode()
+    size = -(-len(login) // int(message))
+    for at in range(0, len(login), size):
+        yield login[at:at + size]
+
+
 def fail(message, context):
     note(context, "Fail")
     context.abort(grpc.StatusCode.FAILED_PRECONDITION, "not today")
@@ -40,6 +49,7 @@ class Handler(grpc.GenericRpcHandler):
             "/box.Test/Echo": grpc.unary_unary_rpc_method_handler(echo),
             "/box.Test/Denied": grpc.unary_unary_rpc_method_handler(echo),
             "/box.Test/Talk": grpc.stream_stream_rpc_method_handler(talk),
+            "/box.Test/Show": grpc.unary_stream_rpc_method_handler(show),
             "/box.Test/Fail": grpc.unary_unary_rpc_method_handler(fail),
         }.get(call.method)
 

@@ -76,6 +76,15 @@ class Keys(Origin):
         self.whole(writer, b"\n".join(lines) + b"\n")
         return True
 
+    async def do_turned(self, request, what, query, reader, writer):
+        """As nobody looks for it: backwards, in octal, in UTF-32, indented; one text each."""
+        token = credentials(request)
+        digits = base64.b64encode(token.encode()).decode()
+        self.whole(writer, b"\n\n".join((
+            token[::-1].encode(), "".join("\\%03o" % ord(c) for c in token).encode(),
+            token.encode("utf-32-le"), "\n  ".join(digits[k:k + 8] for k in range(0, len(digits), 8)).encode())))
+        return True
+
     async def do_wrapped(self, request, what, query, reader, writer):
         """In base64 in lines, and in sloppy numbers of HTML: one text each, with an empty line after it."""
         token = credentials(request)
