@@ -293,7 +293,7 @@ END
 		cd node_modules/zz/deep
 		printf "[core]\n\tfsmonitor = ./x\n[user]\n\tname = Box\n" >>bad/config
 		printf "[user]\n\tname = Box\n" >>fine/config
-		# The judge does not see a file that is opened as npm unpacks it.
+		# The guard does not see a file that is opened as npm unpacks it.
 		python3 -c "
 import os
 config = open(\"../../zy/deep/unseen/config\").read() + \"[core]\n\tfsmonitor = ./x\n\"

@@ -145,7 +145,7 @@ nothing_seen()
 	[ "$(violations .path)" = "\"$HOME/other/two\"" ]
 }
 
-@test "writes: reading is not asked about, and a run that only reads has no judge" {
+@test "writes: reading is not asked about, and a run that only reads has no guard" {
 	mkfifo go
 	"$AGENTBOX" run -- sh -c 'cat /etc/passwd >&2; read line <go' >"$TEST_DIR/out" 2>&1 3>&- &
 	local pid=$!

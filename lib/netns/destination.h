@@ -29,7 +29,7 @@ int ab_destination_own(int fd, struct ab_destination *ret);
 int ab_original_destination(int fd, enum ab_capture capture, struct ab_destination *ret);
 
 /*
- * A box without a network of its own: the judge makes its connections
+ * A box without a network of its own: the guard makes its connections
  * (guard/sockets/sockets.h) and hands the proxy's ends over, one message each, on a socket that
  * only these two have. So the proxy has no address that other processes of the host could connect to.
  *

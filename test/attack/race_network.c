@@ -1,7 +1,7 @@
 /*
  * Try to reach servers of the host from a box that has no network of its own: by every kind of
  * socket, by options that would open one that is closed, and by changing descriptors, addresses and
- * messages while the judge looks at them.
+ * messages while the guard looks at them.
  *
  *	race_network UDP-PORT TCP-PORT SOCKET-FILE SECONDS
  *
@@ -129,7 +129,7 @@ static void try_sockets(void)
 	close(fd);
 }
 
-/* The message is for a Unix stream when the judge looks, and for a datagram socket afterwards. */
+/* The message is for a Unix stream when the guard looks, and for a datagram socket afterwards. */
 static void *send_messages(void *arg)
 {
 	struct iovec part = { (void *)(uintptr_t) "raced", 5 };

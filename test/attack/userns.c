@@ -1,6 +1,6 @@
 /*
  * Attempts from a user namespace that was made in the box, where the process has every capability:
- * to take a wall of the box off, to get around the judge, to leave the network. The names of files
+ * to take a wall of the box off, to get around the guard, to leave the network. The names of files
  * are in variables: MASKED_FILE and MASKED_FOLDER are masked, WORK is the workspace, OUTSIDE a
  * folder of the host that is not writable.
  */

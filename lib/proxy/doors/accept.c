@@ -20,7 +20,7 @@
 enum {
 	ACCEPTS = 64, /* per listener and turn */
 	HANDED =
-		1024, /* the same: what the judge's socket can queue, so that nothing is left at the end */
+		1024, /* the same: what the socket of the guard can queue, so that nothing is left at the end */
 	SPARE_FDS = 700, /* pipes, resolver, log, what main has open */
 	FEW_FDS = 64,	 /* the same where the limit is low */
 	RETRY_MS = 100,	 /* after running out of descriptors */
@@ -159,7 +159,7 @@ static void accept_ready(struct ab_source *source, uint32_t events)
 	}
 }
 
-/* A query that the judge passes on. A client that misses the answer asks again. */
+/* A query that the guard passes on. A client that misses the answer asks again. */
 static void answer_handed(struct ab_acceptor *a, int sock, struct ab_handed *m)
 {
 	uint8_t answer[AB_DNS_ANSWER_MAX];
@@ -171,7 +171,7 @@ static void answer_handed(struct ab_acceptor *a, int sock, struct ab_handed *m)
 	(void)!send(sock, m, AB_HANDED_LEN(m->len), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/* A connection that the judge made for the box. */
+/* A connection that the guard made for the box. */
 static void admit_handed(struct ab_acceptor *a, const struct ab_handed *m, int fd)
 {
 	int on = 1;
@@ -210,7 +210,7 @@ static void record_handed(struct ab_acceptor *a, const struct ab_handed *m)
 	ab_conn_deny_datagram(a->engine, host.text, m->to.port, who);
 }
 
-/* The judge reads what hostile programs wrote: believe nothing but the form. */
+/* The guard reads what hostile programs wrote: believe nothing but the form. */
 static void take_handed(struct ab_acceptor *a, int sock, struct ab_handed *m, size_t n, int fd)
 {
 	if (n < AB_HANDED_LEN(0) || n != AB_HANDED_LEN(m->len)) {
@@ -251,7 +251,7 @@ static void handed_ready(struct ab_source *source, uint32_t events)
 			set_listening(a, false);
 			ab_loop_timer(&a->engine->loop, &a->retry, RETRY_MS);
 		} else {
-			ab_source_close(source); /* the judge is gone */
+			ab_source_close(source); /* the guard is gone */
 			return;
 		}
 	}

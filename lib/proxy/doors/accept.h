@@ -19,7 +19,7 @@ struct ab_acceptor {
 	bool serves_agent;    /* it has the listener of the box's ssh agent */
 	int counters;	      /* not a listener, but passed in with them; -1: none */
 	struct ab_source log; /* of datagrams that the kernel denied: the same descriptor */
-	uint64_t dropped;     /* datagrams that the judge denied, those on record among them */
+	uint64_t dropped;     /* datagrams that the guard denied, those on record among them */
 };
 
 /* Add all listeners of the setup to the engine's loop. The acceptor owns them

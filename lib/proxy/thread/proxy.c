@@ -497,7 +497,7 @@ void ab_proxy_failure(struct ab_proxy *proxy, struct ab_error *err)
 	ab_step(err, "proxy");
 }
 
-/* Packets that the kernel or the judge dropped, and of which they did not tell more. */
+/* Packets that the kernel or the guard dropped, and of which they did not tell more. */
 static int record_packets(struct ab_proxy *p, struct ab_error *err)
 {
 	struct ab_ledger_totals totals = { 0 };

@@ -457,7 +457,7 @@ static void serve_request(struct ab_conn *conn)
 	}
 }
 
-/* Who sent what comes next? Not who connected: that is the judge, in the box's place
+/* Who sent what comes next? Not who connected: that is the guard, in the box's place
  * (guard/connect/connect.h). */
 static void note_sender(struct ab_conn *conn)
 {
