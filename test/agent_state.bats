@@ -282,7 +282,7 @@ has_continued()
 	! python3 -c 'import os, sys; os.getxattr(sys.argv[1], "system.posix_acl_default")' "$dir/new" || false
 	[ "$(stat -c %a "$dir/old")" = 2775 ]
 	[[ "$output" == *"the run changed the permissions of"*"in shared folders"*"put back"* ]]
-	# What the box did not change stays, and so does all that it may.
+	# The twins: what the box did not change stays, and so does all that it may.
 	[ "$(stat -c %a "$dir/old/quiet.jsonl")" = 666 ]
 	[ "$(cat "$dir/old/1.jsonl")" = $'said\nmore' ]
 	boxed claude 'echo x >~/.claude/projects/2.jsonl; chmod 640 ~/.claude/projects/2.jsonl'
@@ -491,21 +491,40 @@ logins=(claude:.claude/.credentials.json codex:.codex/auth.json gemini:.gemini/o
 	[ "$(stat -c %a "$HOME/$path")" = 640 ]
 }
 
-@test "return: of a login only known values of their type come back" {
-	local path=.claude/.credentials.json
-
-	mkdir "$HOME/.claude"
-	echo '{"claudeAiOauth":{"accessToken":"old"},"mcpOAuth":{"a":1}}' >"$HOME/$path"
-	boxed claude 'echo "$2" >~/"$1"' - "$path" '{"claudeAiOauth":{"accessToken":"new","apiKeyHelper":"/bin/sh",
-		"refreshToken":{"apiKeyHelper":"x"},"scopes":["user:inference",{"x":1}],"expiresAt":"soon",
-		"subscriptionType":"max $(id)","clientId":"c-1"},"apiKeyHelper":"y","mcpOAuth":{"a":2}}'
+# returns MEMBERS: of a login of Claude with these.
+returns()
+{
+	mkdir -p "$HOME/.claude"
+	echo '{"claudeAiOauth":{"accessToken":"old"},"mcpOAuth":{"a":1}}' >"$HOME/.claude/.credentials.json"
+	boxed claude 'echo "$1" >~/.claude/.credentials.json' - "$1"
 	[ "$status" -eq 0 ]
-	[ "$(cat "$HOME/$path")" = '{"claudeAiOauth":{"accessToken":"new","clientId":"c-1"},"mcpOAuth":{"a":1}}' ]
-	# Tokens of Codex, of which the box had taken all members.
+	returned=$(cat "$HOME/.claude/.credentials.json")
+	echo "$returned"
+}
+
+@test "return: of a login only known values of their type come back" {
+	returns '{"claudeAiOauth":{"accessToken":"new","apiKeyHelper":"/bin/sh","clientId":"c-1"},
+		"apiKeyHelper":"y","mcpOAuth":{"a":2}}'
+	[[ "$returned" != *apiKeyHelper* ]]
+	# The twin: its token, and a name.
+	[ "$returned" = '{"claudeAiOauth":{"accessToken":"new","clientId":"c-1"},"mcpOAuth":{"a":1}}' ]
+}
+
+@test "return: a value of another type does not come back under a known name" {
+	returns '{"claudeAiOauth":{"accessToken":"new","refreshToken":{"apiKeyHelper":"x"},"expiresAt":"soon",
+		"scopes":["user:inference",{"x":1}],"subscriptionType":"max $(id)","clientId":"c-1"}}'
+	[[ "$returned" != *apiKeyHelper* && "$returned" != *id\)* && "$returned" != *soon* && "$returned" != *inference* ]]
+	# The twin.
+	[ "$returned" = '{"claudeAiOauth":{"accessToken":"new","clientId":"c-1"},"mcpOAuth":{"a":1}}' ]
+}
+
+@test "return: of Codex's tokens only known values come back" {
 	mkdir "$HOME/.codex"
 	login codex mine >"$HOME/.codex/auth.json"
 	boxed codex 'echo "$1" >~/.codex/auth.json' - \
 		'{"tokens":{"access_token":"box","chatgpt_base_url":"https://evil.example"},"last_refresh":"2026-01-31T12:00:00.5Z"}'
+	! grep evil.example "$HOME/.codex/auth.json" || false
+	# The twin.
 	[ "$(cat "$HOME/.codex/auth.json")" = '{"tokens":{"access_token":"box"},"last_refresh":"2026-01-31T12:00:00.5Z"}' ]
 }
 
@@ -684,9 +703,11 @@ spoof()
 				sh -c "echo \"\$2\" >~/\"\$1\"" - "$2" "$3"' \
 			"$AGENTBOX" "$name" "$path" "$left" 3>&-
 		echo "$output"
+		! grep evil "$HOME/$path" || false
 		[ "$status" -eq 0 ]
 		[[ "$output" == *"so each folder in it has a layer of its own"* ]]
 		[[ "$output" == *"was changed in the box and written back to the host"* ]]
+		# The twin: the token.
 		[ "$(cat "$HOME/$path")" = "$has" ]
 	done
 	# With nothing but an account that loads settings, nothing is created.

@@ -66,8 +66,8 @@ forget()
 # The box has what it may have, and nothing else; on the host it is all there.
 walls_are_up()
 {
-	[[ "$output" == *"plain words"*"index-url = https://mirror.test/simple"*"mine"* ]]
 	[[ "$output" != *hunter2* ]]
+	[[ "$output" == *"plain words"*"index-url = https://mirror.test/simple"*"mine"* ]]
 	[ "$(cat .envrc)" = old ]
 	[ ! -e .git/hooks/post-commit ]
 	[ "$(cat ~/.config/pip/pip.conf ~/.netrc ~/.aws/credentials | grep -c hunter2word)" -eq 3 ]
@@ -100,6 +100,7 @@ starts()
 
 # bats test_tags=root
 @test "before a start: what a secret's command writes is looked at" {
+	# The twins, in walls_are_up: a plain file that it writes, and the settings without their login, are read.
 	before() { secret "$1; . $TEST_DIR/write"; }
 	starts $TIMES run --yes --secret KEY -- sh -c "$LOOK"
 }
@@ -120,7 +121,8 @@ quickly()
 		run timeout 60 $CLOCK "$AGENTBOX" run --yes --read-only --secret KEY -- cat "$file" 3>&-
 		echo "$output"
 		[ "$status" -eq 0 ]
-		[[ "$output" == *"$look"* && "$output" != *hunter2* ]]
+		[[ "$output" != *hunter2* ]]
+		[[ "$output" == *"$look"* ]]
 		grep -q hunter2word "$file"
 	done
 }

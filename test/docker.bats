@@ -277,17 +277,31 @@ exec 200 ['got', 'typed']" ]
 	[ "$(recorded '.stream == true')" -eq 6 ]
 }
 
-@test "docker: a detached command gives no connection to the engine" {
+# detached BODY...: commands that are started with these; behind each, the box asks for a container that writes
+# into the home folder as root. Each command runs, and nothing else is made.
+detached()
+{
+	local number numbers='' said=''
+
 	need_engine
-	agentbox run -- python3 client.py detached "$IMAGE"
-	[ "$status" -eq 0 ]
-	[ "$output" = "detached 200 False
-detached 200 False
-detached 200 False
-detached 200 False
-['0', '1', '2', '3'] [['/one']]" ]
+	agentbox run -- python3 client.py detached "$IMAGE" "$HOME/owned" "$@"
+	[ ! -e "$HOME/owned" ]
 	[ "$(containers)" = host-one ]
-	[ "$(recorded '(.path | test("/exec/.*/start")) and .status == 200 and .stream == null')" -eq 4 ]
+	[ "$status" -eq 0 ]
+	for ((number = 0; number < $#; number++)); do
+		said+=$'detached 200 False\n'
+		numbers+=${numbers:+, }"'$number'"
+	done
+	[ "$output" = "${said}[$numbers] [['/one']]" ]
+	[ "$(recorded '(.path | test("/exec/.*/start")) and .status == 200 and .stream == null')" -eq $# ]
+}
+
+@test "docker: a detached command gives no connection to the engine" {
+	detached '{"Detach":true}'
+}
+
+@test "docker: a detached command in another spelling gives none either" {
+	detached '{"Tty":true,"Detach":true}' $' {"Detach" :\n true }' $'f\r\n{"Detach":true}\r\n0\r\n\r\n'
 }
 
 # recorded FILTER: how many records about containers are so.
@@ -297,8 +311,10 @@ recorded()
 		jq -s "[.[] | select(.kind == \"container\" or .door == \"container\") | select($1)] | length"
 }
 
-@test "docker: an engine that lies gets no byte of the box, and one that does not a stream" {
-	local engine names starts
+# lies WAYS: an engine that lies answers starts of commands; its log is $TEST_DIR/log, $names what it says.
+lies()
+{
+	local engine
 
 	mkdir "$TEST_DIR/outside"
 	python3 "$ROOT/test/lying_engine.py" "$TEST_DIR/outside/s" "$TEST_DIR/log" 3>&- 4>&- &
@@ -307,17 +323,35 @@ recorded()
 	cp "$ROOT/test/docker_client.py" client.py
 	names=$(cd "$ROOT/test" && python3 -c 'import lying_engine; print(*lying_engine.ANSWERS)')
 	DOCKER_HOST=unix://$TEST_DIR/outside/s agentbox run --docker stand-in:1 -- \
-		python3 client.py lies $names
+		python3 client.py lies "$1" $names
 	kill "$engine"
+}
+
+@test "docker: an engine that lies about a detached command gets no byte of the box" {
+	local names
+
+	lies detached
+	! grep /containers/create "$TEST_DIR/log" || false
+	! grep ', detached, Upgrade' "$TEST_DIR/log" || false
 	[ "$status" -eq 0 ]
-	starts=$((3 * $(wc -w <<<"$names")))
+	[ "$(wc -l <"$TEST_DIR/log")" -eq "$(wc -w <<<"$names")" ]
+	[ "$(grep -c ", close: b''" "$TEST_DIR/log")" -gt 0 ]
+	[ "$(recorded '.path | test("/exec/.*/start")')" -eq "$(wc -w <<<"$names")" ]
+	[ "$(recorded '.stream == true')" -eq 0 ]
+}
+
+@test "docker: an engine that lies gets no byte of the box, and one that does not a stream" {
+	local names starts
+
+	lies attached
+	! grep /containers/create "$TEST_DIR/log" | grep -v '^honest-' || false
+	[ "$status" -eq 0 ]
+	starts=$((2 * $(wc -w <<<"$names")))
 	[ "$(wc -l <"$TEST_DIR/log")" -eq "$starts" ]
 	[ "$(grep -c 'a stream' <<<"$output")" -eq 9 ]
-	# Every byte that came is of a stream; no detached start asked for one.
-	[ "$(grep -c "/containers/create" "$TEST_DIR/log")" -eq 9 ]
+	# Every byte that came is of a stream.
 	[ "$(grep -c '^honest-.*, attached, .*/containers/create' "$TEST_DIR/log")" -eq 9 ]
 	[ "$(grep -c ", close: b''" "$TEST_DIR/log")" -gt 0 ]
-	! grep ', detached, Upgrade' "$TEST_DIR/log" || false
 	[ "$(recorded '.path | test("/exec/.*/start")')" -eq "$starts" ]
 	[ "$(recorded '.stream == true')" -eq 9 ]
 	[ "$(recorded '.status == 502 and .engine_status == 101 and (.error | test("protocol switch"))')" -gt 0 ]

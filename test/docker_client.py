@@ -6,8 +6,9 @@
     docker_client.py mount IMAGE DIR   DIR in a container
     docker_client.py keep IMAGE FILE   a container that is left running; then wait for FILE
     docker_client.py streams IMAGE     attach, exec and logs, with and without an upgrade
-    docker_client.py detached IMAGE    detached commands, and a second request behind each
-    docker_client.py lies NAME...      the answers of lying_engine.py, and a second request
+    docker_client.py detached IMAGE FILE BODY...   detached commands that are started with these bodies, and behind
+                                       each a container that makes FILE on the host
+    docker_client.py lies WAYS NAME... the answers of lying_engine.py, and a second request
 """
 import http.client
 import json
@@ -277,14 +278,16 @@ def keep(image, file):
         time.sleep(0.1)
 
 
+def post(path, body):
+    return (b"POST /v1.41%s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
+            % (path.encode(), len(body), body))
+
+
 # What a box would send where it gets a connection of its own to the engine.
-EVIL = (b"POST /containers/create?name=evil HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-        b"Content-Length: %d\r\n\r\n%s")
-
-
-def second_request(image):
-    body = json.dumps({"Image": image, "Cmd": ["id"], "HostConfig": {"Privileged": True}}).encode()
-    return EVIL % (len(body), body)
+def second_request(image, file="/owned", name="evil"):
+    body = json.dumps({"Image": image, "Cmd": ["touch", "/host" + file], "HostConfig": {
+        "Privileged": True, "Binds": ["/:/host"], "NetworkMode": "none"}}).encode()
+    return post(f"/containers/create?name={name}", body) + post(f"/containers/{name}/start", b"")
 
 
 def make_exec(container, words, **more):
@@ -328,17 +331,15 @@ def streams(image):
     expect(204, call("DELETE", f"/containers/{two}?force=1"), "remove")
 
 
-def detached(image):
+def detached(image, file, *bodies):
     one = create(image, "one", ["sleep", "100"])
     expect(204, call("POST", f"/containers/{one}/start"), "start")
-    bodies = [(b'{"Detach":true}', b""), (b'{"Tty":true,"Detach":true}', b""),
-              (b' {"Detach" :\n true }', b""),
-              (b'f\r\n{"Detach":true}\r\n0\r\n\r\n', b"Transfer-Encoding: chunked\r\n")]
-    for number, (body, headers) in enumerate(bodies):
+    for number, body in enumerate(bodies):
+        headers = b"Transfer-Encoding: chunked\r\n" if body.endswith("\r\n") else b""
         command = make_exec(one, ["touch", f"/tmp/{number}"], Detach=number % 2 == 0)
-        stream = Stream(f"/exec/{command}/start", body, headers)
+        stream = Stream(f"/exec/{command}/start", body.encode(), headers)
         status = stream.read_head()
-        stream.send(second_request(image))
+        stream.send(second_request(image, file, f"evil-{time.time_ns()}"))
         print("detached", status, b"HTTP" in stream.read())
     # It did run, and nothing else was made.
     for _ in range(100):
@@ -349,10 +350,14 @@ def detached(image):
     print(made, [c["Names"] for c in expect(200, read("GET", "/containers/json?all=1"), "list")])
 
 
-def lies(*names):
+# Is it upgraded, and is it detached?
+WAYS = {"attached": ((True, False), (False, False)), "detached": ((True, True),)}
+
+
+def lies(ways, *names):
     one = create("stand-in:1", "one", ["x"])
     for name in names:
-        for upgrade, detach in ((True, False), (False, False), (True, True)):
+        for upgrade, detach in WAYS[ways]:
             body = json.dumps({"Detach": detach}).encode()
             stream = Stream(f"/exec/{make_exec(one, [name])}/start", body, upgrade=upgrade)
             status = stream.read_head()

@@ -791,16 +791,22 @@ shown()
 	done <counts
 }
 
-@test "completions: no file of the current folder is run" {
-	local path hostile=$PWD/hostile
-
+# plant: the current folder has a program of that name, which must not run.
+plant()
+{
 	on_path
 	mkdir hostile
-	printf '#!/bin/sh\ntouch "%s/ran"; echo evil\n' "$hostile" >hostile/agentbox
+	printf '#!/bin/sh\ntouch "%s/ran"; echo evil\n' "$PWD/hostile" >hostile/agentbox
 	chmod +x hostile/agentbox
 	cd hostile
-	for path in "$PATH" ".:$PATH" ":$PATH" "$hostile:$PATH"; do
-		for word in ./agentbox agentbox "$hostile/agentbox"; do
+}
+
+@test "completions: no file of the current folder is run" {
+	local path word
+
+	plant
+	for path in "$PATH" ".:$PATH" ":$PATH" "$PWD:$PATH"; do
+		for word in ./agentbox agentbox "$PWD/agentbox"; do
 			PATH=$path bash --norc -c '
 				. "$0/completions/agentbox.bash"
 				for line in "run --profile" "config get" "approvals revoke" "why" "quarantine show" \
@@ -810,29 +816,38 @@ shown()
 					_agentbox
 					echo "$COMP_CWORD ${COMPREPLY[@]}"
 				done' "$ROOT" "$word" >offered
+			[ ! -e ran ]
 			[ "$(wc -l <offered)" -ge 6 ]
 			! grep -q evil offered || false
 		done
-		! command -v fish >/dev/null || PATH=$path fish --no-config -c '
+	done
+	# The twin: the installed one is asked, also here.
+	[ "$(bash_for run --profile read-o)" = read-only ]
+}
+
+@test "completions: fish runs no file of the current folder either" {
+	need program:fish
+	local path
+
+	plant
+	for path in "$PATH" ".:$PATH" ":$PATH" "$PWD:$PATH"; do
+		PATH=$path fish --no-config -c '
 			source $argv[1]/completions/agentbox.fish
 			for line in "run --profile " "config get " "approvals revoke " "why " "secrets check "
 				complete -C "agentbox $line"; complete -C "./agentbox $line"
 			end' "$ROOT" >offered
+		[ ! -e ran ]
 		! grep -q evil offered || false
 	done
-	[ ! -e ran ]
-	# The twin: the installed one is asked, also here.
-	[ "$(bash_for run --profile read-o)" = read-only ]
+	# The twin: what the installed one knows.
+	fish --no-config -c 'source $argv[1]/completions/agentbox.fish; complete -C "agentbox run --profile read-o"' "$ROOT" >offered
+	grep -q '^read-only' offered
 }
 
 @test "completions: zsh runs no file of the current folder either" {
 	need program:zsh
 	need program:tmux
-	on_path
-	mkdir hostile
-	printf '#!/bin/sh\ntouch "%s/ran"; echo evil\n' "$PWD/hostile" >hostile/agentbox
-	chmod +x hostile/agentbox
-	cd hostile
+	plant
 	tty_start env PATH=".:$PATH" zsh -f
 	tty_type "PS1='> '; fpath=('$ROOT/completions' \$fpath); autoload -Uz compinit; compinit -u -D; echo rea''dy"
 	tty_key Enter
@@ -844,6 +859,8 @@ shown()
 		tty_type "x"
 		tty_wait "^> $line.*x *$"
 	done
+	[ ! -e ran ]
+	# The twin: the installed one.
 	tty_key C-u
 	tty_type "PATH=\${PATH#.:}"
 	tty_key Enter C-l

@@ -35,7 +35,7 @@ settings()
 			cat >>$c <<END
 [gc]
 	auto = 1
-	recentObjectsHook = ./x
+	recentObjectsHook = touch $HOME/owned
 [delta]
 	pager = ./x
 [sendemail "me"]
@@ -58,6 +58,9 @@ END
 	[ "$status" -eq 0 ]
 	no_hole
 	for r in sub node/deep bare.git; do
+		# git from 2.42 on would run gc.recentObjectsHook.
+		git -C $r gc -q
+		absent "$HOME/owned"
 		! settings $r | grep -E 'recent|delta|sendemail|svn|^of|alias.x|web' || false
 		[ "$(git -C $r config gc.auto)" = 1 ]
 		[ "$(git -C $r config alias.st)" = status ]
@@ -68,6 +71,53 @@ END
 	done
 	[[ "$output" == *"gc.recentobjectshook"*"delta.pager"*"sendemail.me.smtpserver"* ]]
 	[[ "$output" == *"config.worktree (web.browser)"* ]]
+}
+
+# forked: in the box, makes a repository in which a rebase has something to do.
+FORKED='forked() { git init -q $1 && git -C $1 commit -q --allow-empty -m one && git -C $1 checkout -q -b topic &&
+	echo 1 >$1/one && git -C $1 add one && git -C $1 commit -q -m two && git -C $1 checkout -q main &&
+	echo 2 >$1/two && git -C $1 add two && git -C $1 commit -q -m three && git -C $1 checkout -q topic; }
+	run="%s%nexec touch $HOME/owned"
+	'
+
+# git runs what it finds behind a line break there.
+@test "git settings: a rebase in a repository that the run makes runs no program" {
+	agentbox run -- sh -c "$FORKED"'
+		for r in sub new/old/sub linked; do
+			mkdir -p $r && forked $r
+		done
+		for r in sub new/old/sub; do
+			git -C $r config rebase.instructionFormat "$run"
+			git -C $r config rebase.stat true
+		done
+		git -C linked config extensions.worktreeConfig true
+		git -C linked config --worktree rebase.instructionFormat "$run"
+		git -C linked config rebase.stat true'
+	[ "$status" -eq 0 ]
+	for r in sub new/old/sub linked; do
+		git -C $r rebase -q main
+		absent "$HOME/owned"
+		[[ "$output" == *"$WORKSPACE/$r/"*"rebase.instructionformat"* ]]
+		# The twins: the rebase is made, and a harmless setting beside that one stays.
+		[ "$(git -C $r log --format=%s | paste -sd' ')" = "two three one" ]
+		[ "$(git -C $r config rebase.stat)" = true ]
+	done
+}
+
+@test "git settings: an alias in a repository that the run makes runs no program in place of the user's alias" {
+	git config --global alias.st 'status --short'
+	agentbox run -- sh -c '
+		for r in bad good; do
+			git init -q $r && printf "#!/bin/sh\ntouch \"$HOME/owned\"\n" >$r/x && chmod +x $r/x
+		done
+		git -C bad config alias.st "-c core.fsmonitor=./x status"
+		git -C good config alias.st status'
+	[ "$status" -eq 0 ]
+	git -C bad st
+	absent "$HOME/owned"
+	[[ "$output" == *"$WORKSPACE/bad/.git/config (alias.st)"* ]]
+	# The twin: another word for a command of git.
+	[[ "$(git -C good st)" == *"No commits yet"* ]]
 }
 
 @test "git settings: repositories of every day leave no message and keep their settings" {
@@ -167,14 +217,68 @@ END
 	[ "$status" -eq 0 ]
 	no_hole
 	for r in name dangling url pushurl file insteadof vcs relative suffix; do
-		! timeout 20 git -C $r -c http.proxy=http://127.0.0.1:9 -c push.default=current push -q </dev/null || false
+		status=0
+		timeout 20 git -C $r -c http.proxy=http://127.0.0.1:9 -c push.default=current push -q </dev/null || status=$?
 		absent "$HOME/owned"
+		[ "$status" -ne 0 ]
 	done
 	[[ "$output" == *"name/.git/config (remote.pushdefault)"* ]]
 }
 
+# A repository of the user's with a remote, and a commit that is not there.
+make_pushed()
+{
+	make_repo
+	git init -q --bare "$HOME/far.git"
+	git remote add origin "$HOME/far.git"
+	git push -q -u origin main
+	echo two >file
+	git commit -q -a -m two
+}
+
+# pushed: git push of the user goes where it went before, and runs nothing.
+pushed()
+{
+	git push -q || :
+	absent "$HOME/owned"
+	[ -z "$(git --git-dir="$DEEP" for-each-ref)" ]
+	no_hole
+	# The twin.
+	[ "$(git -C "$HOME/far.git" rev-parse main)" = "$(git rev-parse main)" ]
+}
+
+@test "git settings: git push runs no hook that remote.pushDefault leads to" {
+	make_pushed
+	agentbox run -- sh -c "$DO"'
+		evil "$1"; ln -s "$1" out
+		bad git config remote.pushDefault out' sh "$DEEP"
+	pushed
+}
+
+@test "git settings: git push runs no hook that the remote of a branch leads to" {
+	make_pushed
+	agentbox run -- sh -c "$DO"'
+		evil "$1"; ln -s "$1" out
+		bad git config branch.main.pushRemote out
+		bad git config branch.main.remote out' sh "$DEEP"
+	pushed
+}
+
+@test "git settings: git push runs no hook in a folder with the name of a removed remote" {
+	make_pushed
+	agentbox run -- sh -c "$DO"'
+		evil "$1"
+		well git remote add web https://x.org/y
+		well git config remote.pushDefault web
+		well git config --remove-section remote.web
+		git config remote.pushDefault && echo HOLE left
+		ln -s "$1" web' sh "$DEEP"
+	pushed
+}
+
 @test "git settings: a work tree outside of what the run may write goes, a submodule's stays" {
 	mkdir "$HOME/precious"
+	echo mine >"$HOME/precious/file"
 	agentbox run -- sh -c "$DO"'
 		for r in up link abs; do git init -q $r; done
 		ln -s "$HOME/precious" link/out
@@ -186,6 +290,8 @@ END
 	[ "$status" -eq 0 ]
 	no_hole
 	for r in up link abs; do
+		git -C $r clean -q -f -d -x || :
+		[ -e "$HOME/precious/file" ]
 		[[ "$output" == *"$r/.git/config (core.worktree)"* ]]
 		! git --git-dir=$r/.git config core.worktree || false
 	done
@@ -261,6 +367,12 @@ END
 		echo end' sh .git/fine
 	[ "$status" -eq 0 ]
 	no_hole
+	# What git says of the others does not matter yet.
+	for r in origin second; do
+		git push -q $r HEAD:refs/heads/one || :
+	done
+	git -C made push -q origin HEAD:refs/heads/one || :
+	absent "$HOME/owned"
 	for r in .git/evil .git/refs/heads/a/b .git/objects/evil made/.git/evil .git/x/.git; do
 		absent $r/hooks/pre-receive
 		! git --git-dir=$r config core.sshCommand || false
@@ -269,10 +381,10 @@ END
 		[[ "$output" == *"$WORKSPACE/$r/"* ]]
 	done
 	[[ "$output" != *.git/fine* ]]
-	git push -q origin HEAD:refs/heads/one
-	git push -q second HEAD:refs/heads/one
-	git -C made push -q origin HEAD:refs/heads/one
-	absent "$HOME/owned"
+	# They were pushed to.
+	for r in .git/evil .git/x/.git made/.git/evil; do
+		git --git-dir=$r rev-parse -q --verify refs/heads/one
+	done
 }
 
 # Nothing appears in a folder when a file in it is written in place.
@@ -291,7 +403,7 @@ END
 	done
 	agentbox run -- sh -c '
 		cd node_modules/zz/deep
-		printf "[core]\n\tfsmonitor = ./x\n[user]\n\tname = Box\n" >>bad/config
+		printf "[core]\n\tsshCommand = touch $HOME/owned; false\n[user]\n\tname = Box\n" >>bad/config
 		printf "[user]\n\tname = Box\n" >>fine/config
 		# The guard does not see a file that is opened as npm unpacks it.
 		python3 -c "
@@ -299,17 +411,45 @@ import os
 config = open(\"../../zy/deep/unseen/config\").read() + \"[core]\n\tfsmonitor = ./x\n\"
 os.write(os.open(\"../../zy/deep/unseen/config\", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW), config.encode())"'
 	[ "$status" -eq 0 ]
-	[[ "$output" == *"deep/bad/config (core.fsmonitor)"* ]]
+	git -C node_modules/zz/deep/bad ls-remote git@far.test:x || :
+	absent "$HOME/owned"
+	[[ "$output" == *"deep/bad/config (core.sshcommand)"* ]]
 	[[ "$output" != *deep/fine* ]]
 	for r in bad fine; do
 		[ "$(git -C node_modules/zz/deep/$r config user.name)" = Box ]
 	done
-	! git -C node_modules/zz/deep/bad config core.fsmonitor || false
+	! git -C node_modules/zz/deep/bad config core.sshCommand || false
 	# Nobody looks for that one, as SECURITY.md says; the search that reads every folder finds it.
 	[[ "$output" != *unseen* ]]
 	[ "$(git -C node_modules/zy/deep/unseen config core.fsmonitor)" = ./x ]
 	agentbox quarantine scan "$(basename "$AGENTBOX_STATE"/runs/*)"
 	[[ "$output" == *unseen/config* ]]
+}
+
+@test "git settings: an automatic review applies no setting that makes git push run a hook" {
+	need userns
+	make_pushed
+	agentbox run --review=auto -- sh -c "$DO"'
+		evil "$1"; ln -s "$1" out
+		git config remote.pushDefault out
+		echo new >other' sh "$DEEP"
+	pushed
+	# The twin: what nobody obeys.
+	[ "$(cat other)" = new ]
+}
+
+@test "git settings: an automatic review applies no setting that makes a rebase run a program" {
+	need userns
+	agentbox run --review=auto -- sh -c "$FORKED"'
+		forked bad && git -C bad config rebase.instructionFormat "$run"
+		forked good && git -C good config rebase.stat true'
+	[ "$status" -eq 0 ]
+	# Where its settings wait it may be no repository yet.
+	git -C bad rebase -q main || :
+	absent "$HOME/owned"
+	# The twin: harmless ones.
+	git -C good rebase -q main
+	[ "$(git -C good config rebase.stat) $(git -C good log --format=%s | paste -sd' ')" = "true two three one" ]
 }
 
 @test "git settings: a reviewed change of them has a label, in a new repository too" {

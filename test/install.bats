@@ -288,30 +288,37 @@ unchanged()
 	[[ "$output" == *"pass --from with the folder or the address of a release"* ]]
 }
 
-@test "install.sh: a script from a pipe takes no release from the current folder" {
-	local name shell release=$TEST_DIR/release
+# plant: a release of somebody else in a project, with files that have the names of shells, which is the current
+# folder; and in $release the script as it is published, with an address that answers nothing.
+plant()
+{
+	local name
 
-	# A release of somebody else in a project, with files that have the names of shells.
+	release=$TEST_DIR/release
 	another_release hostile
 	for name in sh bash dash busybox install.sh; do
 		cp "$RELEASE/install.sh" "hostile/$name"
 	done
-	# The script as it is published, with an address that answers nothing.
 	another_release "$release"
 	sed -i "s|^default_url=.*|default_url='https://127.0.0.1:9'|" "$release/install.sh"
 	remember
 	cd hostile
-	for shell in sh bash "sh -s" "sh -s -- --force" "./sh"; do
-		[ "$shell" != ./sh ] || { ln -sf "$(command -v sh)" "$TEST_DIR/sh"; shell=$TEST_DIR/sh; }
-		run timeout 60 $shell <"$release/install.sh"
-		[ "$status" -eq 1 ]
-		[[ "$output" == *"cannot download https://127.0.0.1:9/SHA256SUMS"* || "$output" == *"curl is not installed"* ]]
-	done
-	for name in sh install.sh ./install.sh; do
-		run timeout 60 sh -c "$(cat "$release/install.sh")" "$name"
-		[ "$status" -eq 1 ]
-		[[ "$output" != *"installing agentbox"* ]]
-	done
+}
+
+# took_nothing: of what lies in the current folder.
+took_nothing()
+{
+	[ ! -e "$HOME/.local/bin/agentbox" ]
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"cannot download https://127.0.0.1:9/SHA256SUMS"* || "$output" == *"curl is not installed"* ]]
+}
+
+@test "install.sh: a script from a pipe takes no release from the current folder" {
+	local name release
+
+	plant
+	run timeout 60 sh <"$release/install.sh"
+	took_nothing
 	cd ..
 	unchanged
 	# The twins: the script that a person names, by any path.
@@ -324,4 +331,30 @@ unchanged()
 	cd ..
 	run timeout 120 bash "$RELEASE/install.sh" --uninstall
 	[ "$status" -eq 0 ]
+}
+
+@test "install.sh: a pipe into another shell takes no release from the current folder" {
+	local shell release
+
+	plant
+	ln -s "$(command -v sh)" "$TEST_DIR/sh"
+	for shell in bash "sh -s" "sh -s -- --force" "$TEST_DIR/sh"; do
+		run timeout 60 $shell <"$release/install.sh"
+		took_nothing
+	done
+	cd ..
+	unchanged
+}
+
+@test "install.sh: the script as the text of a command takes no release from the current folder" {
+	local name release
+
+	plant
+	for name in sh install.sh ./install.sh; do
+		run timeout 60 sh -c "$(cat "$release/install.sh")" "$name"
+		took_nothing
+		[[ "$output" != *"installing agentbox"* ]]
+	done
+	cd ..
+	unchanged
 }

@@ -149,8 +149,9 @@ denied()
 	echo '{ "name": "p", "version": "1.0.0", "dependencies": { "tiny": "^1.0.0" } }' >package.json
 	agentbox_split run --with node,python -- sh -c 'npm install >&2 && pip3 install tiny >&2 && python3 -m tiny
 		cat ~/.config/pip/pip.conf'
+	[[ "$output" != *hunter2* ]]
 	[ "$status" -eq 0 ]
-	[[ "$output" == "tiny from pypi"*"index-url = https://mirror.test/pypi/simple"* && "$output" != *hunter2* ]]
+	[[ "$output" == "tiny from pypi"*"index-url = https://mirror.test/pypi/simple"* ]]
 	fetched /npm/tiny/-/tiny-1.0.0.tgz
 	fetched /pypi/simple/tiny/
 }
@@ -165,9 +166,9 @@ denied()
 		'index = "https://corp.test/?hunter2"' 'token = "hunter2"' '[http]' 'proxy = "joe:hunter2@proxy.test:3128"' \
 		>"$HOME/.cargo/config.toml"
 	agentbox_split run --allow @crates -- sh -c 'cargo fetch && cargo run -q --offline; cat ~/.cargo/config.toml'
+	[[ "$output" != *hunter2* ]]
 	[ "$status" -eq 0 ]
 	[[ "$output" == "tiny from crates.io"*'source.m.registry = "sparse+https://mirror.test/crates/"'* ]]
-	[[ "$output" != *hunter2* ]]
 	fetched /crates/config.json
 }
 

@@ -63,6 +63,7 @@ harmless()
 	for dir; do
 		for r in "$dir/bad" "$dir/good"; do
 			git -C "$r" status >/dev/null
+			[ ! -e "$HOME/PWNED" ]
 			[ "$(git -C "$r" rev-list --count HEAD)" = 1 ]
 			[ "$(git -C "$r" config core.ignorecase)" = true ]
 		done
@@ -90,6 +91,7 @@ DEEP=src/main/java/com/acme/app/service/impl/old
 	box "plant $DEEP; plant 1/2/3/4/5/6/7/8/9/10/11/12; plant 1/2/3/4/5/6/7/8/9/10/11/12/a/b/c"
 	harmless "$DEEP" 1/2/3/4/5/6/7/8/9/10/11/12 1/2/3/4/5/6/7/8/9/10/11/12/a/b/c
 	[[ "$output" == *"$DEEP/bad/.git/config (core.fsmonitor); they were removed"* ]]
+	# The twins: a repository of the run without a program, and one of the user's with one.
 	[[ "$output" != *good/.git* && "$output" != *own/.git* && "$output" != *"could not be searched"* ]]
 	[ "$(git -C "$DEEP/own" config core.pager)" = mine ]
 }

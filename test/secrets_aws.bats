@@ -219,41 +219,61 @@ denials()
 	hidden "$SECRET"
 }
 
-@test "aws: a real signature does not come back, and is valid for minutes" {
+# presigned KEY SECONDS...: the box asks with presigned URLs; the answers are the output, which has no real signature.
+presigned()
+{
 	local signature
 
 	aws_config
 	export AWS_ACCESS_KEY_ID=$ID AWS_SECRET_ACCESS_KEY=$SECRET
-	box_boto <<-'END'
-	import urllib.error, urllib.request
+	box_boto --env KEY="$1" --env TIMES="${*:2}" <<-'END'
+	import gzip, urllib.error, urllib.request
 	class Stay(urllib.request.HTTPRedirectHandler):
 	    def redirect_request(self, *rest):
 	        return None
-	def ask(key, seconds=604800):
-	    signed = client("s3", config=path.merge(Config(signature_version="s3v4")))
-	    url = signed.generate_presigned_url("get_object", Params=dict(Bucket="bucket", Key=key), ExpiresIn=seconds)
+	signed = client("s3", config=path.merge(Config(signature_version="s3v4")))
+	for seconds in os.environ["TIMES"].split():
+	    url = signed.generate_presigned_url("get_object", ExpiresIn=int(seconds),
+	        Params=dict(Bucket="bucket", Key=os.environ["KEY"]))
 	    try:
 	        answer = urllib.request.build_opener(Stay).open(url)
 	    except urllib.error.HTTPError as e:
 	        answer = e
-	    return answer.status, str(answer.headers) + answer.read().decode("latin-1")
-	for key in "shown", "moved", "packed":
-	    status, text = ask(key)
-	    print(status, "Signature" in text, text)
-	print(ask("shown", 60)[0])
+	    data = answer.read()
+	    if data[:2] == b"\x1f\x8b":
+	        data = gzip.decompress(data)
+	    print(answer.status, answer.headers, data.decode("latin-1"))
 	END
-	[ "$status" -eq 0 ]
-	[ "$(grep -oE '^[0-9]+ (True|False)' <<<"$output" | paste -sd,)" = "200 True,307 True,502 False" ]
-	[ "$(tail -n 1 <<<"$output")" = 200 ]
 	for signature in $(since_mark origin | jq -r '.head // ""' | grep -o 'X-Amz-Signature=[0-9a-f]*' | cut -d= -f2); do
 		[ "${#signature}" -eq 64 ]
 		[[ "$output" != *"$signature"* ]]
 	done
 	[ -n "$signature" ]
-	[ "$(since_mark origin | jq -r '.head // ""' | grep -oE 'X-Amz-Expires=[0-9]+' | cut -d= -f2 | sort -n | head -n 1)" = 60 ]
-	[ "$(since_mark origin | jq -r '.head // ""' | grep -oE 'X-Amz-Expires=[0-9]+' | cut -d= -f2 | sort -n | tail -n 1)" -lt 1000 ]
 	hidden "$ID"
 	hidden "$SECRET"
+	[ "$status" -eq 0 ]
+}
+
+@test "aws: a real signature does not come back, and is valid for minutes" {
+	local long short
+
+	presigned shown 604800 60
+	# The twins: the answer comes, with a signature that is good in this box only; a shorter time stays.
+	[[ "$output" == "200 "*Signature*$'\n'"200 "*Signature* ]]
+	read -r long short < <(since_mark origin | jq -r '.head // ""' | grep -oE 'X-Amz-Expires=[0-9]+' | cut -d= -f2 | paste -sd' ')
+	[ "$long" -lt 1000 ]
+	[ "$short" = 60 ]
+}
+
+@test "aws: a real signature does not come back in a redirection" {
+	presigned moved 604800
+	# The twin.
+	[[ "$output" == "307 "*"Location: https://elsewhere.test/"*Signature* ]]
+}
+
+@test "aws: a real signature does not come back in a compressed answer" {
+	presigned packed 604800
+	[[ "$output" == "502 "* ]]
 }
 
 @test "aws: signed chunks and their trailers are verified and signed anew" {

@@ -269,50 +269,93 @@ exchanges()
 	[ "$(audit 'select(.kind == "violation" and .rule == "secret-oauth") | .id' | sort -u | wc -l)" -ge 9 ]
 }
 
-@test "oauth: no spelling of the token URL reaches its server, and its other paths do" {
+# For clients that ask for tokens in other spellings of the URL: post(path), with the request that the host answers,
+# and post(path, new), with one that its server would answer with a new token. tried(paths): both, of each.
+spelled='
+import http.client
+form = urllib.parse.urlencode(dict(grant_type="refresh_token", refresh_token=refresh, client_id="client-1"))
+new = "grant_type=client_credentials&client_id=client-1&client_secret=RealClientSecret0123456789"
+def post(path, body=form, **more):
+    there = http.client.HTTPSConnection("auth.test", context=context)
+    head = { "Content-Type": "application/x-www-form-urlencoded", "Authorization": "Bearer " + token }
+    there.request("POST", path, body, { **head, **{k.replace("_", "-"): v for k, v in more.items()} })
+    answer = there.getresponse()
+    text = answer.read().decode()
+    return "HOLE" if "RealAccess" in text or answer.status == 200 and body is new else answer.status
+def tried(paths):
+    print(*(post(path) for path in paths))
+    print(*(post(path, new) for path in paths))
+'
+
+# box_spelled: a client of these, with a secret for the host of the token URL, too.
+box_spelled()
+{
+	local client=$client$spelled
+
 	refresh_config fixed '{ "hosts": ["api.auth.test", "auth.test"] }'
-	box_client <<-'END'
-	import http.client
-	form = urllib.parse.urlencode(dict(grant_type="refresh_token", refresh_token=refresh, client_id="client-1"))
-	# One that its server would answer with a new token.
-	new = "grant_type=client_credentials&client_id=client-1&client_secret=RealClientSecret0123456789"
-	def post(path, body=form, **more):
-	    there = http.client.HTTPSConnection("auth.test", context=context)
-	    head = { "Content-Type": "application/x-www-form-urlencoded", "Authorization": "Bearer " + token }
-	    there.request("POST", path, body, { **head, **{k.replace("_", "-"): v for k, v in more.items()} })
-	    answer = there.getresponse()
-	    text = answer.read().decode()
-	    return "HOLE" if "RealAccess" in text or answer.status == 200 and body is new else answer.status
-	same = ["/token", "//token", "/./token", "/a/../token", "/%74oken", "/%2e/token", "/a/%2e%2e/token", "http://auth.test//token"]
-	near = ["/token/", "/token;a=b", "/Token", "/;a/token", "/token.json", "/token%20", "/%20token", "/token/x",
-	        "/to%E2%84%AAen", "/token;a=b/", "/TOKEN;/", "/token?x=1", "//token?x",
-	        "/token%2f", "/token%2F%2Fx", "/%74oken%2Fx", "/a/../Token%2f"]
-	none = ["/%2ftoken", "/a/..//%2fx/token", "/token%252f", "/..%2ftoken", "/x%2f.%2f%2e%2e/token", "/x;%2f/token", "/token%00", "/token%5c", "/token\\", "/\\token", "/a%2f..%2ftoken", "/%252e/token",
-	        "/..;/token", "/../token", "/token%", "/%c0%aftoken"]
-	for paths in same, near, none:
-	    print(*(post(path) for path in paths))
-	    print(*(post(path, new) for path in paths))
-	print(post("/x", new, X_Original_URL="/token"), post("/x", new, X_Rewrite_URL="/token"))
+	box_client
+	no_hole
+	[ "$status" -eq 0 ]
+}
+
+# The paths that reached its server.
+reached()
+{
+	since_mark origin | jq -r 'select(.at == "203.0.113.93") | .head // "" | split(" ")[1] // empty' |
+		LC_ALL=C sort | paste -sd' '
+}
+
+@test "oauth: no spelling of the token URL reaches its server, and its other paths do" {
+	box_spelled <<-'END'
+	tried(["/token", "//token", "/./token", "/a/../token", "/%74oken", "/%2e/token", "/a/%2e%2e/token", "http://auth.test//token"])
 	# The allowed twin: the host's other paths, sent in the form that was judged.
 	print(*(post(path) for path in ("/x", "/tokens", "/tokeninfo", "/a//b/../x", "/x?y=/token", "/x/token",
 	                                "/api/v4/projects/group%2Fname", "/x%2ftoken", "/tokens%2Fx")))
 	END
-	[ "$status" -eq 0 ]
 	expect <<-'END'
 	200 200 200 200 200 200 200 200
 	403 403 403 403 403 403 403 403
-	403 403 403 403 403 403 403 403 403 403 403 403 403 403 403 403 403
-	403 403 403 403 403 403 403 403 403 403 403 403 403 403 403 403 403
-	400 400 400 400 400 400 400 400 400 400 400 400 400 400 400 400
-	400 400 400 400 400 400 400 400 400 400 400 400 400 400 400 400
-	400 400
 	200 200 200 200 200 200 200 200 200
 	END
 	[ "$(exchanges)" = 1 ]
 	# Nothing else that reached it is about tokens.
-	[ "$(since_mark origin | jq -r 'select(.at == "203.0.113.93") | .head // "" | split(" ")[1] // empty' | LC_ALL=C sort | paste -sd' ')" = \
+	[ "$(reached)" = \
 		"/a/x /api/v4/projects/group%2Fname /token /tokeninfo /tokens /tokens%2Fx /x /x%2Ftoken /x/token /x?y=/token" ]
+}
+
+@test "oauth: a path that a server may take for the token URL is denied" {
+	box_spelled <<-'END'
+	tried(["/token/", "/token;a=b", "/Token", "/;a/token", "/token.json", "/token%20", "/%20token", "/token/x",
+	       "/to%E2%84%AAen", "/token;a=b/", "/TOKEN;/", "/token?x=1", "//token?x",
+	       "/token%2f", "/token%2F%2Fx", "/%74oken%2Fx", "/a/../Token%2f"])
+	# The twin.
+	print(post("/tokens"))
+	END
+	expect <<-'END'
+	403 403 403 403 403 403 403 403 403 403 403 403 403 403 403 403 403
+	403 403 403 403 403 403 403 403 403 403 403 403 403 403 403 403 403
+	200
+	END
+	[ "$(reached)" = "/token /tokens" ]
 	grep -F 'a server may take its path for the token URL' <<<"$(denials)"
+}
+
+@test "oauth: an ambiguous path is refused, and a header that names another path" {
+	box_spelled <<-'END'
+	tried(["/%2ftoken", "/a/..//%2fx/token", "/token%252f", "/..%2ftoken", "/x%2f.%2f%2e%2e/token", "/x;%2f/token",
+	       "/token%00", "/token%5c", "/token\\", "/\\token", "/a%2f..%2ftoken", "/%252e/token",
+	       "/..;/token", "/../token", "/token%", "/%c0%aftoken"])
+	print(post("/x", new, X_Original_URL="/token"), post("/x", new, X_Rewrite_URL="/token"))
+	# The twin.
+	print(post("/x"))
+	END
+	expect <<-'END'
+	400 400 400 400 400 400 400 400 400 400 400 400 400 400 400 400
+	400 400 400 400 400 400 400 400 400 400 400 400 400 400 400 400
+	400 400
+	200
+	END
+	[ "$(reached)" = "/token /x" ]
 	grep -F 'it has dots or a parameter beside an escaped slash' <<<"$(denials)"
 }
 

@@ -584,23 +584,31 @@ servant_end()
 	[ "$status" -eq 0 ]
 }
 
-@test "steer: on a terminal, a host that no run was denied is asked about before it is allowed for always" {
+# unanswered WHAT...: on a terminal, `allow WHAT` for each changes nothing before a person says yes.
+unanswered()
+{
+	local what file=$HOME/.config/agentbox/config.json
+
 	need program:tmux
 	need userns
-	local id file=$HOME/.config/agentbox/config.json
-
 	agentbox run --unknown deny -- curl -s http://denied.test/
-	id=$("$AGENTBOX" log --denied --json | jq -r 'select(.kind == "violation").id')
-	# What a box prints looks the same; a pattern and a group are wider than any denial.
-	for what in evil.test "'*.denied.test'" "'*.test'" sub.denied.test @npm "evil.test --user" "evil.test --project"; do
-		tty_start sh -c "$AGENTBOX allow $what --always; echo status \$?"
-		tty_wait "No run was denied"
+	for what; do
+		tty_start sh -c "$AGENTBOX allow $what; echo status \$?"
+		tty_wait 'No run was denied|^status'
 		tty_key Enter
 		tty_end
-		[[ "$output" == *"nothing was changed"*"status 1"* ]]
 		[ "$(jq -c '.network.allow' "$file" 2>/dev/null || echo null)" = null ]
 		[ ! -e .agentbox.json ]
+		[[ "$output" == *"nothing was changed"*"status 1"* ]]
 	done
+}
+
+@test "steer: on a terminal, a host that no run was denied is asked about before it is allowed for always" {
+	local id what file=$HOME/.config/agentbox/config.json
+
+	# What a box prints looks the same.
+	unanswered "evil.test --always"
+	id=$("$AGENTBOX" log --denied --json | jq -r 'select(.kind == "violation").id')
 	# The twins: a host that was denied, its id, a yes, a grant for a run, and a script.
 	for what in "denied.test --always" "$id --always" "evil.test --always --yes" "deny.test --undo"; do
 		tty_start sh -c "$AGENTBOX allow $what; echo status \$?"
@@ -619,4 +627,12 @@ servant_end()
 	agentbox allow quiet.test --always --yes </dev/null
 	[[ "$output" != *"no run was denied"* ]]
 	[ "$(jq -c '.network.allow' "$file")" = '["denied.test","evil.test","typed.test","script.test","quiet.test"]' ]
+}
+
+@test "steer: on a terminal, a pattern or a group that is wider than any denial is asked about" {
+	unanswered "'*.denied.test' --always" "'*.test' --always" "sub.denied.test --always" "@npm --always"
+}
+
+@test "steer: on a terminal, a rule for the user's or the project's settings is asked about" {
+	unanswered "evil.test --always --user" "evil.test --always --project"
 }

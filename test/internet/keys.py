@@ -99,6 +99,19 @@ class Keys(Origin):
         self.whole(writer, "\n\n".join(parts).encode())
         return True
 
+    async def do_part(self, request, what, query, reader, writer):
+        """The part of the token that a field asks for, whatever its name, as 206 or 200; of several parts: "parts"."""
+        field, status, form = what
+        first, last = request.get(field.lower()).rpartition("=")[2].split("-")
+        token = credentials(request).encode()
+        where = "Content-Range: bytes %s-%s/%d" % (first, last, len(token))
+        part = token[int(first):int(last) + 1]
+        if form == "parts":
+            part = b"--x\r\n" + where.encode() + b"\r\n\r\n" + part + b"\r\n--x--\r\n"
+            where = "Content-Type: multipart/byteranges; boundary=x"
+        self.whole(writer, part, status + " Part", more=(where,))
+        return True
+
     async def do_gzip(self, request, what, query, reader, writer):
         """Compressed, whatever was asked for."""
         self.whole(writer, gzip.compress(credentials(request).encode()),

@@ -54,9 +54,9 @@ class Oauth(Origin):
         return dict(urllib.parse.parse_qsl(request.body.decode()))
 
     def login(self, request, asked):
-        basic = request.get("authorization")
-        if basic:
-            pair = base64.b64decode(basic.split()[1]).decode()
+        kind, _, basic = (request.get("authorization") or "").partition(" ")
+        if kind.lower() == "basic":
+            pair = base64.b64decode(basic).decode()
             return [urllib.parse.unquote(x) for x in pair.split(":")]
         return asked.get("client_id"), asked.get("client_secret")
 
