@@ -677,6 +677,50 @@ shown()
 	wrong "neither a test nor a reason" "words"
 }
 
+@test "attacks: each that worked once has its tests, with variants and what is allowed" {
+	python3 "$ROOT/test/claims.py" --attacks "$ROOT"
+}
+
+@test "attacks: one without enough tests is found, and a test that does not exist" {
+	local list=$PWD/attacks.txt
+
+	# wrong TEXT SCRIPT: what is said of the list after this change to it.
+	wrong()
+	{
+		sed "$2" right >"$list"
+		run python3 "$ROOT/test/claims.py" --attacks "$ROOT" "$list"
+		echo "$output"
+		[ "$status" -eq 1 ]
+		[ "${#lines[@]}" -eq 1 ]
+		[[ "$output" == "$list:"*"$1"* ]]
+	}
+	cat >right <<-END
+	# A file is read
+	A file is read
+	  attack docs.bats: attacks: one without enough tests is found, and a test that does not exist
+	  variant docs.bats: help: there is something to compare with
+	  variant docs.bats: help: fits on 80 columns
+	  twin docs.bats: README.md: fits in about 250 lines
+	END
+	# The twin; a part of a test may be one, where the test says so.
+	python3 "$ROOT/test/claims.py" --attacks "$ROOT" right
+	sed 's/twin .*/twin docs.bats: attacks: one without enough tests is found, and a test that does not exist/' right >"$list"
+	python3 "$ROOT/test/claims.py" --attacks "$ROOT" "$list"
+	wrong "1 of at least 2 for variant: A file is read" '/80 columns/d'
+	wrong "0 of at least 1 for attack: A file is read" '/^  attack/d'
+	wrong "0 of at least 1 for twin: A file is read" '/^  twin/d'
+	wrong "does not exist: docs.bats: help: fits on 81 columns" 's/80/81/'
+	wrong "does not exist: nope.bats: help: fits on 80 columns" 's/docs.bats: help: fits/nope.bats: help: fits/'
+	wrong "does not exist: none: it is a reason" 's/docs.bats: help: fits.*/none: it is a reason/'
+	wrong "twice: docs.bats: help: fits on 80 columns" '/80 columns/p'
+	wrong "twice: A file is read" '$r right'
+	wrong "neither an attack, a variant nor a twin: words" '$a\  words'
+	wrong "does not say which part is the twin: docs.bats: help: fits on 80" 's/twin .*/twin docs.bats: help: fits on 80 columns/'
+	: >"$list"
+	run python3 "$ROOT/test/claims.py" --attacks "$ROOT" "$list"
+	[[ "$status" -eq 1 && "$output" == *"there is nothing to compare" ]]
+}
+
 @test "README.md: its examples do what they show" {
 	shown README.md
 }
