@@ -553,6 +553,8 @@ with_cgroup()
 	[ -x "$fault" ] || lacks "the fault program is not built"
 	[ "$(uname -m)" = x86_64 ] || lacks "rmdir() is not a call of its own"
 	with_cgroup
+	# It was killed just now.
+	sed -i '$d' "$AGENTBOX_STATE/live/$id/audit.jsonl"
 	run timeout 120 unshare --mount sh -c '
 		$mount_cgroups "$1" && mkdir "$1/agentbox-$2" || exit 77
 		"$4" -c rmdir -p agentbox -k 1 -e EBUSY -o "$1.hit" "$3" run -- true

@@ -208,7 +208,7 @@ void ab_cgroup_fini(struct ab_cgroup *cg)
 	*cg = (struct ab_cgroup)AB_CGROUP_NONE;
 }
 
-int ab_cgroup_remove(const char *path, const char *id)
+int ab_cgroup_try_remove(const char *path, const char *id)
 {
 	ab_autofree char *parent = ab_path_parent(path);
 	ab_autofree char *name = ab_printf(NAME "%s", id);
@@ -217,10 +217,18 @@ int ab_cgroup_remove(const char *path, const char *id)
 
 	if (strcmp(ab_path_name(path), name) != 0 || (r == 0 && fs.f_type != CGROUP2_SUPER_MAGIC))
 		return 0;
+	/* A mount that is read-only says that first, also of a folder that is not there. */
+	return (r == 0 && rmdir(path) == 0) || (access(path, F_OK) < 0 && errno == ENOENT) ? 0 : -1;
+}
+
+int ab_cgroup_remove(const char *path, const char *id)
+{
+	int r, tries = REMOVE_TRIES;
+
 	/* A process that has been waited for may leave its cgroup a moment later. */
-	for (int i = 0; r == 0 && (r = rmdir(path)) < 0 && errno == EBUSY && i < REMOVE_TRIES; i++)
-		r = poll(NULL, 0, REMOVE_MS);
-	return r < 0 && errno != ENOENT ? -1 : 0;
+	while ((r = ab_cgroup_try_remove(path, id)) < 0 && errno == EBUSY && tries-- > 0)
+		poll(NULL, 0, REMOVE_MS);
+	return r;
 }
 
 void ab_cgroup_remove_left(const char *path)

@@ -40,8 +40,10 @@ void ab_cgroup_look(struct ab_cgroup *cg);
 uint64_t ab_cgroup_refused(const char *events);
 void ab_cgroup_fini(struct ab_cgroup *cg);
 
-/* Remove the empty cgroup of a run that has ended; -1: it is still there. Passes over any path that
- * agentbox does not use. */
+/* Remove the empty cgroup of a run that has ended; -1 with errno: it is still there. Passes over any path
+ * that agentbox does not use. */
+int ab_cgroup_try_remove(const char *path, const char *id);
+/* The same right after its last process has ended: waits a moment while the kernel still counts that. */
 int ab_cgroup_remove(const char *path, const char *id);
 /* Remove the empty ones next to it whose supervisors are dead: a supervisor that was killed before its
  * run had a record has left one that nothing names. */

@@ -2,10 +2,13 @@
  * for names and locks only. And how one is locked. A run and a real cgroup: residue.bats. */
 #include "host/cgroup.h"
 
+#include <errno.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/system/fd.h"
@@ -80,6 +83,59 @@ static void check_one(void)
 	rmdir(path);
 }
 
+/* In the place of a cgroup file system: rmdir() fails with `fault` for so many calls. */
+static struct {
+	bool on;
+	int fault, faults, calls;
+} mounted;
+
+int statfs(const char *path, struct statfs *fs)
+{
+	int r = (int)syscall(SYS_statfs, path, fs);
+
+	if (mounted.on)
+		fs->f_type = CGROUP2_SUPER_MAGIC;
+	return r;
+}
+
+int rmdir(const char *path)
+{
+	if (mounted.on && mounted.calls++ < mounted.faults) {
+		errno = mounted.fault;
+		return -1;
+	}
+	return (int)syscall(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR);
+}
+
+static void fail_removal(int fault, int faults)
+{
+	mounted.on = true;
+	mounted.fault = fault;
+	mounted.faults = faults;
+	mounted.calls = 0;
+}
+
+static void check_busy(void)
+{
+	ab_autofree char *path = path_of("agentbox-abcd2");
+
+	mkdir(path, 0700);
+	fail_removal(EBUSY, 3);
+	ok(ab_cgroup_try_remove(path, "abcd2") < 0 && errno == EBUSY && mounted.calls == 1,
+	   "one that is busy is tried once");
+	ok(ab_cgroup_remove(path, "abcd2") == 0 && mounted.calls == 4 && access(path, F_OK) < 0,
+	   "or until it is removed");
+	mkdir(path, 0700);
+	fail_removal(EROFS, 1000);
+	ok(ab_cgroup_remove(path, "abcd2") < 0 && errno == EROFS && mounted.calls == 1,
+	   "on a mount that is read-only it stays");
+	mounted.on = false;
+	rmdir(path);
+	fail_removal(EROFS, 1000);
+	ok(ab_cgroup_remove(path, "abcd2") == 0, "unless it is gone");
+	mounted.on = false;
+}
+
 static const char *rival_path; /* another process locks it first */
 static int rival = -1;
 
@@ -123,6 +179,7 @@ int main(void)
 	check_held();
 	check_left();
 	check_one();
+	check_busy();
 	rmdir(top);
 	return done();
 }

@@ -169,11 +169,14 @@ void ab_leftovers_lines(const struct ab_quarantine *quarantine, const struct ab_
 	add_lines(quarantine, run, way, ret);
 }
 
-static int remove_cgroup(const json_t *start, const struct ab_run *run)
+/* If the run has ended before, a process that is still in it will be there for longer: every start would wait. */
+static int remove_cgroup(const json_t *start, const struct ab_run *run, bool ended)
 {
 	const char *cgroup = json_string_value(json_object_get(start, "cgroup"));
 
-	return cgroup ? ab_cgroup_remove(cgroup, run->id) : 0;
+	if (!cgroup)
+		return 0;
+	return ended ? ab_cgroup_try_remove(cgroup, run->id) : ab_cgroup_remove(cgroup, run->id);
 }
 
 static bool is_kind(const json_t *record, const char *kind)
@@ -261,11 +264,12 @@ static bool sweep_run(struct ab_run *run, void *arg)
 	json_auto_t *start = ab_run_start(run), *last = read_last(run);
 	struct ab_error err;
 	size_t told = 0;
+	bool ended = has_ended(last);
 	/* The supervisor, which may have written the end, is locked in: it cannot remove the cgroup if the
 	 * broker has died. */
-	bool clean = remove_cgroup(start, run) == 0;
+	bool clean = remove_cgroup(start, run, ended) == 0;
 
-	if (has_ended(last))
+	if (ended)
 		return clean;
 	/* The watch list in the first line of the run's record. */
 	if (ab_run_survey(start, &survey) < 0) {
