@@ -207,7 +207,7 @@ _Noreturn void ab_broker_answer_sweep(struct broker *b)
 	if (!b->cleaned_up && ab_hourly_is_turn(b->duty.run->id))
 		ab_broker_clean_up(b, AB_HOURLY_TURN);
 	/* If both of us are killed before, the run stays live, and the next start ends its record. */
-	if (!hear_leave(b) && !ab_leftovers_ended(b->duty.run))
+	if (!hear_leave(b) && !ab_run_ended(b->duty.run))
 		write_end(b, &lines);
 	retire(b);
 	ab_broker_leave(b);

@@ -2,14 +2,16 @@
  * Theory of operation.
  *
  * A run notes the permissions in its start record before its box exists, and puts them back before its
- * folder leaves live/. So a folder has its own permissions unless a run in live/ has noted it, and then the
- * note counts: also that of a run that was killed and is not swept yet. The look at the folder and the look
- * at live/ are two: a run may end between them. Therefore the folder is looked at before and after, and
- * again if it has changed.
+ * record has an end. So a folder has its own permissions unless a run in live/ without an end has noted it,
+ * and then the note counts: also that of a run that was killed and is not swept yet. The look at the folder
+ * and the look at live/ are two: a run may end between them. Therefore the folder is looked at before and
+ * after, and again if it has changed.
  *
  * Only runs of this state folder are seen.
  */
 #include "state/shared_modes.h"
+
+#include <sys/file.h>
 
 #include "base/system/folder.h"
 #include "state/state.h"
@@ -25,6 +27,12 @@ struct others {
 	size_t n;
 };
 
+/* The lock costs less than the end of a long record. */
+static bool has_ended(const struct ab_run *run)
+{
+	return flock(run->dir, LOCK_SH | LOCK_NB) == 0 && ab_run_ended(run);
+}
+
 /* A run without a record has not begun: its box has changed nothing. */
 static struct others read_others(const struct ab_state *state)
 {
@@ -34,7 +42,8 @@ static struct others read_others(const struct ab_state *state)
 
 	while ((id = ab_folder_next(list)) != NULL) {
 		ab_autoclose int dir = openat(state->live, id, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		json_auto_t *start = dir < 0 ? NULL : ab_run_start(&(struct ab_run){ .dir = dir });
+		const struct ab_run run = { .dir = dir };
+		json_auto_t *start = dir < 0 || has_ended(&run) ? NULL : ab_run_start(&run);
 		struct ab_survey survey;
 
 		if (ab_run_survey(start, &survey) == 0)

@@ -426,6 +426,18 @@ json_t *ab_run_start(const struct ab_run *run)
 	return ab_log_first(run->dir, &line) < 0 ? NULL : json_loads(line, 0, NULL);
 }
 
+bool ab_run_ended(const struct ab_run *run)
+{
+	static const char *const names[] = { "kind", "swept" };
+	ab_autofree char *line = NULL;
+	struct ab_detail f[AB_COUNT(names)];
+
+	return ab_log_last(run->dir, &line) == 0 &&
+	       ab_details_find(line, strlen(line), names, AB_COUNT(names), f) == 0 &&
+	       (ab_detail_is(&f[0], "end") || ab_detail_is(&f[0], "refused")) &&
+	       f[1].kind != AB_DETAIL_FALSE;
+}
+
 int ab_run_survey(const json_t *start, struct ab_survey *ret)
 {
 	ab_autofree char *watch = json_dumps(json_object_get(start, "watch"), JSON_COMPACT);

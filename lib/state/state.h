@@ -98,6 +98,9 @@ int ab_state_find_live(const struct ab_state *state, const char *run, struct ab_
 
 /* Its start record (json_decref() it); NULL: it has none yet. */
 json_t *ab_run_start(const struct ab_run *run);
+/* Has its record an end, and was its workspace swept? Then files that have appeared since are not the
+ * run's, and nothing is left but its folder and its cgroup. */
+bool ab_run_ended(const struct ab_run *run);
 /* What its survey noted (workspace/quarantine/journal.h). -1: the record does not say. */
 int ab_run_survey(const json_t *start, struct ab_survey *ret);
 /* The name in its start record, or NULL. Free it. */

@@ -94,6 +94,22 @@ static void beside(void)
 	ok(settles(0750, 0700), "the owner's rights come back");
 }
 
+/* Its folder may stay for long: its cgroup cannot be removed. */
+static void ended(void)
+{
+	sh("rm -r $T/state/live/*; chmod 750 $T/shared; chmod 00700 $T/shared/old");
+	look("old");
+	record_run("eeeee");
+	tick();
+	sh("chmod 00777 $T/shared $T/shared/old");
+	sh("echo '{\"kind\":\"end\",\"swept\":false}' >>$T/state/live/eeeee/audit.jsonl");
+	look("old");
+	ok(settles(0750, 0700), "the note of a run counts until it is swept");
+	sh("echo '{\"kind\":\"end\"}' >>$T/state/live/eeeee/audit.jsonl");
+	look("old");
+	ok(settles(0777, 0777), "and not when it has ended");
+}
+
 static void unread(void)
 {
 	sh("rm -r $T/state/live/*; mkdir $T/state/live/ccccc $T/state/live/.ddddd;"
@@ -112,6 +128,7 @@ int main(void)
 		abort();
 	alone();
 	beside();
+	ended();
 	unread();
 	ab_survey_fini(&own);
 	ab_state_fini(&state);

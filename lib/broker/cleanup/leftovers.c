@@ -179,33 +179,11 @@ static int remove_cgroup(const json_t *start, const struct ab_run *run, bool end
 	return ended ? ab_cgroup_try_remove(cgroup, run->id) : ab_cgroup_remove(cgroup, run->id);
 }
 
-static bool is_kind(const json_t *record, const char *kind)
-{
-	const char *found = json_string_value(json_object_get(record, "kind"));
-
-	return found && strcmp(found, kind) == 0;
-}
-
 static json_t *read_last(const struct ab_run *run)
 {
 	ab_autofree char *line = NULL;
 
 	return ab_log_last(run->dir, &line) < 0 ? NULL : json_loads(line, 0, NULL);
-}
-
-/* Its processes did everything but move the folder: the record is complete, and files that have
- * appeared since then are not the run's. */
-static bool has_ended(const json_t *last)
-{
-	return (is_kind(last, "end") || is_kind(last, "refused")) &&
-	       !json_is_false(json_object_get(last, "swept"));
-}
-
-bool ab_leftovers_ended(const struct ab_run *run)
-{
-	json_auto_t *last = read_last(run);
-
-	return has_ended(last);
 }
 
 /* If the supervisor wrote the end, but could not have the workspace swept, its end is repeated with what
@@ -215,11 +193,11 @@ static void format_end(const struct ab_run *run, json_t *last, const struct ab_s
 {
 	static const char *const anew[] = { "timestamp", "run_id", "kind",     "prev",	   "torn",
 					    "swept",	 "key",	   "findings", "signature" };
-	const char *name;
+	const char *kind = json_string_value(json_object_get(last, "kind")), *name;
 	json_t *value;
 
 	ab_record_open(ret, run->id, "end");
-	if (!is_kind(last, "end")) {
+	if (!kind || strcmp(kind, "end") != 0) {
 		ab_record_text(ret, "error", "all processes of the run were killed");
 		last = NULL;
 	}
@@ -264,7 +242,7 @@ static bool sweep_run(struct ab_run *run, void *arg)
 	json_auto_t *start = ab_run_start(run), *last = read_last(run);
 	struct ab_error err;
 	size_t told = 0;
-	bool ended = has_ended(last);
+	bool ended = ab_run_ended(run);
 	/* The supervisor, which may have written the end, is locked in: it cannot remove the cgroup if the
 	 * broker has died. */
 	bool clean = remove_cgroup(start, run, ended) == 0;

@@ -19,8 +19,6 @@ char *ab_leftovers_line(const struct ab_moved *moved, const struct ab_run *run);
 void ab_leftovers_lines(const struct ab_quarantine *quarantine, const struct ab_run *run,
 			struct ab_strv *ret);
 
-/* Has its record an end, and was its workspace swept? */
-bool ab_leftovers_ended(const struct ab_run *run);
 /* Write the last line of a record whose supervisor is gone, and before it what was moved. Best effort. */
 void ab_leftovers_record(const struct ab_run *run, const struct ab_log_setup *setup,
 			 struct ab_buf *line);
