@@ -44,10 +44,11 @@ void ab_broker_sweep_workspace(struct broker *b)
 	b->swept = true;
 }
 
-/* With a cgroup it stays live, unlocked: the next start removes that. */
+/* With a cgroup it stays live, unlocked: the next start removes that. Without an end of its record it would be
+ * swept again then. */
 static void retire(const struct broker *b)
 {
-	if (!b->cgroup_left)
+	if (!b->cgroup_left || !ab_run_ended(b->duty.run))
 		ab_run_retire(b->duty.run);
 }
 

@@ -6,12 +6,14 @@
 
 #include <dirent.h>
 #include <linux/filter.h>
+#include <linux/magic.h>
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <time.h>
 
 #include "broker_help.h"
@@ -434,6 +436,53 @@ static void check_ended(void)
 	tear_down(&s);
 }
 
+/* In the place of a cgroup file system, where a process stays in the cgroup of the run. */
+static char *busy_cgroup;
+
+int statfs(const char *path, struct statfs *fs)
+{
+	int r = (int)syscall(SYS_statfs, path, fs);
+
+	if (busy_cgroup)
+		fs->f_type = CGROUP2_SUPER_MAGIC;
+	return r;
+}
+
+int rmdir(const char *path)
+{
+	if (busy_cgroup && strcmp(path, busy_cgroup) == 0)
+		return ab_errno(EBUSY);
+	return unlinkat(AT_FDCWD, path, AT_REMOVEDIR);
+}
+
+static void check_cgroup(bool ended)
+{
+	struct stand s;
+	struct ab_broker *broker = NULL;
+	struct ab_error err = { 0 };
+	ab_autostrv struct ab_strv lines = { 0 };
+	ab_autobuf struct ab_buf line = { 0 };
+	const char *id = ended ? "cgrp2" : "cgrp3";
+
+	set_up(&s, id);
+	s.duty.cgroup = busy_cgroup = ab_printf("%s/agentbox-%s", top, id);
+	sh("mkdir %s", busy_cgroup);
+	ab_record_open(&line, id, "end");
+	if (ab_broker_start(&s.duty, &broker, &err) < 0)
+		abort();
+	end_box(&s);
+	if (sweep(broker, &lines, &err) < 0 || (ended && ab_log_write(&s.log, &line, &err) < 0))
+		abort();
+	ab_broker_end(broker);
+	if (ended)
+		ok(exists("state/live/cgrp2"), "a run that has ended stays live for its cgroup");
+	else
+		ok(exists("state/runs/cgrp3"),
+		   "without an end it does not: it would be swept again");
+	free(ab_take(busy_cgroup));
+	tear_down(&s);
+}
+
 /* In this process and its children, receiving fails. */
 static void forbid_recvmsg(int errnum)
 {
@@ -518,6 +567,8 @@ int main(void)
 	check_orphan();
 	check_unended();
 	check_ended();
+	check_cgroup(true);
+	check_cgroup(false);
 	check_deaf();
 	finish();
 	return done();

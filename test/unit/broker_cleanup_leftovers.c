@@ -89,6 +89,15 @@ static void killed(void)
 	ok(starts(true) && is_in("runs", "bbbbb"), "without the cgroup it is retired");
 }
 
+static void unreadable(void)
+{
+	record_run("ccccc", "audit.1.jsonl", "");
+	sh("mkdir $T/state/live/ccccc/audit.jsonl");
+	ok(starts(false) && is_in("runs", "ccccc"),
+	   "one whose record cannot get an end does not stay for its cgroup");
+	ok(starts(true), "and is not swept again");
+}
+
 int main(void)
 {
 	struct ab_error err;
@@ -101,6 +110,7 @@ int main(void)
 	noted = survey("w", NULL);
 	ended();
 	killed();
+	unreadable();
 	ab_survey_fini(&noted);
 	ab_state_fini(&state);
 	finish();

@@ -272,7 +272,8 @@ static bool sweep_run(struct ab_run *run, void *arg)
 	/* Best effort: the caller gets the findings as well. */
 	ab_leftovers_record(run, &setup, &line);
 	ab_survey_fini(&survey);
-	return clean;
+	/* Without an end it would be swept again, with files that the user has made since. */
+	return clean || !ab_run_ended(run);
 }
 
 void ab_leftovers_stale(const struct ab_state *state, struct ab_strv *notes)

@@ -173,9 +173,8 @@ void ab_run_abandon(struct run *r, struct ab_error *err)
 		ab_broker_end(ab_take(r->broker));
 	if (!r->locked)
 		remove_traces(r);
-	/* Else it stays live, unlocked: the next start removes the cgroup. */
-	if (r->dir.dir >= 0 &&
-	    (!r->cgroup.path || faccessat(AT_FDCWD, r->cgroup.path, F_OK, 0) < 0))
+	/* Its command has not begun, so there is nothing to sweep. A cgroup that is left: ab_cgroup_remove_left(). */
+	if (r->dir.dir >= 0)
 		ab_run_retire(&r->dir);
 }
 
