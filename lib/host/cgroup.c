@@ -7,6 +7,7 @@
 #include "base/text/words.h"
 
 #define NAME "agentbox-"
+#define ID_LETTER "[a-km-np-z2-9]" /* ab_run_pick_id() */
 
 enum { REMOVE_TRIES = 100, REMOVE_MS = 5 };
 
@@ -235,5 +236,5 @@ void ab_cgroup_remove_left(const char *path)
 {
 	ab_autofree char *parent = ab_path_parent(path);
 
-	ab_folder_remove_unheld(parent, NAME "?????");
+	ab_folder_remove_unheld(parent, NAME ID_LETTER ID_LETTER ID_LETTER ID_LETTER ID_LETTER);
 }

@@ -20,16 +20,18 @@ static char top[] = "/tmp/agentbox-cgroup-XXXXXX";
 
 static const struct {
 	const char *name;
-	bool locked, full, stays;
+	bool ours, locked, full, stays;
 	const char *why;
 } cases[] = {
-	{ "agentbox-abcd2", false, false, false, "nobody has locked it" },
-	{ "agentbox-abcd3", true, false, true, "its supervisor lives" },
-	{ "agentbox-abcd4", false, true, true, "it is not empty" },
-	{ "agentbox-", false, false, true, "no id" },
-	{ "agentbox-abcd2-other", false, false, true, "the name of another program" },
-	{ "user.slice", false, false, true, "not ours" },
-	{ "agentbox-own22", true, false, true, "the one of the run that looks" },
+	{ "agentbox-abcd2", true, false, false, false, "nobody has locked it" },
+	{ "agentbox-abcd3", true, true, false, true, "its supervisor lives" },
+	{ "agentbox-abcd4", true, false, true, true, "it is not empty" },
+	{ "agentbox-tests", false, false, false, true, "a run did not make it" },
+	{ "agentbox-", true, false, false, true, "no id" },
+	{ "agentbox-build", true, false, false, true, "ids have no l" },
+	{ "agentbox-abcd2-other", true, false, false, true, "the name of another program" },
+	{ "user.slice", true, false, false, true, "not ours" },
+	{ "agentbox-nwy29", true, true, false, true, "the one of the run that looks" },
 };
 
 static char *path_of(const char *name)
@@ -39,18 +41,20 @@ static char *path_of(const char *name)
 
 static void check_left(void)
 {
-	ab_autofree char *own = path_of("agentbox-own22");
+	ab_autofree char *own = path_of("agentbox-nwy29");
 
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {
 		ab_autofree char *path = path_of(cases[i].name);
 		ab_autofree char *child = ab_path_join(path, "child");
+		int lock = -1; /* open until the end */
 
-		mkdir(path, 0700);
+		if (cases[i].ours ? ab_folder_make_held(path, 0755, &lock) != 1
+				  : mkdir(path, 0755) < 0)
+			abort();
 		if (cases[i].full)
 			mkdir(child, 0700);
-		/* Open until the end. */
-		if (cases[i].locked)
-			(void)flock(open(path, O_RDONLY | O_CLOEXEC), LOCK_EX);
+		if (!cases[i].locked)
+			ab_closep(&lock);
 	}
 	ab_cgroup_remove_left(own);
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {

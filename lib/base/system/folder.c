@@ -7,7 +7,10 @@
 #include <fnmatch.h>
 #include <sys/file.h>
 
-enum { LOCK_MS = 500 };
+enum {
+	LOCK_MS = 500,
+	MARK = S_ISVTX, /* set as the folder is made; nobody sets it on a folder that others cannot write to */
+};
 
 DIR *ab_folder_list(int dir, const char *name)
 {
@@ -57,7 +60,7 @@ int ab_folder_make_held(const char *path, mode_t mode, int *ret_lock)
 	for (;;) {
 		ab_autoclose int dir = -1;
 
-		if (mkdir(path, mode) < 0)
+		if (mkdir(path, mode | MARK) < 0)
 			return 0;
 		dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		/* Whoever can read it can keep it locked, a box too: then nobody else removes it. */
@@ -87,8 +90,10 @@ void ab_folder_remove_unheld(const char *path, const char *names)
 				? -1
 				: openat(dirfd(list), name,
 					 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		struct stat st;
 
-		if (dir >= 0 && flock(dir, LOCK_EX | LOCK_NB) == 0)
+		if (dir >= 0 && fstat(dir, &st) == 0 && (st.st_mode & MARK) &&
+		    flock(dir, LOCK_EX | LOCK_NB) == 0)
 			(void)unlinkat(dirfd(list), name, AT_REMOVEDIR);
 	}
 }

@@ -19,10 +19,11 @@ bool ab_folder_is(int dir, const char *name);
  * the one that could not be made. */
 char *ab_folder_make_all(const char *path, mode_t mode);
 
-/* Make a folder that is locked until *ret_lock is closed, so that others can tell that its maker lives. 1: made,
- * without the lock if another process keeps it; 0: not made; -1 with errno: it could not be locked. */
+/* Make a folder with a mark of its own (the sticky bit) that is locked until *ret_lock is closed, so that others
+ * can tell that its maker lives. 1: made, without the lock if another process keeps it; 0: not made; -1 with
+ * errno: it could not be locked. */
 int ab_folder_make_held(const char *path, mode_t mode, int *ret_lock);
-/* Remove the empty folders in `path` with such names (fnmatch()) whose makers are dead. */
+/* Remove the empty folders in `path` with such names (fnmatch()) and the mark whose makers are dead. */
 void ab_folder_remove_unheld(const char *path, const char *names);
 
 /* The entries of an open folder, also . and .., without memory of the heap. */
