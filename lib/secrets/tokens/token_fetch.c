@@ -100,7 +100,6 @@ static bool is_text(const char *text, size_t room)
 	return n < room;
 }
 
-/* Until it says something, it is a token that is not there. */
 static bool is_credible(const struct ab_token_reply *t)
 {
 	if (!is_text(t->why, sizeof(t->why)) || !is_text(t->error, sizeof(t->error)) ||
@@ -115,10 +114,10 @@ static bool is_credible(const struct ab_token_reply *t)
 }
 
 /* Take what the confined process says, as far as it may say it. */
-static int take_told(const struct ab_token_reply *t, struct ab_token_reply *ret,
+static int take_told(const struct ab_token_reply *t, bool whole, struct ab_token_reply *ret,
 		     struct ab_error *err)
 {
-	if (!is_credible(t))
+	if (!whole || !is_credible(t))
 		return ab_fail(err, AB_ESYSTEM, 0, "the process that asks for it failed");
 	if (t->why[0])
 		return ab_fail(err, AB_ESYSTEM, 0, "%s", t->why);
@@ -126,13 +125,13 @@ static int take_told(const struct ab_token_reply *t, struct ab_token_reply *ret,
 	return 0;
 }
 
-/* It ends by itself, unless it is not what it was. */
-static void wait_for_fetcher(struct ab_helper *helper)
+/* It ends by itself, unless it is not what it was. False: it has not told all. */
+static bool wait_for_fetcher(struct ab_helper *helper)
 {
 	if (helper->pidfd >= 0 && ab_poll(helper->pidfd, POLLIN, AB_TOKEN_FETCH_MS + GRACE_MS) <= 0)
 		kill(helper->pid, SIGKILL);
 	ab_closep(&helper->pidfd);
-	(void)ab_await(helper->pid);
+	return ab_await(helper->pid) == 0;
 }
 
 /* The server's bytes are read in a process that can do nothing else. */
@@ -157,10 +156,8 @@ static int exchange(struct fetch *f, struct ab_token_reply *ret, struct ab_error
 	if (f->told == MAP_FAILED)
 		return ab_fail(err, AB_ESYSTEM, errno, "share memory");
 	r = ab_helper_start(&setup, &helper, err);
-	if (r == 0) {
-		wait_for_fetcher(&helper);
-		r = take_told(f->told, ret, err);
-	}
+	if (r == 0)
+		r = take_told(f->told, wait_for_fetcher(&helper), ret, err);
 	explicit_bzero(f->told, sizeof(*f->told));
 	munmap(f->told, sizeof(*f->told));
 	return r;

@@ -12,9 +12,9 @@ enum {
 #define AB_TOKEN_ERROR_LETTERS "abcdefghijklmnopqrstuvwxyz_"
 
 enum ab_token_outcome {
+	AB_TOKEN_BAD,	  /* see why; zero: memory that nobody has written grants nothing */
 	AB_TOKEN_GRANTED, /* access and perhaps refresh */
 	AB_TOKEN_REFUSED, /* see error and status */
-	AB_TOKEN_BAD,	  /* see why */
 };
 
 struct ab_token_reply {
