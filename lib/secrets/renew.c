@@ -9,10 +9,10 @@
 #include "secrets/tokens/token_fetch.h"
 
 struct renewal {
-	pid_t reader;	/* the child that reads it, or 0 */
-	bool fixed;	/* a variable, or the box could change it: never read again */
-	bool begun;	/* it was read again at least once */
-	bool lost;	/* the last reader did not start, or could not hand over what it read */
+	pid_t reader; /* the child that reads it, or 0 */
+	bool fixed;   /* a variable, or the box could change it: never read again */
+	bool begun;   /* it was read again at least once */
+	unsigned lost; /* so many readers in a row did not start, or could not hand over what they read */
 	int64_t at;	/* when it was last read, at first our start */
 	unsigned calm;	/* `changes` when it was last read unasked */
 	uint64_t stamp; /* of the file when it was last read */
@@ -22,7 +22,7 @@ struct renewal {
 /* Renew before the end: a quarter of the time before it, at most this. */
 #define LEAD_MS 300000
 
-/* The time between two readings on request doubles this often. */
+/* The time between two readings doubles this often. */
 enum { DOUBLED_MOST = 9 };
 
 /* Shared with the children, which read the value. */
@@ -146,6 +146,10 @@ static int serve_reading(int sock, void *arg)
 
 static bool may_read(const struct renewal *v, unsigned doubled)
 {
+	if (v->lost)
+		doubled += v->lost - 1;
+	if (doubled > DOUBLED_MOST)
+		doubled = DOUBLED_MOST;
 	return !v->reader && !v->fixed &&
 	       (!v->begun || ab_now_ms() - v->at >= (int64_t)AB_RENEWAL_MS << doubled);
 }
@@ -173,7 +177,7 @@ static void read_again(struct ab_renewals *r, size_t i)
 	v->begun = true;
 	v->at = ab_now_ms();
 	v->reader = ab_helper_start(&setup, &helper, &err) == 0 ? helper.pid : 0;
-	v->lost = !v->reader;
+	v->lost += !v->reader;
 }
 
 /*
@@ -183,12 +187,7 @@ static void read_again(struct ab_renewals *r, size_t i)
  */
 void ab_renewals_ask(struct ab_renewals *r, size_t i)
 {
-	unsigned changes;
-
-	if (i >= r->setup.secrets->len)
-		return;
-	changes = r->outcomes[i].changes - r->v[i].calm;
-	if (may_read(&r->v[i], changes < DOUBLED_MOST ? changes : DOUBLED_MOST))
+	if (i < r->setup.secrets->len && may_read(&r->v[i], r->outcomes[i].changes - r->v[i].calm))
 		read_again(r, i);
 }
 
@@ -200,7 +199,7 @@ static void reap_reader(struct renewal *v)
 	if (pid == 0 || (pid < 0 && errno != ECHILD))
 		return;
 	v->reader = 0;
-	v->lost = status != 0;
+	v->lost = status ? v->lost + 1 : 0;
 }
 
 /* A file that is being written changes between two looks, so it is read only
@@ -242,7 +241,9 @@ void ab_renewals_look(struct ab_renewals *r)
 		if ((v->lost || has_expired(v, secret) || is_ending(r, i) ||
 		     (secret->from == AB_FROM_FILE && !secret->oauth && has_changed(v, secret))) &&
 		    may_read(v, 0)) {
-			v->calm = r->outcomes[i].changes;
+			/* A repetition is what was asked for before. */
+			if (!v->lost)
+				v->calm = r->outcomes[i].changes;
 			read_again(r, i);
 		}
 	}

@@ -12,8 +12,8 @@ struct ab_policy;
 struct ab_sourced;
 struct ab_renewals;
 
-/* The least time between two readings of one secret. On request it doubles with each that found
- * another value than before, until the value has expired. */
+/* The least time between two readings of one secret. It doubles with each in a row that got lost; on
+ * request also with each that found another value than before, until the value has expired. */
 #define AB_RENEWAL_MS 5000
 
 struct ab_renewals_setup {

@@ -224,12 +224,81 @@ static void check_lost(void)
 	free(r);
 }
 
+/* A clock that goes by the second, when a reader has ended. */
+static int64_t shifted_ms;
+
+int clock_gettime(clockid_t clock, struct timespec *ret)
+{
+	int r = (int)syscall(SYS_clock_gettime, clock, ret);
+
+	if (shifted_ms) {
+		ret->tv_sec = 1000 + shifted_ms / 1000;
+		ret->tv_nsec = 0;
+	}
+	return r;
+}
+
+/* Which readings get lost. */
+static int lose_listed(void *arg, size_t i, const struct ab_sourced *value,
+		       const struct ab_error *err)
+{
+	(void)i;
+	(void)value;
+	(void)err;
+	return sh("echo x >>$T/told; case \" %s \" in *\" $(wc -l <$T/told) \"*) exit 1; esac",
+		  (const char *)arg) == 0
+		       ? 0
+		       : -1;
+}
+
+/* In which seconds a new value is read, if the box asks for one each second. */
+static void check_repeated(const char *lost, bool asked, const char *want, const char *name)
+{
+	struct ab_secret secret;
+	struct ab_secrets secrets = { .v = &secret, .len = 1 };
+	uint64_t stamp = 0;
+	struct ab_renewals_setup setup = { .secrets = &secrets,
+					   .environ = environ,
+					   .stamps = &stamp,
+					   .state = -1,
+					   .sock = -1,
+					   .answer = lose_listed,
+					   .arg = (void *)(uintptr_t)lost };
+	ab_autobuf struct ab_buf seconds = { 0 };
+	struct ab_renewals *r;
+
+	sh("rm -f $T/told");
+	make_command(&secret, "L", "echo " NEW "-$(date +%N)");
+	shifted_ms = 1000;
+	r = ab_renewals_new(&setup);
+	for (int i = 0; i < 100; i++, shifted_ms += 1000) {
+		siginfo_t info;
+
+		if (asked || i == 0)
+			ab_renewals_ask(r, 0);
+		ab_renewals_look(r);
+		if (waitid(P_ALL, 0, &info, WEXITED | WNOWAIT) == 0)
+			ab_buf_printf(&seconds, "%d ", i);
+		ab_renewals_look(r);
+	}
+	is_str(seconds.data, want, name);
+	shifted_ms = 0;
+	ab_strv_fini(&secret.command);
+	free(r);
+}
+
 int main(void)
 {
 	start();
 	check_secrets();
 	check_rejections();
 	check_lost();
+	check_repeated("1 2 3 4 5", false, "0 5 15 35 75 ",
+		       "what gets lost again and again is repeated less and less often");
+	check_repeated("1 2 3", true, "0 5 15 35 40 50 70 ", "if the box asks, too");
+	check_repeated("", true, "0 5 15 35 75 ",
+		       "a new value each time is read less and less often");
+	check_repeated("4", true, "0 5 15 35 40 80 ", "also after one that got lost");
 	finish();
 	return done();
 }
