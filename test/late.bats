@@ -37,6 +37,24 @@ refused()
 	refused "relocations at the start, 100 at most"
 }
 
+@test "late relocations: addresses of functions that can be written to are refused" {
+	local program=$ROOT/build/test/agentbox-no-tls
+
+	[ -x "$program" ] || lacks "needs a static build"
+	# The size in memory of what is read-only after the start: none.
+	python3 - "$program" file <<-'PYTHON'
+	import struct, sys
+	data = bytearray(open(sys.argv[1], "rb").read())
+	at, size, count = *struct.unpack_from("<Q", data, 32), *struct.unpack_from("<HH", data, 54)
+	for entry in range(at, at + size * count, size):
+	    if struct.unpack_from("<I", data, entry)[0] == 0x6474E552:
+	        struct.pack_into("<Q", data, entry + 40, 0)
+	open(sys.argv[2], "wb").write(data)
+	PYTHON
+	sort_out file 1000000
+	refused ".got is not read-only after the start"
+}
+
 @test "late relocations: another program takes the place of one that is not as it should be, with one line" {
 	local program=$ROOT/build/test/agentbox-no-tls
 
