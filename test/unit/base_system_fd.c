@@ -10,9 +10,11 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 
 #include "base/data/mem.h"
+#include "base/system/clock.h"
 #include "tap.h"
 
 static size_t count_fds(void)
@@ -295,8 +297,40 @@ static void test_all(void)
 	ok(fcntl(was, F_GETFD) < 0 && errno == EBADF, "and are gone");
 }
 
+static int ticks, full; /* after so many ticks there is something to read */
+
+static void tick(int sig)
+{
+	(void)sig;
+	if (++ticks == 200 && write(full, "x", 1) != 1)
+		abort();
+}
+
+static void test_poll(void)
+{
+	struct sigaction sa = { .sa_handler = tick };
+	struct itimerval often = { { 0, 5000 }, { 0, 5000 } }, never = { 0 };
+	int64_t begun;
+	int p[2];
+
+	if (pipe2(p, O_CLOEXEC) < 0)
+		abort();
+	full = p[1];
+	sigaction(SIGALRM, &sa, NULL);
+	setitimer(ITIMER_REAL, &often, NULL);
+	begun = ab_now_ms();
+	ok(ab_poll(p[0], POLLIN, 50) == 0 && ab_now_ms() - begun >= 50 && ticks > 0,
+	   "signals make a wait neither longer nor shorter");
+	ok(ab_poll(p[0], POLLIN, 0) == 0, "a look is one");
+	ok(ab_poll(p[0], POLLIN, -1) == 1 && ticks >= 200, "without a limit they do not end it");
+	setitimer(ITIMER_REAL, &never, NULL);
+	close(p[0]);
+	close(p[1]);
+}
+
 int main(void)
 {
+	test_poll();
 	test_places();
 	test_lock();
 	test_scope();

@@ -33,11 +33,12 @@ int ab_close_others(const int *keep, size_t nkeep)
 int ab_poll(int fd, short events, int ms)
 {
 	struct pollfd p = { .fd = fd, .events = events };
+	int64_t end = ms > 0 ? ab_now_ms() + ms : 0, left = ms;
 	int r;
 
-	do
-		r = poll(&p, 1, ms);
-	while (r < 0 && errno == EINTR);
+	while ((r = poll(&p, 1, (int)left)) < 0 && errno == EINTR)
+		if (ms > 0 && (left = end - ab_now_ms()) < 0)
+			left = 0;
 	return r;
 }
 

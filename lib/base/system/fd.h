@@ -46,7 +46,7 @@ int ab_occupy_stdio(struct ab_error *err);
  * errno. */
 int ab_close_others(const int *keep, size_t nkeep);
 
-/* poll() for one descriptor, also if a signal interrupts it. */
+/* poll() for one descriptor. Signals that interrupt it do not make it longer. */
 int ab_poll(int fd, short events, int ms);
 /* Reads and writes do not wait. It is a property of the open file, not of the descriptor. -1 with
  * errno. */
