@@ -219,7 +219,7 @@ static const uint8_t *find_body(const struct ab_conn *conn, const struct ab_http
 	const struct ab_buf *in = &conn->client.in;
 
 	if (!conn->http->request->gathered || head->head.body != AB_HTTP_LENGTH ||
-	    in->len - head->head.size < head->head.length)
+	    in->len < head->head.size || in->len - head->head.size < head->head.length)
 		return NULL;
 	return ab_buf_bytes(in) + head->head.size;
 }
