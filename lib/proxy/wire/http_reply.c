@@ -94,7 +94,7 @@ const char *ab_http_reply_why(const struct ab_http_reply *reply)
 	static const char *const words[] = {
 		[AB_REPLY_MORE] = "its answer is not complete",
 		[AB_REPLY_CLOSED] = "it closed the connection without a complete answer",
-		[AB_REPLY_LARGE] = "its answer is larger than 64 KiB",
+		[AB_REPLY_LARGE] = "its answer is too large",
 		[AB_REPLY_BAD] = "its answer is not HTTP",
 	};
 
