@@ -2,12 +2,16 @@
  * Connections that wait for a word: asked about once, answered once, bounded,
  * and recorded however it ends.
  */
+#include "proxy/conn/waiting.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "proxy/conn/agent_terms.h"
+#include "proxy/conn/conn.h"
 #include "proxy_help.h"
 
 #define OK_200 "HTTP/1.1 200"
@@ -890,8 +894,73 @@ static void test_who(void)
 	free_policy(&policy);
 }
 
+static uint32_t agent_asked;
+
+static void note_asked(void *arg, const struct ab_host_question *question)
+{
+	(void)arg;
+	agent_asked = question->number;
+}
+
+static void resume(struct ab_conn *conn, struct ab_request_record *r)
+{
+	(void)conn;
+	(void)r;
+}
+
+static void ignore_error(struct ab_engine *engine, const struct ab_error *err)
+{
+	(void)engine;
+	(void)err;
+}
+
+/* The number of a denial that the ledger does not remember yet. */
+static uint32_t take_number(struct ab_ledger *ledger, bool *ret_remembered)
+{
+	static unsigned nhosts;
+	ab_autofree char *host = ab_printf("h%u.test", nhosts++);
+	const struct ab_request_record r = { .host = host, .port = 443 };
+	uint32_t number = ab_ledger_number(ledger, &r);
+
+	*ret_remembered = ab_ledger_number(ledger, &r) == number;
+	return number;
+}
+
+/* Where the ledger can remember no more, each numbering is a new one. */
+static void test_agent_number(void)
+{
+	struct ab_proxy_setup setup = { .asked = note_asked, .ask_ms = 60000 };
+	struct ab_log log = AB_LOG_NONE;
+	struct ab_engine engine = { .setup = &setup,
+				    .waiting.max_conns = 1,
+				    .unrecorded = ignore_error };
+	struct ab_conn conn = { .engine = &engine };
+	struct ab_request_record r = { .host = "git.test",
+				       .port = 22,
+				       .door = AB_DOOR_AGENT,
+				       .fault = AB_FAULT_AGENT,
+				       .refusal = &ab_agent_refuses_unasked,
+				       .why = "log in to git.test as git with the key K" };
+	struct ab_error err;
+	bool remembered = true;
+	uint32_t number = 0;
+
+	engine.ledger = ab_ledger_new("test", &log);
+	if (ab_loop_init(&engine.loop, &err) < 0)
+		abort();
+	while (remembered)
+		number = take_number(engine.ledger, &remembered);
+	ok(ab_waiting_agent(&conn, &r, resume) && agent_asked == number + 2,
+	   "a question of the ssh agent takes one number: %u after %u", agent_asked, number + 1);
+	ok(take_number(engine.ledger, &remembered) == number + 3, "and the next denial the next");
+	ab_waiting_answer(&engine, agent_asked, AB_HOST_ANSWER_ONCE, "test", NULL);
+	ab_loop_fini(&engine.loop);
+	ab_ledger_free(engine.ledger);
+}
+
 int main(void)
 {
+	test_agent_number();
 	world_init();
 	test_answers();
 	test_ports();

@@ -555,15 +555,14 @@ static bool identify_agent_client(struct ab_conn *conn, struct ab_request_record
 bool ab_waiting_agent(struct ab_conn *conn, struct ab_request_record *r, ab_resume_fn resume)
 {
 	struct ab_engine *engine = conn->engine;
-	uint32_t number;
 
 	if (!r->why)
 		return identify_agent_client(conn, r, resume);
-	number = ab_ledger_number(engine->ledger, r);
+	/* Its text is in the reason, so the same number is the same question. A new one keeps it. */
+	r->number = ab_ledger_number(engine->ledger, r);
 	r->reply = AB_REPLY_GONE;
-	/* Its text is in the reason, so the same number is the same question. */
 	return !engine->ending && engine->setup->asked &&
-	       wait_for(find_question(&engine->waiting, number, false), AB_QUESTION_AGENT, conn,
+	       wait_for(find_question(&engine->waiting, r->number, false), AB_QUESTION_AGENT, conn,
 			NULL, r, resume);
 }
 
