@@ -84,10 +84,11 @@ const char *habit_command(const char *word)
 bool habit_option(const char *word, char letter, struct habit *ret)
 {
 	for (size_t i = 0; i < AB_COUNT(known_options); i++) {
+		if (word ? !ab_word_listed(known_options[i].words, word, strlen(word))
+			 : !letter || !strchr(known_options[i].letters, letter))
+			continue;
 		*ret = (struct habit){ known_options[i].option, known_options[i].note };
-		if (word ? ab_word_listed(known_options[i].words, word, strlen(word))
-			 : strchr(known_options[i].letters, letter) != NULL)
-			return true;
+		return true;
 	}
 	return false;
 }
