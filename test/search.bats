@@ -145,6 +145,39 @@ DEEP=src/main/java/com/acme/app/service/impl/old
 	! git -C node_modules/p0/parts config core.fsmonitor || false
 }
 
+# A box whose process has a listener already gets no guard's: then nobody knows where a repository was made.
+@test "search: a box without its guard's listener: then it says what it did not search among many generated files" {
+	local dir said run
+	make_repo
+	many_generated
+	# Without git, which cannot change modes in such a box of the engine no-namespaces.
+	run busy timeout 200 "$AGENTBOX" run --yes -- sh -c 'for dir in node_modules/p0/a/b/c src; do
+			mkdir -p $dir/bad/.git/objects $dir/bad/.git/refs
+			echo ref: refs/heads/main >$dir/bad/.git/HEAD
+			printf "[core]\n\tignorecase = true\n\tfsmonitor = ~/evil\n" >$dir/bad/.git/config || exit 1
+		done' 3>&-
+	echo "$output"
+	[ "$status" -eq 0 ]
+	# What it came to is harmless, and only that.
+	! git -C src/bad config core.fsmonitor || false
+	git -C node_modules/p0/a/b/c/bad config core.fsmonitor
+	said=${output##*could not be searched completely for what the run created: }
+	[[ "$said" == "$WORKSPACE/node_modules/"*"agentbox quarantine scan "* ]]
+	run=${said##*agentbox quarantine scan }
+	run=${run:0:5}
+	agentbox quarantine scan "$run"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"node_modules/p0/a/b/c/bad/.git/config (core.fsmonitor)"* ]]
+	[[ "$output" != *src/bad* && "$output" != *"could not be searched"* ]]
+	for dir in node_modules/p0/a/b/c src; do
+		! git -C "$dir/bad" config core.fsmonitor || false
+		[ "$(git -C "$dir/bad" config core.ignorecase)" = true ]
+	done
+	agentbox quarantine scan --json "$run"
+	[ "$status" -eq 0 ]
+	jq -e --arg run "$run" '. == {run_id: $run, findings: [], complete: true}' <<<"$output"
+}
+
 @test "search: so many folders that not all are remembered: then it says what it did not search" {
 	make_repo
 	many_generated
