@@ -198,10 +198,13 @@ static void fail(const char *what)
 	exit(125);
 }
 
-static const char *find_name(uint64_t number)
+/* Not every machine has rmdir() as a call of its own. */
+static const char *find_name(const struct __ptrace_syscall_info *info)
 {
+	if (info->entry.nr == SYS_unlinkat && (info->entry.args[2] & AT_REMOVEDIR))
+		return "rmdir";
 	for (size_t i = 0; i < COUNT(counted); i++)
-		if ((uint64_t)counted[i].number == number)
+		if ((uint64_t)counted[i].number == info->entry.nr)
 			return counted[i].name;
 	return NULL;
 }
@@ -289,7 +292,7 @@ static bool is_counted(pid_t tid, const char *name)
 /* True: the process was killed. */
 static bool enter_call(pid_t tid, const struct __ptrace_syscall_info *info)
 {
-	const char *name = find_name(info->entry.nr);
+	const char *name = find_name(info);
 
 	fault.made += writes_file(info);
 	if (!is_counted(tid, name) || !(++fault.seen == fault.at || (fault.later && fault.hit)))
