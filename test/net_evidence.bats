@@ -17,6 +17,8 @@ fetch='curl -s -o /dev/null -w %{http_code} --max-time 200'
 	[ "$(audit 'select(.kind == "end") | .bytes_up > 30000 and .bytes_up < 33000')" = true ]
 	# The same totals at the end, for those who ask.
 	[[ "$stderr" == *"network: 5 requests allowed, 0 denied, 0 failed; "*" sent, "*" received"* ]]
+	agentbox_split run -v --allow origin.test -c "$fetch http://origin.test/"
+	[[ "$stderr" == *"network: 1 request allowed, 0 denied, 0 failed; "* ]]
 	agentbox_split run --allow origin.test -c "$fetch http://origin.test/"
 	[ -z "$stderr" ]
 }

@@ -53,6 +53,8 @@ static const struct {
 	  "denied", "x.y:443", "no", "a-1" },
 	{ "\"kind\":\"violation\",\"domain\":null,\"protocol\":\"udp\",\"packets\":12", "denied",
 	  "12 udp packets", "", "" },
+	{ "\"kind\":\"violation\",\"domain\":null,\"protocol\":\"icmp\",\"packets\":1", "denied",
+	  "1 icmp packet", "", "" },
 	{ "\"kind\":\"violation\",\"id\":\"a-2\",\"door\":\"udp\",\"domain\":\"203.0.113.9\","
 	  "\"port\":443,\"protocol\":\"udp\",\"packets\":1,\"reason\":\"Only TCP.\","
 	  "\"process\":[{\"pid\":3,\"exe\":\"/bin/x\",\"argv\":[]}]",

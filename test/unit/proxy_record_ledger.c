@@ -782,6 +782,13 @@ static void check_summary(void)
 	ab_ledger_request(s.ledger, &fine, &err);
 	ab_ledger_summary(s.ledger, &none);
 	ok(none.len == 0, "nothing denied, nothing said");
+	if (ab_ledger_packets(s.ledger, "udp", 1, &err) < 0)
+		abort();
+	ab_ledger_summary(s.ledger, &none);
+	is_line(&none, 0, "1 packet was denied");
+	is_line(&none, 1, "  7kq2-1  1 udp packet  only TCP connections leave the box");
+	tear_down(&s);
+	set_up(&s, "requests");
 	deny(&s, "files.example.com", 443, AB_BASIS_NONE);
 	ab_ledger_summary(s.ledger, &one);
 	ok(one.len == 4, "one denial");
