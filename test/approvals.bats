@@ -293,6 +293,14 @@ asked()
 	[ "$output" = "no remembered answers" ]
 	agentbox approvals list --json
 	[ "$output" = "[]" ]
+	# Without a word it is the list.
+	agentbox approvals
+	[ "$status" -eq 0 ]
+	[ "$output" = "no remembered answers" ]
+	agentbox approvals --json
+	[ "$output" = "[]" ]
+	agentbox approvals lists
+	[ "$status" -eq 2 ]
 	[ ! -e "$AGENTBOX_STATE" ]
 }
 
