@@ -358,6 +358,19 @@ s = socket.socket(socket.AF_UNIX); s.connect(os.path.expanduser("~/host.sock"));
 	home_is layered
 }
 
+@test "home layer: a home that cannot be looked at is read-only, and the run says why" {
+	ln -s loop "$TEST_DIR/loop"
+	XDG_CONFIG_HOME=$HOME/.config HOME=$TEST_DIR/loop agentbox run -- sh -c 'echo real >here'
+	[ "$status" -eq 0 ]
+	[ "$output" = "agentbox: the home folder is read-only: it cannot be opened: Too many levels of symbolic links" ]
+	[ "$(cat here)" = real ]
+	home_is readonly
+	# One that does not exist is no such case.
+	XDG_CONFIG_HOME=$HOME/.config HOME=$TEST_DIR/missing agentbox run -- true
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+}
+
 @test "home layer: with a mount below the home its folders are layered one by one" {
 	need userns
 	mkdir -p "$HOME/mnt" "$HOME/.cache" "$HOME/.npm/_cacache" "$HOME/.config/tool"

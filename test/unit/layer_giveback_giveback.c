@@ -1,6 +1,8 @@
 /* A folder "home", and a folder "upper" that a box may have filled with anything. */
 #include "layer/giveback/giveback.h"
 
+#include <sys/resource.h>
+
 #include "base/system/fd.h"
 #include "layer/giveback/credentials.h"
 #include "layer/store/meta.h"
@@ -150,6 +152,17 @@ static void test_return(void)
 	record_host();
 	ok(give(&why) == AB_GIVEBACK_SAME, "without a copy in the layer nothing is returned");
 
+	prepare("echo '{\"a\":1}' >home/" PATH "; echo '{\"a\":2}' >upper/" PATH
+		"; echo '{\"a\"' >home/a/.agentbox-return");
+	record_host();
+	ok(give(&why) == AB_GIVEBACK_DONE, "what a killed run left is not in the way");
+	ok(sh("test \"$(ls -A $T/home/a)\" = token.json") == 0, "and is removed");
+
+	prepare("mkdir home/a/.agentbox-return; echo '{\"a\":1}' >home/" PATH
+		"; echo '{\"a\":2}' >upper/" PATH);
+	record_host();
+	ok(give(&why) == AB_GIVEBACK_DONE, "nor is a folder of that name");
+
 	prepare("rmdir home/a; mkdir -p upper/a; echo '{\"a\":2}' >upper/" PATH);
 	record_host();
 	ok(give(&why) == AB_GIVEBACK_DONE, "a new file is returned");
@@ -197,6 +210,8 @@ static void refresh(const char *name, int want)
 /* Before a run: an old copy in the layer does not hide what the host has now. */
 static void test_refresh(void)
 {
+	struct rlimit limit;
+
 	prepare("echo '{\"a\":1}' >home/" PATH "; echo '{\"a\":2}' >upper/" PATH);
 	record_host();
 	refresh("the host's file is as it was", 0);
@@ -210,6 +225,15 @@ static void test_refresh(void)
 	sh("rm $T/home/" PATH);
 	refresh("the host's file is gone", 0);
 	ok(text_of("upper/" PATH) == NULL, "and so is the copy");
+
+	prepare("echo '{\"a\":1}' >home/" PATH "; echo '{\"a\":2}' >upper/" PATH);
+	record_host();
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 ||
+	    setrlimit(RLIMIT_NOFILE, &(struct rlimit){ 0, limit.rlim_max }) < 0)
+		abort();
+	refresh("it is not known whether the host's file is as it was", -1);
+	setrlimit(RLIMIT_NOFILE, &limit);
+	is_str(text_of("upper/" PATH), "{\"a\":2}\n", "so the layer's copy stays");
 
 	prepare("echo '{\"a\":1}' >home/" PATH);
 	record_host();

@@ -16,13 +16,15 @@ static bool is_layered(const struct ab_policy *policy)
 	return policy->fs.home == AB_HOME_LAYERED || policy->fs.home == AB_HOME_KEPT;
 }
 
-/* The real path of a folder, or NULL. */
+/* The real path of a folder, or NULL with errno. */
 static char *find_folder(const char *path)
 {
 	ab_autofree char *real = realpath(path, NULL);
 	struct stat st;
 
-	return real && stat(real, &st) == 0 && S_ISDIR(st.st_mode) ? ab_take(real) : NULL;
+	if (real && stat(real, &st) == 0 && (S_ISDIR(st.st_mode) || ab_errno(ENOTDIR) == 0))
+		return ab_take(real);
+	return NULL;
 }
 
 /* The writable root that contains the path, or NULL. */
@@ -336,6 +338,9 @@ void ab_home_look(const struct ab_home_setup *setup, struct ab_host_facts *host,
 	const struct ab_policy *policy = setup->policy;
 	ab_autofree char *home = policy->home ? find_folder(policy->home) : NULL;
 
+	if (policy->home && !home && is_layered(policy) && errno != ENOENT && errno != ENOTDIR)
+		ab_strv_addf(notes, "the home folder is read-only: it cannot be opened: %s",
+			     strerror(errno));
 	if (setup->no_mounts)
 		replace_folders(host, NULL);
 	if (home && policy->fs.home != AB_HOME_PRIVATE) {

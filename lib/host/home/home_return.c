@@ -23,9 +23,11 @@ static struct ab_layer_meta *find_meta(struct ab_home_return *files)
 	return files->set ? &files->set->meta : &files->seen;
 }
 
+/* -1 with errno; ENOENT: there is none. */
 static int open_kept(const struct ab_home_return *files)
 {
-	return files->set ? ab_layer_set_open(files->set, "home/upper", O_PATH | O_DIRECTORY) : -1;
+	return files->set ? ab_layer_set_open(files->set, "home/upper", O_PATH | O_DIRECTORY)
+			  : ab_errno(ENOENT);
 }
 
 static void note_file(struct ab_home_return *files, int upper, int home, const char *path,
@@ -44,12 +46,12 @@ static void note_file(struct ab_home_return *files, int upper, int home, const c
 			now.st_nlink = 0;
 	} else if (ab_giveback_refresh(upper, home, rel, ab_layer_meta_return(meta, rel), &now) <
 		   0) {
-		ab_autofree char *shown = ab_escape(path);
-
-		ab_strv_addf(notes,
-			     "the layer's copy of %s is older than the file and cannot be "
-			     "replaced: %s",
-			     shown, strerror(errno));
+		ab_strv_add_safe(notes,
+				 "the layer's copy of %s may be older than the file and cannot be "
+				 "replaced: %s",
+				 path, strerror(errno));
+		/* Nor does it replace the file: that is not as the layer knows it. */
+		return;
 	}
 	ab_layer_meta_set_return(meta, rel, now.st_nlink ? &now : NULL);
 }
@@ -67,17 +69,19 @@ void ab_home_return_begin(const struct ab_policy *policy, const char *home,
 	ret->set = set;
 	top = open(home, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	upper = open_kept(ret);
+	if (top < 0 || (upper < 0 && errno != ENOENT)) {
+		ab_strv_addf(notes, "no login is returned from this run: %s", strerror(errno));
+		return;
+	}
 	ab_share_returns(policy, home, &all, &entries, notes);
-	for (size_t i = 0; i < all.len && top >= 0; i++) {
+	for (size_t i = 0; i < all.len; i++) {
 		if (is_below(home, all.v[i])) {
 			ab_strv_add(&ret->paths, all.v[i]);
 			ab_strv_add(&ret->entries, entries.v[i]);
 			note_file(ret, upper, top, all.v[i], notes);
 		} else {
-			ab_autofree char *shown = ab_escape(all.v[i]);
-
-			ab_strv_addf(notes, "cannot return %s: it is not below the home folder",
-				     shown);
+			ab_strv_add_safe(notes, "cannot return %s: it is not below the home folder",
+					 all.v[i]);
 		}
 	}
 }
@@ -85,7 +89,7 @@ void ab_home_return_begin(const struct ab_policy *policy, const char *home,
 /*
  * The upper folder of the layer that this path is in, and the folder below it. A temporary layer is
  * on the staging tmpfs; init may have made one in place of a kept one, and some for folders of the
- * home. -1: there is none.
+ * home. -1 with errno; ENOENT: there is none.
  */
 static int open_upper(const struct ab_home_return *files, const struct ab_spec *spec, int stage,
 		      const char *path, const char **ret_top)
@@ -102,9 +106,11 @@ static int open_upper(const struct ab_home_return *files, const struct ab_spec *
 		if (!is_below(top, path) || (found >= 0 && strlen(top) < strlen(*ret_top)))
 			continue;
 		upper = ab_open_beneath(stage, name, O_PATH | O_DIRECTORY);
-		if (upper < 0)
+		if (upper < 0 && errno == ENOENT)
 			continue;
 		ab_closep(&found);
+		if (upper < 0)
+			return -1;
 		found = upper;
 		*ret_top = top;
 	}
@@ -120,28 +126,25 @@ int ab_home_return_fd(const struct ab_home_return *files)
 static bool return_file(struct ab_home_return *files, const struct ab_spec *spec, int stage,
 			const char *path, const char *entry, struct ab_strv *ret_lines)
 {
-	const char *rel = below(files->home, path), *why = NULL, *folder;
+	const char *rel = below(files->home, path), *why = "its folder cannot be opened", *folder;
 	ab_autoclose int upper = open_upper(files, spec, stage, path, &folder), top = -1;
-	ab_autofree char *shown = ab_escape(path);
 	const struct ab_layer_meta *meta = find_meta(files);
+	enum ab_giveback result = AB_GIVEBACK_REFUSED;
 	struct stat now;
 
+	if (upper < 0 && errno == ENOENT)
+		return false;
 	top = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (upper < 0 || top < 0)
+	if (upper >= 0 && top >= 0)
+		result = ab_giveback_file(upper, top, below(folder, path), entry,
+					  ab_layer_meta_return(meta, rel), &meta->placeholders,
+					  &now, &why);
+	if (result == AB_GIVEBACK_REFUSED)
+		ab_strv_add_safe(ret_lines, "%s was not written back: %s", path, why);
+	if (result != AB_GIVEBACK_DONE)
 		return false;
-	switch (ab_giveback_file(upper, top, below(folder, path), entry,
-				 ab_layer_meta_return(meta, rel), &meta->placeholders, &now,
-				 &why)) {
-	case AB_GIVEBACK_SAME:
-		return false;
-	case AB_GIVEBACK_REFUSED:
-		ab_strv_addf(ret_lines, "%s was not written back: %s", shown, why);
-		return false;
-	case AB_GIVEBACK_DONE:
-		break;
-	}
 	ab_layer_meta_set_return(find_meta(files), rel, &now);
-	ab_strv_addf(ret_lines, "%s was changed in the box and written back to the host", shown);
+	ab_strv_add_safe(ret_lines, "%s was changed in the box and written back to the host", path);
 	return true;
 }
 

@@ -1,10 +1,13 @@
 #include "layer/giveback/giveback.h"
 
+#include <sys/file.h>
+
 #include "base/system/new_file.h"
 #include "layer/giveback/credentials.h"
 #include "layer/store/meta.h"
 #include "workspace/tree/dir.h"
 
+static const char own_name[] = ".agentbox-return";
 static const char host_changed[] = "the host's file changed during the run and stays as it is";
 
 /* A file that was read completely, or the reason why not. */
@@ -15,6 +18,7 @@ struct content {
 	char *data; /* NULL: it does not exist, or `why` is set */
 	size_t len;
 	const char *why;
+	int error; /* it could not be looked at */
 };
 
 static void content_fini(struct content *c)
@@ -50,23 +54,21 @@ static struct content read_content(int top, const char *path)
 	struct content c = { 0 };
 	struct stat st;
 
-	if (node < 0) {
-		if (errno != ENOENT)
-			c.why = errno == ELOOP || errno == ENOTDIR || errno == EXDEV
-					? "the box's copy is not below plain folders"
-					: "the box's copy cannot be opened";
+	if (node < 0 && errno == ENOENT)
+		return c;
+	if (node < 0 && (errno == ELOOP || errno == ENOTDIR || errno == EXDEV)) {
+		c.why = "the box's copy is not below plain folders";
 		return c;
 	}
-	if (fstat(node, &c.st) < 0) {
+	if (node < 0 || fstat(node, &c.st) < 0) {
+		c.error = errno;
 		c.why = "the box's copy cannot be opened";
 		return c;
 	}
 	c.deleted = is_whiteout(&c.st);
-	if (c.deleted)
-		return c;
-	c.exists = true;
-	c.why = find_fault(&c.st);
-	if (c.why)
+	c.exists = !c.deleted;
+	c.why = c.exists ? find_fault(&c.st) : NULL;
+	if (c.deleted || c.why)
 		return c;
 	fd = ab_open_same_mount(top, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
@@ -116,12 +118,17 @@ static bool is_host_unchanged(int folder, const char *name, const struct content
 static int replace_file(int top, const char *path, const struct content *old, const void *data,
 			size_t len, struct stat *ret_st)
 {
-	ab_autoclose int folder = open_folder(top, path, true);
+	ab_autoclose int folder = open_folder(top, path, true), lock = -1;
 	ab_autonewfile struct ab_new_file fresh = AB_NEW_FILE_NONE;
-	const char *name = ab_path_name(path);
+	const char *name = ab_path_name(path), *temporary = NULL;
 	mode_t mode = old->exists ? old->st.st_mode & 0777 : 0600;
 
-	if (folder < 0 || ab_new_file_open(folder, name, NULL, 0600, &fresh) < 0 ||
+	/* With it, what a killed run left is removed. Not every file system can lock a folder. */
+	lock = folder < 0 ? -1 : openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0 &&
+	    (unlinkat(folder, own_name, 0) == 0 || errno == ENOENT))
+		temporary = own_name;
+	if (folder < 0 || ab_new_file_open(folder, name, temporary, 0600, &fresh) < 0 ||
 	    ab_write_all(fresh.fd, data, len) < 0 || fchmod(fresh.fd, mode) < 0)
 		return -1;
 	if (!is_host_unchanged(folder, name, old))
@@ -134,9 +141,7 @@ static int replace_file(int top, const char *path, const struct content *old, co
 
 static bool is_as_before(const struct ab_layer_file *was, const struct content *host)
 {
-	if (!was)
-		return !host->exists;
-	return ab_layer_file_same(was, host->exists ? &host->st : NULL);
+	return was ? ab_layer_file_same(was, host->exists ? &host->st : NULL) : !host->exists;
 }
 
 enum ab_giveback ab_giveback_file(int upper, int home, const char *path, const char *entry,
@@ -175,9 +180,7 @@ static int drop_copy(int upper, const char *path)
 {
 	ab_autoclose int folder = open_folder(upper, path, false);
 
-	if (folder < 0)
-		return -1;
-	return unlinkat(folder, ab_path_name(path), 0);
+	return folder < 0 ? -1 : unlinkat(folder, ab_path_name(path), 0);
 }
 
 int ab_giveback_refresh(int upper, int home, const char *path, const struct ab_layer_file *was,
@@ -187,6 +190,9 @@ int ab_giveback_refresh(int upper, int home, const char *path, const struct ab_l
 	autocontent struct content box = { 0 };
 	struct stat st;
 
+	/* It is not known whether it is there. */
+	if (host.error)
+		return ab_errno(host.error);
 	*ret_now = host.exists ? host.st : (struct stat){ .st_nlink = 0 };
 	/* A login in the box that has not been returned yet. */
 	if (is_as_before(was, &host))
