@@ -11,10 +11,10 @@ setup()
 {
 	box_setup
 	umask 022
-	fault=${AGENTBOX%/cmd/*}/test/agentbox-fault
-	[ -x "$fault" ] || lacks "the fault program is not built"
+	fault=${AGENTBOX%/cmd/*}/test/agentbox-fault witness=${AGENTBOX%/cmd/*}/test/agentbox-witness
+	[ -x "$fault" ] && [ -x "$witness" ] || lacks "the fault program is not built"
 	# Which part of the range is tried.
-	export fault start=$RANDOM seconds=4 bound=580
+	export fault witness start=$RANDOM seconds=2 bound=580
 	[ -z "${AB_ALL:-}" ] || seconds= bound=7100
 	echo "# start=$start"
 }
@@ -28,7 +28,7 @@ in_memory()
 	export AGENTBOX_STATE=$TEST_DIR/memory/state WORKSPACE=$TEST_DIR/memory/project TEST_DIR AGENTBOX
 	{
 		declare -f
-		declare -p errors changes walls ROOT
+		declare -p errors changes walls leave_login ROOT
 	} >"$TEST_DIR/functions"
 	run timeout --kill-after=5 "$bound" unshare --user --map-current-user --keep-caps --mount bash -c '
 		mount -t tmpfs -o mode=700 memory "$TEST_DIR/memory" || exit 1
@@ -64,19 +64,20 @@ ab()
 	output=$(timeout --kill-after=5 60 "$AGENTBOX" "$@" </dev/null 2>&1) || status=$?
 }
 
-# faulty ARG...: the same with $error at call $k.
+# faulty ARG...: the same with $error at call $k; with $call, only those of $process count.
 faulty()
 {
 	status=0
-	output=$(timeout --kill-after=5 60 "$fault" ${after:+-f "$after"} -k "$k" -e "$error" \
-		-o "$TEST_DIR/hit" "$AGENTBOX" "$@" </dev/null 2>&1) || status=$?
+	output=$(timeout --kill-after=5 60 "$fault" ${after:+-f "$after"} ${call:+-c "$call" -p "$process"} \
+		-k "$k" -e "$error" -o "$TEST_DIR/hit" "$AGENTBOX" "$@" </dev/null 2>&1) || status=$?
 	[ "$status" -ne 124 ] || fail "it hangs"
 }
 
 # calls ARG...: how many there are without a fault.
 calls()
 {
-	"$fault" ${after:+-f "$after"} -o "$TEST_DIR/hit" "$AGENTBOX" "$@" </dev/null >/dev/null 2>&1 || true
+	"$fault" ${after:+-f "$after"} ${call:+-c "$call" -p "$process"} -o "$TEST_DIR/hit" "$AGENTBOX" "$@" \
+		</dev/null >/dev/null 2>&1 || true
 	cut -d' ' -f1 "$TEST_DIR/hit"
 }
 
@@ -84,8 +85,9 @@ calls()
 # the time is up; with $seconds empty for all of them.
 positions()
 {
-	local total=$1 kind=$2 what=$3 i n=0 step=$((${1:-0} * 382 / 1000 | 1)) end
+	local total=$1 kind=$2 what=$3 i step=$((${1:-0} * 382 / 1000 | 1)) end
 
+	tried=0
 	[ "$total" -gt 20 ]
 	while [ "$(gcd "$total" "$step")" -ne 1 ]; do
 		step=$((step + 2))
@@ -97,10 +99,10 @@ positions()
 		error=KILL
 		[ "$kind" = kills ] || error=${errors[(start + i) % ${#errors[@]}]}
 		"$what"
-		n=$((n + 1))
+		tried=$((tried + 1))
 	done
-	echo "$n of $total positions"
-	[ $n -gt 0 ]
+	echo "$tried of $total positions"
+	[ $tried -gt 0 ]
 }
 
 gcd()
@@ -438,8 +440,17 @@ discard_with()
 }
 
 # bats test_tags=slow
-@test "faults: a discard killed at any call" {
+@test "faults: a discard killed at any call, on one mount" {
 	in_memory near discard_with kills
+}
+
+# bats test_tags=slow
+@test "faults: a discard killed at any call, across mounts" {
+	in_memory far discard_with kills
+}
+
+@test "faults: a call of a discard that fails, on one mount" {
+	in_memory near discard_with errors
 }
 
 # bats test_tags=slow
@@ -449,11 +460,51 @@ discard_with()
 
 # ------------------------------------------------------------------ boxes
 
-# A command that tries the walls and then works.
-walls='touch ../../../outside 2>/dev/null && echo HOLE: outside
-	cat "$HOME/.ssh/id_ed25519" 2>/dev/null && echo HOLE: key
-	(echo x >.git/hooks/pre-commit) 2>/dev/null && [ "$1" = plain ] && echo HOLE: hook
+# A command that tries the walls (test/witness.c) and then works.
+walls='"$@"
 	echo 22 >a; rm -r docs; echo n >new; echo done'
+
+# make_boxed: the files of a box, and $boxed, its command; what it tries to reach on the host is there. Another
+# word is the hook that it tries to write: in a layer it may.
+make_boxed()
+{
+	make_host
+	git init -q .
+	mkdir "$HOME/.ssh"
+	echo key >"$HOME/.ssh/id_ed25519"
+	read -r peer port < <("$witness" -l "$TEST_DIR")
+	trap "kill $peer" EXIT
+	boxed=(sh -c "$walls" sh "$witness" "$TEST_DIR" "$peer" "$port")
+	hook=.git/hooks/pre-commit
+	witnessed=0
+}
+
+# Did the host's process get a signal?
+signalled()
+{
+	local name value
+
+	while read -r name value; do
+		[ "$name" = ShdPnd: ] || continue
+		[[ ! "$value" =~ ^0+$ ]]
+		return
+	done <"/proc/$peer/status"
+	fail "the process of the host is gone"
+}
+
+# walls_hold: nothing got through, as the command saw it and as the host does.
+walls_hold()
+{
+	[[ "$output" != *HOLE* && ! -e "$TEST_DIR/outside" && ! -e $hook ]] && ! signalled || fail "a wall is open"
+	[[ "$output" != *tried* ]] || witnessed=$((witnessed + 1))
+}
+
+# was_witnessed kills|errors: most calls that fail let the command come as far as that.
+was_witnessed()
+{
+	echo "$witnessed runs tried the walls"
+	[ "$1" = kills ] || [ "$witnessed" -ge $((tried / 10)) ]
+}
 
 # The call was one of ours, and not of the command or of another program.
 ours()
@@ -461,15 +512,21 @@ ours()
 	[ "$(cut -d' ' -f3 "$TEST_DIR/hit")" = agentbox ]
 }
 
-# A line of ours, or of the loader of our static program before it begins.
+# A line of ours that is not about what the witness tried, or of the loader of our static program before it begins.
 said()
 {
-	[[ "$output" =~ agentbox:\ [^\ ] || "$output" == *"error while loading shared libraries"* ]]
+	local line
+
+	while read -r line; do
+		[[ ! "$line" =~ ^agentbox:\ (agentbox-witnes|[0-9]+\ (file\ access|system\ call)) ]] || continue
+		[[ ! "$line" =~ agentbox:\ [^\ ]|"error while loading shared libraries" ]] || return 0
+	done <<<"$output"
+	return 1
 }
 
 sound()
 {
-	[[ "$output" != *HOLE* ]] || fail "a wall is open"
+	walls_hold
 	[ "$error" = KILL ] || [ "$status" -ne 125 ] || said || fail "nothing is said"
 	[ "$error" = KILL ] || [ "$status" -eq 0 ] || ! ours || said || fail "no reason is given"
 	# A call of the command itself may have failed, and it has many.
@@ -477,10 +534,31 @@ sound()
 		[ ! -e docs ] || [ "$(cat a)" = 22 ] || fail "status 0 and no command"
 }
 
+# The witness finds nothing in a box, and outside each hole that it can find.
+witness_walls()
+{
+	local holes='outside hook key socket abstract port mount unshare' call process
+
+	make_boxed
+	ab run -- "${boxed[@]}" "$hook"
+	[[ "$status" -eq 0 && "$output" == *tried* && "$output" == *done* ]] || fail "in a box"
+	walls_hold
+	# What the guard takes for a connection that is not made yet, nobody answers.
+	call=connect process=agentbox-guard error=EINTR k=$(calls run -- "${boxed[@]}")
+	[ "$k" -ge 1 ] || fail "the guard makes no connection"
+	for (( ; k > 0; k--)); do
+		faulty run -- "${boxed[@]}"
+		walls_hold
+	done
+	output=$(unshare --user --map-root-user --mount "${boxed[@]}" "$hook" 2>&1)
+	[ "$output" = "$(printf 'HOLE: %s\n' $holes; printf 'tried\ndone')" ] || fail "outside"
+	[[ -e "$TEST_DIR/outside" && -e $hook ]] && signalled || fail "the host"
+}
+
 try_review()
 {
 	next=
-	faulty run --review --name t -- sh -c "$walls" sh review
+	faulty run --review --name t -- "${boxed[@]}"
 	sound
 	[ "$(tree)" = "$before" ] || fail "the host changed: $(diff <(echo "$before") <(tree))"
 	next='run that reads the layer'
@@ -490,18 +568,18 @@ try_review()
 
 review_with()
 {
-	make_host
-	git init -q .
+	make_boxed
 	before=$(tree)
 	ab run --review --name t -- sh -c 'echo early >early'
 	[ "$status" -eq 0 ] || fail "without a fault"
-	positions "$(calls run --review --name t -- sh -c "$walls" sh review)" "$1" try_review
+	positions "$(calls run --review --name t -- "${boxed[@]}")" "$1" try_review
+	was_witnessed "$1"
 }
 
 try_run()
 {
 	next=
-	faulty run -- sh -c "$walls" sh plain
+	faulty run -- "${boxed[@]}" "$hook"
 	sound
 	[ ! -d docs ] || chmod -R u+w docs
 	rm -rf docs new
@@ -513,9 +591,9 @@ try_run()
 
 run_with()
 {
-	make_host
-	git init -q .
-	positions "$(calls run -- sh -c "$walls" sh plain)" "$1" try_run
+	make_boxed
+	positions "$(calls run -- "${boxed[@]}" "$hook")" "$1" try_run
+	was_witnessed "$1"
 }
 
 # fill_quarantine: $id-q1 is from the box, and something is in its place.
@@ -572,7 +650,7 @@ try_serve()
 	output=$(timeout --kill-after=5 60 "$fault" ${call:+-c "$call"} -k "$k" -e "$error" -o "$TEST_DIR/hit" \
 		python3 "$TEST_DIR/client.py" 2>&1) || status=$?
 	[ "$status" -ne 124 ] || fail "it hangs"
-	[[ "$output" != *HOLE* ]] || fail "a wall is open"
+	walls_hold
 	[[ "$output" != *"exit 125 None"* ]] || fail "no reason is given"
 	[ ! -d docs ] || chmod -R u+w docs
 	rm -rf docs new
@@ -587,16 +665,15 @@ try_serve()
 
 make_client()
 {
-	make_host
-	git init -q .
+	make_boxed
 	# In a file of its own: a traceback of Python has the line that failed.
-	printf '%s' "$walls" >"$TEST_DIR/walls"
+	jq -n '$ARGS.positional' --args -- "${boxed[@]}" "$hook" >"$TEST_DIR/command"
 	cat >"$TEST_DIR/client.py" <<-PYTHON
-		import sys
+		import json, sys
 		sys.path.insert(0, "$ROOT/test")
 		from serve_client import Client
 		c = Client("$AGENTBOX")
-		r = c.result(c.run(argv=["sh", "-c", open("$TEST_DIR/walls").read(), "sh", "plain"], cwd="$WORKSPACE"))
+		r = c.result(c.run(argv=json.load(open("$TEST_DIR/command")), cwd="$WORKSPACE"))
 		print("exit", r["exit"], r.get("error"), r["stdout"])
 		c.close()
 	PYTHON
@@ -608,6 +685,7 @@ serve_with()
 {
 	make_client
 	positions "$total" "$1" try_serve
+	was_witnessed "$1"
 }
 
 # Nothing tells a second time that a child has ended.
@@ -624,6 +702,10 @@ wait_with()
 	done
 }
 
+@test "faults: outside of a box the witness of the walls finds every hole" {
+	in_memory near witness_walls
+}
+
 # bats test_tags=slow
 @test "faults: a restore from quarantine killed at any call, on one mount" {
 	in_memory near restore_with kills
@@ -634,8 +716,27 @@ wait_with()
 }
 
 # bats test_tags=slow
+@test "faults: a call of a restore from quarantine that fails, on one mount" {
+	in_memory near restore_with errors
+}
+
+# bats test_tags=slow
 @test "faults: a call of a restore from quarantine that fails, across mounts" {
 	in_memory far restore_with errors
+}
+
+# bats test_tags=slow
+@test "faults: a reviewed run killed at any call, on one mount" {
+	in_memory near review_with kills
+}
+
+# bats test_tags=slow
+@test "faults: a reviewed run killed at any call, across mounts" {
+	in_memory far review_with kills
+}
+
+@test "faults: a call of a reviewed run that fails, on one mount" {
+	in_memory near review_with errors
 }
 
 # bats test_tags=slow
@@ -644,12 +745,22 @@ wait_with()
 }
 
 # bats test_tags=slow
-@test "faults: a reviewed run killed at any call, on one mount" {
-	in_memory near review_with kills
+@test "faults: a run killed at any call, on one mount" {
+	in_memory near run_with kills
 }
 
-@test "faults: a call of a run that fails" {
+# bats test_tags=slow
+@test "faults: a run killed at any call, across mounts" {
+	in_memory far run_with kills
+}
+
+@test "faults: a call of a run that fails, on one mount" {
 	in_memory near run_with errors
+}
+
+# bats test_tags=slow
+@test "faults: a call of a run that fails, across mounts" {
+	in_memory far run_with errors
 }
 
 # in_turn NAME STATUS TEXT ARG...: each message of processes with this name that is not sent, alone or with all
@@ -883,6 +994,151 @@ each_answer()
 }
 
 # bats test_tags=slow
-@test "faults: a call of serve that fails" {
+@test "faults: serve killed at any call, on one mount" {
+	in_memory near serve_with kills
+}
+
+# bats test_tags=slow
+@test "faults: serve killed at any call, across mounts" {
+	in_memory far serve_with kills
+}
+
+# bats test_tags=slow
+@test "faults: a call of serve that fails, on one mount" {
 	in_memory near serve_with errors
+}
+
+# bats test_tags=slow
+@test "faults: a call of serve that fails, across mounts" {
+	in_memory far serve_with errors
+}
+
+# ------------------------------------------------------------------ logins
+
+# login TOKEN NUMBER
+login()
+{
+	printf '{"claudeAiOauth":{"accessToken":"%s","expiresAt":%s}}' "$1" "$2"
+}
+
+# The command of the box: a new login with the placeholder of this run's secret in it, and of one of an earlier run,
+# which the kept home has. Neither may come to the host.
+leave_login='printf "{\"claudeAiOauth\":{\"accessToken\":\"%s\",\"expiresAt\":%s" "$1" "$2" >~/.claude/.credentials.json
+	printf ",\"refreshToken\":\"%s\",\"clientId\":\"%s\"}}" "$(cat ~/.claude/kept)" "$ANTHROPIC_API_KEY" \
+		>>~/.claude/.credentials.json; echo done'
+
+# run_claude WHAT TOKEN NUMBER: WHAT is ab, calls or faulty.
+run_claude()
+{
+	"$1" run --profile claude --unknown deny --secret ANTHROPIC_API_KEY -- sh -c "$leave_login" sh "$2" "$3"
+}
+
+try_return()
+{
+	local now
+
+	login old 1 >"$credentials"
+	chmod 640 "$credentials"
+	next=
+	run_claude faulty new 2
+	now=$(cat "$credentials")
+	[ "$now" = "$(login old 1)" ] || [ "$now" = "$(login new 2)" ] || fail "neither the old nor the new login: $now"
+	[ "$(stat -c %a "$credentials")" = 640 ] || fail "the mode of the login"
+	[ "$error" = KILL ] || [ "$status" -ne 0 ] || [ "$now" = "$(login new 2)" ] || ! ours || said ||
+		fail "no reason is given"
+	next='run that returns a login'
+	run_claude ab next 3
+	[ "$(cat "$credentials")" = "$(login next 3)" ] || fail "the next run returns: $(cat "$credentials")"
+	[ "$(ls -A "$HOME/.claude" | xargs)" = ".credentials.json projects todos" ] || fail "left: $(ls -A "$HOME/.claude")"
+}
+
+prepare_return()
+{
+	export OPENAI_API_KEY=sk-0123456789abcdefghij0123456789abcdefghij01234567
+	export ANTHROPIC_API_KEY=sk-ant-api03-0123456789abcdefghij0123456789
+	credentials=$HOME/.claude/.credentials.json
+	# The profile's shared folders: those that a killed run made may stay.
+	mkdir -p "$HOME/.claude/"{projects,todos}
+	ab run --profile claude --unknown deny --secret OPENAI_API_KEY -- sh -c 'echo "$OPENAI_API_KEY" >~/.claude/kept'
+	[ "$status" -eq 0 ] || fail "without a fault"
+	login old 1 >"$credentials"
+	run_claude ab new 2
+	[ "$(cat "$credentials")" = "$(login new 2)" ] || fail "without a fault: $(cat "$credentials")"
+}
+
+# return_with near|far kills|errors: the home folder is on the mount of the state folder, too, or not.
+return_with()
+{
+	if [ "$1" = near ]; then
+		cp -a "$HOME" "$TEST_DIR/memory/home"
+		export HOME=$TEST_DIR/memory/home
+	fi
+	prepare_return
+	positions "$(run_claude calls old 1)" "$2" try_return
+}
+
+# bats test_tags=slow
+@test "faults: the return of a login killed at any call, on one mount" {
+	in_memory near return_with near kills
+}
+
+@test "faults: the return of a login killed at any call, across mounts" {
+	in_memory far return_with far kills
+}
+
+# bats test_tags=slow
+@test "faults: a call of the return of a login that fails, on one mount" {
+	in_memory near return_with near errors
+}
+
+# bats test_tags=slow
+@test "faults: a call of the return of a login that fails, across mounts" {
+	in_memory far return_with far errors
+}
+
+# each_login PROCESS CALL ERROR COUNT: each of these calls fails, beginning with the last one, until so many were
+# $found; their number varies. The login is the old one or the new one.
+each_login()
+{
+	local process=$1 call=$2 error=$3 k now
+
+	found=0
+	login old 1 >"$credentials"
+	k=$(run_claude calls new 2)
+	for (( ; k > 0 && found < $4; k--)); do
+		login old 1 >"$credentials"
+		run_claude faulty new 2
+		echo "$process $call $k: $status $output"
+		now=$(cat "$credentials")
+		[ "$now" = "$(login old 1)" ] || [ "$now" = "$(login new 2)" ]
+		"$each"
+	done
+	[ "$found" -ge 1 ]
+}
+
+@test "faults: a login that is not returned is told" {
+	need userns
+	local credentials each=told_login found
+	prepare_return
+	told_login()
+	{
+		[ "$now" != "$(login new 2)" ] || return 0
+		[ "$status" -ne 0 ] || said
+		found=$((found + 1))
+	}
+	each_login agentbox-broker openat2 ENOSPC 3
+}
+
+@test "faults: what a killed return of a login left goes with the next one" {
+	need userns
+	local credentials each=next_cleans found
+	prepare_return
+	next_cleans()
+	{
+		[ ! -e "$HOME/.claude/.agentbox-return" ] || found=$((found + 1))
+		run_claude ab next 3
+		[ "$(cat "$credentials")" = "$(login next 3)" ]
+		[ "$(ls -A "$HOME/.claude" | xargs)" = ".credentials.json projects todos" ]
+	}
+	each_login agentbox-broker fsync KILL 1
 }
