@@ -8,6 +8,7 @@
 #include <sys/un.h>
 
 #include "layer/walk/look.h"
+#include "layer/walk/points.h"
 
 static const char lower[] =
 	"echo 1 >a; echo 1 >same; echo 1 >gone; mkdir d d/e; echo 1 >d/x; echo 1 >d/y;"
@@ -292,6 +293,53 @@ static void test_many(void)
 		    "those that are equal are left out, and the order stays");
 }
 
+/* Folders that agentbox made: untouched they are no change, whatever the host has there. */
+static void test_points(void)
+{
+	static const char host[] = "mkdir same mode used real replaced way; ln -s way link";
+	static const char made[] =
+		"mkdir -m 755 same mode used gone link real replaced way way/in closed;"
+		"echo 1 >used/x; rmdir real; echo 1 >real; chmod 700 closed";
+	static const char *const names[] = { "same", "mode",	 "used", "gone",   "link",
+					     "real", "replaced", "way",	 "way/in", "closed" };
+	struct ab_strv *points = &view.points;
+
+	make_layer(host, made);
+	for (size_t i = 0; i < AB_COUNT(names); i++)
+		ab_points_add(points, names[i], S_IFDIR | 0755);
+	if (!mark_folder("replaced", "user.overlay.opaque", "y")) {
+		lacks("an opaque folder", "no user attributes in /tmp");
+		ab_strv_fini(points);
+		return;
+	}
+	sh("cd lower; chmod 700 mode used; echo h >replaced/h");
+	changes_are("A ->d closed\n"
+		    "R d>f real\n"
+		    "D f>- replaced/h conflict\n"
+		    "A ->f used/x\n",
+		    "only those that a box has put something in, replaced or changed");
+	ab_points_tidy(points, view.upper);
+	ok(sh("cd upper; test -e used/x -a -d closed -a -d replaced -a -f real &&"
+	      "test ! -e same -a ! -e mode -a ! -e gone -a ! -e link -a ! -e way") == 0,
+	   "these stay, and the others are removed");
+	ok(points->len == 1 && strcmp(points->v[0], "755 used") == 0,
+	   "of the list stays what a box has written to");
+	changes_are("A ->d closed\n"
+		    "R d>f real\n"
+		    "D f>- replaced/h conflict\n"
+		    "A ->f used/x\n",
+		    "the same changes");
+	/* Names that lead elsewhere. */
+	sh("mkdir -m 755 out; ln -s ../out upper/way");
+	ab_points_add(points, "way/in", S_IFDIR | 0755);
+	ab_points_add(points, "../out", S_IFDIR | 0755);
+	ab_points_add(points, "way", S_IFDIR | 0755);
+	sh("mkdir -m 755 out/in");
+	ab_points_tidy(points, view.upper);
+	ok(sh("test -d out/in -a -L upper/way") == 0 && points->len == 1, "no link is followed");
+	ab_strv_fini(points);
+}
+
 int main(void)
 {
 	test_kinds();
@@ -303,6 +351,7 @@ int main(void)
 	test_limits();
 	test_files();
 	test_many();
+	test_points();
 	end_layer();
 	return done();
 }

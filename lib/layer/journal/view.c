@@ -2,7 +2,7 @@
 
 #include "layer/store/store.h"
 #include "layer/walk/index.h"
-#include "layer/walk/withheld.h"
+#include "layer/walk/records.h"
 
 static struct timespec from_ns(int64_t ns)
 {
@@ -28,12 +28,16 @@ int ab_layer_open_view(const struct ab_layer_set *set, bool home, struct ab_laye
 	if (view.upper < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "cannot open the layer of %s", set->key);
 	/* A copy of an older version has no list, and no placeholders. */
-	if (view.copy && ab_withheld_load(&view.withheld, set) < 0 && errno != ENOENT)
+	if (view.copy && ab_record_list_load(set->dir, AB_RECORD_WITHHELD, &view.withheld) < 0 &&
+	    errno != ENOENT)
 		return ab_fail(err, AB_ESYSTEM, errno,
 			       "cannot read which files were not copied for %s", set->key);
 	view.lower = ab_layer_root_open(set, home, err);
 	if (view.lower < 0)
 		return -1;
+	ab_strv_sort(&view.withheld);
+	if (home)
+		(void)ab_record_list_load(set->dir, AB_RECORD_POINTS, &view.points);
 	project = home ? -1 : ab_layer_set_open(set, "project", O_RDONLY | O_DIRECTORY);
 	if (project >= 0)
 		ab_index_recall(project, view.index);
@@ -49,6 +53,6 @@ void ab_layer_view_fini(struct ab_layer_view *view)
 {
 	ab_close_all(&view->upper, &view->lower);
 	ab_known_fini(&view->known);
-	ab_strv_fini(&view->withheld);
+	ab_strv_fini_all(&view->withheld, &view->points);
 	*view = (struct ab_layer_view)AB_LAYER_VIEW_NONE;
 }

@@ -4,6 +4,7 @@
 
 #include "layer/walk/index.h"
 #include "layer/walk/look.h"
+#include "layer/walk/points.h"
 #include "layer/walk/same.h"
 #include "workspace/tree/guard.h"
 
@@ -370,7 +371,8 @@ static void compare_folders(struct walk *w, const struct level *l, const char *n
 			    const struct ab_look *was, const struct ab_look *is)
 {
 	size_t at = w->out->len;
-	bool opaque, mode = (was->id.mode ^ is->id.mode) & 07777;
+	bool opaque, mode = ((was->id.mode ^ is->id.mode) & 07777) &&
+			    !ab_points_has(&w->view->points, w->path.data, is->id.mode);
 	struct ab_change *c;
 	const char *why;
 
@@ -482,6 +484,9 @@ static void walk_entry(struct walk *w, const struct level *l, const char *name)
 		add_change(w, AB_CHANGE_ADDED, NULL, &is)->refused = why;
 		return;
 	}
+	if (is.type == AB_TYPE_DIR &&
+	    ab_points_untouched(&w->view->points, w->path.data, l->upper, name, is.id.mode))
+		return;
 	if (hidden) {
 		add_change(w, AB_CHANGE_ADDED, NULL, &is)->refused = unreadable_host;
 		return;

@@ -80,6 +80,8 @@ struct ab_layer_view {
 	/* Relative paths, sorted: the layer has placeholders there, because the box may not read the
 	 * host's files. They are never a change, and no folder around them goes away. */
 	struct ab_strv withheld;
+	/* layer/walk/points.h: their modes, and those that are untouched, are no change. */
+	struct ab_strv points;
 };
 
 /*

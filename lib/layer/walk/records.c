@@ -137,3 +137,26 @@ int ab_record_file_load(int dir, const char *name, const char kind[8], char **re
 	*ret_file = ab_take(data);
 	return 0;
 }
+
+static const char list_kind[8] ab_unterminated = "ab-held1";
+
+int ab_record_list_load(int dir, const char *name, struct ab_strv *ret)
+{
+	struct ab_record_reader r;
+	ab_autofree char *file = NULL;
+
+	if (ab_record_file_load(dir, name, list_kind, &file, &r) < 0)
+		return -1;
+	ab_record_get_list(&r, ret);
+	if (r.bad)
+		ab_strv_fini(ret);
+	return r.bad ? ab_errno(EBADMSG) : 0;
+}
+
+int ab_record_list_save(int dir, const char *name, const struct ab_strv *list)
+{
+	ab_autobuf struct ab_buf b = { 0 };
+
+	ab_record_put_list(&b, list);
+	return ab_record_file_save(dir, name, list_kind, &b);
+}

@@ -37,3 +37,18 @@ int ab_record_file_save(int dir, const char *name, const char kind[8],
 /* *ret_file owns the memory that `ret` reads. */
 int ab_record_file_load(int dir, const char *name, const char kind[8], char **ret_file,
 			struct ab_record_reader *ret);
+
+/*
+ * A file of a set with one list, where no box can write.
+ *
+ * AB_RECORD_WITHHELD: what a full copy of the workspace leaves out because the box may not read it. The copy
+ * has placeholders there: a box can rename the folders of its copy, and would find the files under another
+ * name where nothing masks them. Relative to the workspace; it goes away with the copy.
+ * AB_RECORD_POINTS: layer/walk/points.h.
+ */
+#define AB_RECORD_WITHHELD "project/withheld"
+#define AB_RECORD_POINTS "home/points"
+
+/* Both -1 with errno. `dir`: that of the set. ENOENT: there is no list. */
+int ab_record_list_save(int dir, const char *name, const struct ab_strv *list);
+int ab_record_list_load(int dir, const char *name, struct ab_strv *ret);

@@ -50,8 +50,8 @@ static const struct ab_call_rule supervisor_rules[] = {
 		"splice tee fsync fdatasync ftruncate fallocate open openat "
 		"openat2 close close_range dup dup2 dup3 fcntl flock pipe "
 		"pipe2 memfd_create" },
-	{ AB_ALLOWED, "stat lstat fstat newfstatat statx statfs fstatfs access "
-		"faccessat faccessat2 getdents64 getcwd readlink readlinkat "
+	{ AB_ALLOWED, "stat lstat fstat newfstatat statx statfs fstatfs fgetxattr "
+		"access faccessat faccessat2 getdents64 getcwd readlink readlinkat "
 		"umask mkdir mkdirat rmdir rename renameat renameat2 unlink "
 		"unlinkat linkat chmod fchmod fchmodat utimensat "
 		"inotify_init1 inotify_add_watch inotify_rm_watch" },

@@ -5,7 +5,7 @@
 #include "workspace/tree/copy_tree.h"
 #include "layer/store/store.h"
 #include "layer/walk/index.h"
-#include "layer/walk/withheld.h"
+#include "layer/walk/records.h"
 #include "sandbox/plan/plan.h"
 #include "workspace/tree/dir.h"
 
@@ -148,7 +148,7 @@ static int make_copy(const struct ab_review_setup *setup, struct ab_layer_set *s
 	if (mkdirat(set->dir, PROJECT, 0700) < 0 || mkdirat(set->dir, COPY, 0700) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "create the copy for the review");
 	list_withheld(setup, facts, &withheld);
-	if (ab_withheld_save(&withheld, set) < 0)
+	if (ab_record_list_save(set->dir, AB_RECORD_WITHHELD, &withheld) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno,
 			       "record what the copy for the review leaves out");
 	from = ab_open_beneath(real, ".", O_RDONLY | O_DIRECTORY);
@@ -229,7 +229,7 @@ static int check_withheld(const struct ab_layer_set *set, struct ab_error *err)
 {
 	ab_autostrv struct ab_strv withheld = { 0 };
 
-	if (ab_withheld_load(&withheld, set) == 0)
+	if (ab_record_list_load(set->dir, AB_RECORD_WITHHELD, &withheld) == 0)
 		return 0;
 	ab_fail(err, AB_EUSAGE, 0,
 		"cannot continue with the copy of %s: it may contain denied files", set->key);

@@ -5,6 +5,8 @@
 
 #include "base/text/units.h"
 #include "layer/journal/view.h"
+#include "layer/walk/points.h"
+#include "layer/walk/records.h"
 #include "policy/model/policy.h"
 #include "state/kept/kept_parts.h"
 
@@ -44,6 +46,19 @@ static int check_home(const struct ab_layer_set *set, const char *home, struct a
 		       set->key);
 }
 
+/* Before a plan is made, and when the box has ended. */
+static void tidy_home(struct ab_kept_layers *kept)
+{
+	ab_autoclose int upper = -1;
+
+	if (!kept->points.len)
+		return;
+	upper = ab_layer_set_open(&kept->set, "home/upper", O_PATH | O_DIRECTORY);
+	if (upper >= 0)
+		ab_points_tidy(&kept->points, upper);
+	(void)ab_record_list_save(kept->set.dir, AB_RECORD_POINTS, &kept->points);
+}
+
 static int use_set(const struct ab_kept_layers_wish *wish, struct ab_kept_layers *kept,
 		   struct ab_strv *notes, struct ab_strv *details, struct ab_error *err)
 {
@@ -57,6 +72,8 @@ static int use_set(const struct ab_kept_layers_wish *wish, struct ab_kept_layers
 		return ab_fail(err, AB_ESYSTEM, errno, "open %s", kept->home);
 	if (ab_layer_set_make(set, "home", real, &kept->upper, &kept->work, err) < 0)
 		return -1;
+	(void)ab_record_list_load(set->dir, AB_RECORD_POINTS, &kept->points);
+	tidy_home(kept);
 	if (!set->fresh)
 		ab_kept_layers_note_changes(set, wish->policy, notes, details);
 	if (!set->fresh && wish->verbose)
@@ -163,6 +180,9 @@ static int describe_set(struct ab_layer_set *set, const struct ab_kept_layers_wi
 int ab_kept_layers_begin(struct ab_kept_layers *kept, const struct ab_kept_layers_wish *wish,
 			 const char *run_id, struct ab_error *err)
 {
+	/* Without the list they would count as what a box has made. */
+	if (kept->points.len)
+		(void)ab_record_list_save(kept->set.dir, AB_RECORD_POINTS, &kept->points);
 	if (!kept->copy && describe_set(&kept->set, wish, kept->home, run_id, err) < 0)
 		return -1;
 	return describe_set(&kept->review, wish, kept->home, run_id, err);
@@ -206,6 +226,7 @@ static void release_set(struct ab_layer_set *set, bool unneeded, const struct ab
 void ab_kept_layers_leave_home(struct ab_kept_layers *kept, const struct ab_layer_store *store,
 			       const struct ab_layer_set *review)
 {
+	tidy_home(kept);
 	if (review != &kept->set)
 		release_set(&kept->set, kept->copy, store);
 	ab_free_all(kept->upper, kept->work, kept->below);
@@ -217,5 +238,5 @@ void ab_kept_layers_fini(struct ab_kept_layers *kept, const struct ab_layer_stor
 	ab_kept_layers_leave_home(kept, store, NULL);
 	release_set(&kept->review, false, store);
 	free(ab_take(kept->home));
-	ab_strv_fini(&kept->placeholders);
+	ab_strv_fini_all(&kept->placeholders, &kept->points);
 }

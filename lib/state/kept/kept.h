@@ -27,6 +27,7 @@ struct ab_kept_layers {
 	char *home;		     /* the real folder that the home layer lies above */
 	char *upper, *work;	     /* to mount; NULL: the home layer is temporary */
 	char *below;		     /* upper of a layer in use, to show below a temporary one */
+	struct ab_strv points;	     /* folders of the home layer (layer/walk/points.h) */
 	struct ab_strv placeholders; /* that may be in this layer, or in the copy of one */
 };
 
