@@ -237,6 +237,76 @@ static void check_fallbacks(void)
 	leave_layers(&spec, &o);
 }
 
+/* The layer of another box is above the copies of the host's files, and below the names that are hidden. */
+static void check_pieces(void)
+{
+	struct ab_error err = { 0 };
+	struct ab_layer_mount *l = begin_layer("home");
+	ab_autoclose int hidden = -1;
+	struct ab_overlays o;
+	struct ab_spec spec;
+
+	sh("mkdir -p $T/other/.config && echo other >$T/other/file && echo s >$T/other/.netrc &&"
+	   "mknod $T/other/gone c 0 0 && chmod 755 $T/other");
+	l->pieces = true;
+	l->below = at("other");
+	ab_strv_add(&l->hidden, ".netrc");
+	finish_spec(&spec);
+	ok(make_layers(&spec, &o, &err) == 0 && spec.layers.v[0].errnum == 0, "made %s", err.text);
+	hidden = ab_overlays_take_hidden(&o);
+	ok(ab_overlays_hide(&spec, hidden) == 0 && yes("test ! -e $T/home/.netrc"),
+	   "a name in the other box's layer is hidden");
+	ok(yes("grep -q other $T/home/file"), "a file of the other box, not the host's");
+	ok(yes("test ! -e $T/home/gone"), "what the other box has removed stays so");
+	ok(yes("test -d $T/home/.config -a -e $T/home/plain2"), "the host's other files");
+	sh("echo new >$T/home/file && rm $T/home/plain2");
+	leave_layers(&spec, &o);
+	ok(yes("grep -q other $T/other/file && grep -q old $T/real/file && test -e $T/real/plain2"),
+	   "both are as they were");
+}
+
+/* A link in the layer of another box, which can put it there at any moment. */
+static void check_replaced(void)
+{
+	struct ab_error err = { 0 };
+	struct ab_layer_mount *l = begin_layer("home");
+	struct ab_overlays o;
+	struct ab_spec spec;
+
+	sh("rm -rf $T/other && mkdir $T/other && ln -s / $T/other/way");
+	l->optional = true;
+	l->below = at("other/way/etc");
+	finish_spec(&spec);
+	ok(make_layers(&spec, &o, &err) == 0 && spec.layers.v[0].errnum == ELOOP,
+	   "an optional layer is not made: %d", spec.layers.v[0].errnum);
+	leave_layers(&spec, &o);
+	l = begin_layer("home");
+	l->below = at("other/way/etc");
+	finish_spec(&spec);
+	ok(make_layers(&spec, &o, &err) < 0 && err.errnum == ELOOP,
+	   "without another the start fails");
+	leave_layers(&spec, &o);
+}
+
+/* The layer that waits for a box which is ending is made before its pieces. */
+static void check_order(void)
+{
+	struct ab_error err = { 0 };
+	struct ab_overlays o;
+	struct ab_spec spec;
+
+	begin_layer("home/.config")->optional = true;
+	begin_layer("home");
+	finish_spec(&spec);
+	/* The folder of a temporary layer is made with it. */
+	ab_overlays_collect(&spec, host, &o, &err);
+	make_stage();
+	mkdirat(stage, "l1", 0700);
+	ok(ab_overlays_make(&o, &spec, stage, &err) < 0 && faccessat(stage, "l0", F_OK, 0) < 0,
+	   "nothing was made before it failed");
+	leave_layers(&spec, &o);
+}
+
 static void check_bare(void)
 {
 	struct ab_error err = { 0 };
@@ -256,7 +326,8 @@ int main(void)
 
 	start();
 	sh("mkdir -p $T/stage $T/kept/upper $T/kept/work $T/real/.config/tool; chmod 711 $T/real;"
-	   "chmod 750 $T/real/.config; echo old >$T/real/file; echo old >$T/real/gone; mkdir $T/home");
+	   "chmod 750 $T/real/.config; echo old >$T/real/file; echo old >$T/real/gone;"
+	   "echo x >$T/real/plain2; mkdir $T/home");
 	if (!enter_namespace()) {
 		lacks("layers", "no user namespaces");
 		finish();
@@ -271,6 +342,9 @@ int main(void)
 	check_kept();
 	check_fallbacks();
 	check_bare();
+	check_pieces();
+	check_replaced();
+	check_order();
 	umount2(home, MNT_DETACH);
 	finish();
 	return done();

@@ -39,7 +39,9 @@ int main(void)
 	   "echo secret >from/card/key && echo hidden >from/masked && echo plain >from/plain &&"
 	   "echo x >from/open/file && echo late >from/open/late && mkfifo from/pipe &&"
 	   /* In place of a server: it is of another kind than the plan says. */
-	   "mkdir from/served && ln -s plain from/link");
+	   "mkdir from/served && ln -s plain from/link &&"
+	   /* What is there is done, and what could not be shown any more is not there. */
+	   "echo made >to/twice && echo x >from/twice && echo x >from/vanished");
 	from = open(host, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	to = open(box, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	l = ab_layer_mounts_add(&spec.layers, "/h");
@@ -52,6 +54,8 @@ int main(void)
 	plan(AB_MOUNT_MASK, "/h/masked", AB_AS_FILE);
 	plan(AB_MOUNT_MASK, "/h/gone", AB_AS_FILE);
 	plan(AB_MOUNT_SHOW, "/h/served", AB_AS_FILE);
+	plan(AB_MOUNT_SHOW, "/h/vanished", AB_AS_FILE);
+	spec.plan.v[spec.plan.len - 1].may_vanish = true;
 
 	ok(ab_pieces_copy(&spec, l, from, to) == 0, "it is copied");
 	ok(is(to, "plain", S_IFREG, 6) && is(to, "link", S_IFLNK, 0) &&
@@ -68,6 +72,8 @@ int main(void)
 	ok(!is(to, "open/late", S_IFREG, 5), "no hidden name");
 	ok(is(to, "served", S_IFREG, 0), "a served file is what the plan says");
 	ok(!is(to, "pipe", S_IFIFO, 0), "no pipe");
+	ok(is(to, "twice", S_IFREG, 5), "what is there already stays");
+	ok(!is(to, "vanished", S_IFREG, 0), "not the name of a file that could not be shown");
 
 	ab_close_all(&from, &to);
 	ab_plan_fini(&spec.plan);

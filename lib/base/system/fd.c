@@ -11,6 +11,15 @@
 
 enum { LOCK_STEP_MS = 10 };
 
+struct rlimit ab_fd_limit_raise(void)
+{
+	struct rlimit was = { 256, 256 };
+
+	if (getrlimit(RLIMIT_NOFILE, &was) == 0)
+		(void)setrlimit(RLIMIT_NOFILE, &(struct rlimit){ was.rlim_max, was.rlim_max });
+	return was;
+}
+
 int ab_close_others(const int *keep, size_t nkeep)
 {
 	unsigned int next = 3;

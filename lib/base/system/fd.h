@@ -4,6 +4,7 @@
  * completely, sent over sockets.
  */
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include "base/data/libc.h"
@@ -37,6 +38,9 @@ static inline int ab_take_fd(int *fd)
 	*fd = -1;
 	return taken;
 }
+
+/* Raise the limit of descriptors as far as it goes. What it was. */
+struct rlimit ab_fd_limit_raise(void);
 
 /* Open /dev/null for those of 0-2 that are closed, or the next file that is opened would get its number.
  */

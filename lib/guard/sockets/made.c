@@ -1,7 +1,5 @@
 #include "guard/sockets/made.h"
 
-#include <sys/resource.h>
-
 #include "base/system/folder.h"
 #include "base/text/units.h"
 
@@ -14,15 +12,12 @@ enum {
 
 void ab_made_init(struct ab_made_table *t)
 {
-	struct rlimit limit = { 1024, 1024 };
+	rlim_t limit = ab_fd_limit_raise().rlim_max;
 
-	getrlimit(RLIMIT_NOFILE, &limit);
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
 	*t = (struct ab_made_table){ .most = MOST, .look = FIRST_LOOK };
 	/* A datagram socket may have two twins. */
-	if (limit.rlim_cur < 3 * MOST + SPARE_FDS)
-		t->most = limit.rlim_cur > 2 * SPARE_FDS ? (limit.rlim_cur - SPARE_FDS) / 3 : 64;
+	if (limit < 3 * MOST + SPARE_FDS)
+		t->most = limit > 2 * SPARE_FDS ? (limit - SPARE_FDS) / 3 : 64;
 	t->v = ab_alloc(t->most * sizeof(t->v[0]));
 	t->listeners = ab_alloc(LISTENERS * sizeof(t->listeners[0]));
 }

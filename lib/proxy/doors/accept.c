@@ -8,7 +8,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 
 #include "audit/write/processes.h"
 #include "netns/packet_log.h"
@@ -289,15 +288,10 @@ void ab_acceptor_end_log(struct ab_acceptor *a)
  * limit that the caller had. */
 static void raise_fd_limit(struct ab_engine *e)
 {
-	struct rlimit limit;
-	rlim_t spare;
+	rlim_t limit = ab_fd_limit_raise().rlim_max;
+	rlim_t spare = limit >= 4 * SPARE_FDS ? SPARE_FDS : FEW_FDS;
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-		limit.rlim_cur = limit.rlim_max = 256;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-	spare = limit.rlim_cur >= 4 * SPARE_FDS ? SPARE_FDS : FEW_FDS;
-	e->max_conns = limit.rlim_cur > spare + 2 ? (size_t)(limit.rlim_cur - spare) / 2 : 1;
+	e->max_conns = limit > spare + 2 ? (size_t)(limit - spare) / 2 : 1;
 	if (e->max_conns > MOST_CONNS)
 		e->max_conns = MOST_CONNS;
 	/* A connection that waits for an answer must not use up the limit. */

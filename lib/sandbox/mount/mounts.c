@@ -39,12 +39,6 @@
 
 enum {
 	TRIES_MAX = 64, /* for a name that is replaced again and again */
-	/*
-	 * An empty file takes a kilobyte of kernel memory and nothing of the size. The rest is
-	 * for the box's own files.
-	 */
-	BYTES_PER_FILE = 16 << 10,
-	OWN_FILES = 1024,
 };
 
 struct build {
@@ -73,9 +67,14 @@ static void close_build(struct build *b)
 
 static int clone_entry(struct build *b, size_t i, struct ab_error *err)
 {
-	const struct ab_mount *m = &b->spec->plan.v[i];
+	struct ab_mount *m = &b->spec->plan.v[i];
 	ab_autoclose int fd = ab_tree_lookup(b->host, m->path);
 
+	/* There is nothing to show any more. */
+	if (fd < 0 && errno == ENOENT && m->op == AB_MOUNT_SHOW) {
+		m->may_vanish = true;
+		return 0;
+	}
 	if (fd < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "open %s", m->path);
 	b->taken[i] = ab_tree_clone(fd, m->path, err);
@@ -328,6 +327,8 @@ static int try_mount_entry(struct build *b, size_t i, struct ab_error *err)
 	char name[AB_STAGED_NAME];
 	struct stat st;
 
+	if (m->op == AB_MOUNT_SHOW && m->may_vanish)
+		return 0;
 	if (target < 0 && errno == EACCES && m->op == AB_MOUNT_MASK)
 		return mask_parent(b, m->path, err);
 	if (target < 0 && (errno == ELOOP || errno == ENOTDIR) && is_in_layer(b, m->path))
@@ -370,6 +371,11 @@ static int try_mount_entry(struct build *b, size_t i, struct ab_error *err)
 	if (tree < 0)
 		return -1;
 	if (ab_tree_place(tree, target, m->path, err) < 0) {
+		/* It was removed after it was cloned. */
+		if (m->op == AB_MOUNT_SHOW && err->errnum == ENOENT) {
+			*err = (struct ab_error){ 0 };
+			return 0;
+		}
 		/* A folder on a file, or a file on a folder. */
 		if (err->errnum == EINVAL && is_in_layer(b, m->path))
 			hint_layer(err);
@@ -474,8 +480,7 @@ int ab_mounts_prepare(uint64_t tmp_size, struct ab_ground *ret, struct ab_error 
 	int r = -1;
 
 	snprintf(size, sizeof(size), "%llu", (unsigned long long)tmp_size);
-	snprintf(files, sizeof(files), "%llu",
-		 (unsigned long long)tmp_size / BYTES_PER_FILE + OWN_FILES);
+	snprintf(files, sizeof(files), "%llu", (unsigned long long)ab_plan_tmp_files(tmp_size));
 	g.host = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	g.stage = ab_tree_new("tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
 	if (g.host < 0 || g.stage < 0)
@@ -513,6 +518,7 @@ int ab_mounts_apply(struct ab_spec *spec, struct ab_ground *ground, struct ab_fd
 			   .furniture = &ground->furniture,
 			   .walls = { .v = { ground->stage }, .len = 1 } };
 	mode_t mask = umask(0);
+	struct rlimit files = ab_fd_limit_raise();
 	int r;
 
 	b.taken = ab_alloc(spec->plan.len * sizeof(b.taken[0]));
@@ -521,6 +527,7 @@ int ab_mounts_apply(struct ab_spec *spec, struct ab_ground *ground, struct ab_fd
 	if (r == 0 && ab_overlays_hide_names(spec))
 		b.walls.v[b.walls.len++] = ab_overlays_take_hidden(&b.overlays);
 	close_build(&b);
+	(void)setrlimit(RLIMIT_NOFILE, &files);
 	umask(mask);
 	if (r < 0)
 		ab_fds_close(&b.walls);

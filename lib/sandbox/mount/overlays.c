@@ -8,10 +8,11 @@
 #include "sandbox/plan/spec.h"
 
 /* Names in the staging tmpfs: for layer 0 the folder "l0" with upper, work, and for a kept one the
- * mount of its place; "h" with a whiteout to link and "0", the middle layer. */
+ * mount of its place, and "c", what is copied; "h" with a whiteout to link and "0", the middle layer. */
 #define UPPER "u"
 #define WORK "w"
 #define KEPT "k"
+#define COPIES "c"
 #define HIDDEN "h"
 #define WHITEOUT "w"
 enum { NAME_SIZE = AB_OVERLAY_NAME };
@@ -19,12 +20,13 @@ enum { NAME_SIZE = AB_OVERLAY_NAME };
 enum { BUSY_MS = 3000, BUSY_STEP_MS = 10 };
 
 struct ab_overlay {
-	int lower;   /* the host's folder; -1 for a bare layer */
-	bool copied; /* the overlay has a copy of it instead */
-	int below;   /* a layer of another box, or -1 */
-	int place;   /* a clone of the folder with upper and work, for a kept layer */
-	int upper;   /* in it, once it is attached */
-	int tree;    /* the finished overlay */
+	int lower;  /* the host's folder; -1 for a bare layer */
+	int errnum; /* why it, or `below`, could not be found */
+	int copies; /* what the overlay has instead of it, or -1 */
+	int below;  /* a layer of another box, or -1 */
+	int place;  /* a clone of the folder with upper and work, for a kept layer */
+	int upper;  /* in it, once it is attached */
+	int tree;   /* the finished overlay */
 	dev_t dev;
 };
 
@@ -87,7 +89,7 @@ static int place_kept(struct ab_overlay *o, const struct ab_layer_mount *l, int 
 static int create_overlay(const struct ab_overlay *o, bool indexed, const char *middle,
 			  const char *upper, const char *work)
 {
-	const int lowers[] = { o->below, o->copied ? -1 : o->lower };
+	const int lowers[] = { o->below, o->copies >= 0 ? o->copies : o->lower };
 	char below[(AB_COUNT(lowers) + 1) * NAME_SIZE];
 	/*
 	 * With an index a second box with the same layer gets EBUSY. A temporary one is nobody
@@ -126,7 +128,7 @@ static int try_upper(struct ab_overlay *o, const struct ab_layer_mount *l, bool 
 	 * supervisor, its mounts last a little longer than that one's lock. */
 	for (int waited = 0; waited < BUSY_MS; waited += BUSY_STEP_MS) {
 		o->tree = create_overlay(o, indexed, middle, upper, work);
-		if (o->tree >= 0 && !o->copied && o->lower >= 0 &&
+		if (o->tree >= 0 && o->copies < 0 && o->lower >= 0 &&
 		    ab_tree_check_overlay(o->tree, o->lower) < 0)
 			ab_closep(&o->tree);
 		if (o->tree >= 0 || errno != EBUSY || !kept)
@@ -144,12 +146,13 @@ static int try_upper(struct ab_overlay *o, const struct ab_layer_mount *l, bool 
 
 static bool has_middle(const struct ab_layer_mount *l)
 {
-	return l->hides || l->bare || l->pieces;
+	return l->hides || l->bare;
 }
 
-/* Where the names of layer i are hidden, before its whiteouts. */
-static int make_middle(const struct ab_overlay *o, const struct ab_spec *spec,
-		       const struct ab_layer_mount *l, int stage, const char *name)
+/* A folder like the host's, with the folders in it that something is put in: names of layer i that are hidden,
+ * before its whiteouts, or copies. */
+static int make_folders(const struct ab_overlay *o, const struct ab_layer_mount *l, int stage,
+			const char *name)
 {
 	ab_autoclose int dir = -1;
 
@@ -168,9 +171,23 @@ static int make_middle(const struct ab_overlay *o, const struct ab_spec *spec,
 		    errno != ENOENT)
 			return -1;
 	}
-	if (dir < 0 || (l->pieces && ab_pieces_copy(spec, l, o->lower, dir) < 0))
+	return ab_take_fd(&dir);
+}
+
+/* What is below `upper`, besides what was found. */
+static int make_lowers(struct ab_overlay *o, const struct ab_spec *spec,
+		       const struct ab_layer_mount *l, int stage, const char *top,
+		       const char *middle)
+{
+	ab_autofree char *copies = ab_path_join(top, COPIES);
+	ab_autoclose int dir = *middle ? make_folders(o, l, stage, middle) : -1;
+
+	if (*middle && dir < 0)
 		return -1;
-	return 0;
+	if (!l->pieces)
+		return 0;
+	o->copies = make_folders(o, l, stage, copies);
+	return o->copies < 0 ? -1 : ab_pieces_copy(spec, l, o->lower, o->copies);
 }
 
 /* The layer's `errnum`. */
@@ -184,11 +201,10 @@ static int make_overlay(struct ab_overlay *o, struct ab_spec *spec, int stage, s
 	snprintf(top, sizeof(top), "l%zu", i);
 	if (mkdirat(stage, top, 0700) < 0)
 		return errno;
-	if (has_middle(l)) {
+	if (has_middle(l))
 		snprintf(middle, sizeof(middle), HIDDEN "/%zu", i);
-		if (make_middle(o, spec, l, stage, middle) < 0)
-			return errno;
-	}
+	if (make_lowers(o, spec, l, stage, top, middle) < 0)
+		return errno;
 	if (try_upper(o, l, l->upper, stage, top, middle) < 0) {
 		/* A layer that is in use must not be forgotten because of that. */
 		if (!l->upper || !l->optional || errno == EBUSY)
@@ -201,7 +217,7 @@ static int make_overlay(struct ab_overlay *o, struct ab_spec *spec, int stage, s
 		return errno;
 	o->dev = st.st_dev;
 	/* There may be hundreds of layers, and only 1024 descriptors. */
-	ab_close_all(&o->lower, &o->below, &o->place, &o->upper);
+	ab_close_all(&o->lower, &o->copies, &o->below, &o->place, &o->upper);
 	return result;
 }
 
@@ -226,13 +242,15 @@ static int find_folders(const struct ab_layer_mount *l, int host, struct ab_over
 
 	if (!l->bare) {
 		o->lower = ab_tree_lookup(host, l->path);
-		o->copied = l->pieces;
+		o->errnum = o->lower < 0 ? errno : 0;
 		if (o->lower < 0 && !l->optional)
 			return ab_fail(err, AB_ESYSTEM, errno, "open %s", l->path);
 	}
-	if (l->below) {
+	/* The other box may put something else in its place at any moment. */
+	if (l->below && !o->errnum) {
 		o->below = ab_tree_lookup(host, l->below);
-		if (o->below < 0 && errno != ENOENT)
+		o->errnum = o->below < 0 && errno != ENOENT ? errno : 0;
+		if (o->errnum && !l->optional)
 			return ab_fail(err, AB_ESYSTEM, errno, "open %s", l->below);
 	}
 	if (!l->upper)
@@ -259,7 +277,7 @@ int ab_overlays_collect(const struct ab_spec *spec, int host, struct ab_overlays
 	ret->len = n;
 	for (size_t i = 0; i < n; i++)
 		ret->v[i] = (struct ab_overlay){
-			.lower = -1, .below = -1, .place = -1, .upper = -1, .tree = -1
+			.lower = -1, .copies = -1, .below = -1, .place = -1, .upper = -1, .tree = -1
 		};
 	for (size_t i = 0; i < n; i++)
 		if (find_folders(&spec->layers.v[i], host, &ret->v[i], err) < 0)
@@ -321,14 +339,14 @@ int ab_overlays_make(struct ab_overlays *o, struct ab_spec *spec, int stage, str
 		return ab_fail(err, AB_ESYSTEM, errno, "enter the staging folder");
 	if (needs_middle(spec) && make_hidden(o, stage, err) < 0)
 		return -1;
-	for (size_t i = 0; i < o->len; i++) {
+	/* The last one first: the home's layer follows its pieces, and waits for a box before that is ending
+	 * and still has all of them. */
+	for (size_t i = o->len; i-- > 0;) {
 		struct ab_layer_mount *l = &spec->layers.v[i];
 
-		if (!l->bare && o->v[i].lower < 0)
-			l->errnum = ENOENT;
-		else if (o->v[i].tree >= 0)
-			l->errnum = 0; /* a copy */
-		else
+		l->errnum = o->v[i].errnum;
+		/* A full copy is there. */
+		if (!l->errnum && o->v[i].tree < 0)
 			l->errnum = make_overlay(&o->v[i], spec, stage, i);
 		if (l->errnum > 0 && (!l->optional || (l->upper && l->errnum == EBUSY)))
 			return explain_failure(l, err);
@@ -374,8 +392,8 @@ void ab_overlays_upper(size_t i, char ret[AB_OVERLAY_NAME])
 void ab_overlays_fini(struct ab_overlays *o)
 {
 	for (size_t i = 0; i < o->len; i++)
-		ab_close_all(&o->v[i].lower, &o->v[i].below, &o->v[i].place, &o->v[i].upper,
-			     &o->v[i].tree);
+		ab_close_all(&o->v[i].lower, &o->v[i].copies, &o->v[i].below, &o->v[i].place,
+			     &o->v[i].upper, &o->v[i].tree);
 	if (o->len)
 		ab_closep(&o->hidden);
 	free(o->v);

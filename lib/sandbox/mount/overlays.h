@@ -3,7 +3,8 @@
  * The layers of a box: overlays, made in init and not attached anywhere yet.
  *
  * From the top: the upper folder, which gets the writes; a read-only middle layer with whiteouts for
- * the names that must not appear; the host's folder. A whiteout in the upper folder would not last:
+ * the names that must not appear; the upper folder of another box, if it is shown; the host's folder, or
+ * copies of what is in it (pieces.h). A whiteout in the upper folder would not last:
  * the box can create the name and remove it, and then the host's file shows.
  *
  * These names hardly ever appear, and there are many, so the whiteouts themselves are put there a
@@ -38,6 +39,10 @@ int ab_overlays_lower(const struct ab_overlays *o, const struct ab_spec *spec, c
 /* Is this the device number of folders in one of the overlays? */
 bool ab_overlays_have(const struct ab_overlays *o, dev_t dev);
 void ab_overlays_fini(struct ab_overlays *o);
+
+/* overlay_probe.c: can these folders become an overlay? Without `upper` and `work`: with a tmpfs. In a process
+ * with namespaces of its own, so nothing is mounted. 0, or an errno: EINVAL is the overlay's. */
+int ab_overlay_probe(const char *lower, const char *upper, const char *work);
 
 /* The middle layers, writable although the box's staging tmpfs is not, once; -1: none. They lead to
  * nothing else. */

@@ -37,13 +37,15 @@ static int copy_entry(const struct ab_spec *spec, const char *path, int from, in
 	struct stat st = { .st_mode = S_IFDIR | 0700 };
 	bool planned = m || ab_spec_has_file(spec, path);
 
+	if (m && m->op == AB_MOUNT_SHOW && m->may_vanish)
+		return 0;
 	/* The entry of the plan tells the kind: looking at what is mounted could wait for a dead server. */
 	if (m && m->op == AB_MOUNT_SHOW && m->as == AB_AS_FILE)
 		st.st_mode = S_IFREG;
 	else if ((!m || m->as != AB_AS_DIR) && fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return 0;
 	if (S_ISDIR(st.st_mode))
-		return mkdirat(to, name, st.st_mode & 0777) < 0 && errno != EEXIST ? -1 : 0;
+		return mkdirat(to, name, st.st_mode & 0777);
 	if (planned && !S_ISLNK(st.st_mode))
 		return mknodat(to, name, S_IFREG | 0444, 0);
 	if (S_ISLNK(st.st_mode))
@@ -60,8 +62,9 @@ static int copy_folder(const struct ab_spec *spec, const struct ab_layer_mount *
 	while ((name = ab_folder_next(list))) {
 		ab_autofree char *entry = ab_path_join(path, name);
 
+		/* `parents` are there, and a folder that changes may list a name twice. */
 		if (!ab_strv_has(&l->hidden, entry + strlen(l->path) + 1) &&
-		    copy_entry(spec, entry, from, to, name) < 0)
+		    copy_entry(spec, entry, from, to, name) < 0 && errno != EEXIST)
 			return -1;
 	}
 	return 0;

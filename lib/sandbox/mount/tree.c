@@ -4,6 +4,8 @@
 
 #include "base/system/folder.h"
 
+enum { TRIED = 8 }; /* names, to see whether an overlay can look any up */
+
 int ab_tree_lookup(int root, const char *path)
 {
 	return ab_open_real(root, path[1] ? path + 1 : ".", O_PATH | O_NOFOLLOW, 0);
@@ -85,12 +87,15 @@ int ab_tree_check_overlay(int tree, int lower)
 	struct ab_entries entries = { .fd = dir };
 	const struct dirent64 *d;
 	struct stat st;
+	int seen = 0;
 
-	while ((d = ab_entries_next(&entries)))
-		if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0)
-			return fstatat(tree, d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 &&
-					       errno == EREMOTE
-				       ? -1
-				       : 0;
-	return 0;
+	/* There may be an automount point among them. */
+	while (seen < TRIED && (d = ab_entries_next(&entries))) {
+		if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0)
+			continue;
+		if (fstatat(tree, d->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 || errno != EREMOTE)
+			return 0;
+		seen++;
+	}
+	return seen ? ab_errno(EREMOTE) : 0;
 }

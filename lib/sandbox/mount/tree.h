@@ -36,5 +36,6 @@ int ab_tree_new(const char *type, const char *const *options, unsigned int attr)
 int ab_tree_setattr(int fd, uint64_t set, bool recursive, const char *what, struct ab_error *err);
 
 /* Can the overlay `tree` look up what is in `lower`, which it has below it? A folder whose file system
- * folds names can be there before Linux 6.17, and none of its names can. -1 with errno. */
+ * folds names can be there before Linux 6.17, and none of its names can; an automount point alone cannot
+ * in any. -1 with errno. */
 int ab_tree_check_overlay(int tree, int lower);

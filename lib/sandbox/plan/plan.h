@@ -25,7 +25,9 @@ enum ab_as { AB_AS_DIR, AB_AS_FILE, AB_AS_LINK };
 struct ab_mount {
 	enum ab_mount_op op;
 	enum ab_as as;
-	bool may_vanish; /* a pin only for masks below it: it may be gone with them */
+	bool may_vanish; /* a pin only for masks below it: it may be gone with them; what is shown: it
+			    is gone */
+	bool unmade;	 /* it was to be a layer, which could not be made: find_real_plan() */
 	char *path;
 };
 
@@ -81,6 +83,13 @@ enum {
 	AB_PIECES_BYTES = 16 << 20, /* most that is copied for a layer of pieces */
 	AB_LAYER_TEMPORARY = -2,    /* a special `errnum`: made, but temporary instead of kept */
 };
+
+/* How many files the tmpfs of a box may have. An empty one takes a kilobyte of kernel memory and nothing
+ * of the size; a thousand are for the box's own. */
+static inline uint64_t ab_plan_tmp_files(uint64_t tmp_size)
+{
+	return tmp_size / (16 << 10) + 1024;
+}
 
 static inline bool ab_layer_is_made(const struct ab_layer_mount *layer)
 {

@@ -6,6 +6,7 @@
 #include "layer/store/store.h"
 #include "layer/walk/index.h"
 #include "layer/walk/records.h"
+#include "sandbox/mount/overlays.h"
 #include "sandbox/plan/plan.h"
 #include "workspace/tree/dir.h"
 

@@ -26,7 +26,3 @@ struct ab_review_setup {
  */
 int ab_review_layer(const struct ab_review_setup *setup, struct ab_layer_set *set,
 		    struct ab_facts *facts, struct ab_strv *notes, struct ab_error *err);
-
-/* overlay_probe.c: can these folders become an overlay? In a process with namespaces of its own, so
- * nothing is mounted. 0, or an errno. */
-int ab_overlay_probe(const char *lower, const char *upper, const char *work);

@@ -1,9 +1,10 @@
+#include "sandbox/mount/overlays.h"
+
 #include <sched.h>
 #include <sys/mount.h>
 
 #include "base/process/helper.h"
 #include "sandbox/mount/tree.h"
-#include "session/review/review_layer.h"
 
 /* As the box has them: our own ids, and no others. */
 static int enter_namespaces(void)
@@ -25,24 +26,30 @@ static int enter_namespaces(void)
 static int try_overlay(const void *arg)
 {
 	const char *const *paths = arg;
-	char names[3][32];
+	char names[2][32] = { "/proc/u", "/proc/w" };
 	/* "volatile": without it, the end of the overlay would write the whole file system out. */
-	const char *const options[] = { "lowerdir", names[0], "upperdir",  names[1],
-					"workdir",  names[2], "userxattr", NULL,
+	const char *const options[] = { "lowerdir", ".",      "upperdir",  names[0],
+					"workdir",  names[1], "userxattr", NULL,
 					"volatile", NULL,     NULL };
-
-	int fds[3], tree;
+	int tree;
 
 	if (enter_namespaces() < 0)
+		return errno == EINVAL ? ENOSYS : errno;
+	if (chdir(paths[0]) < 0)
 		return errno;
-	for (size_t i = 0; i < 3; i++) {
-		fds[i] = open(paths[i], O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (fds[i] < 0)
+	/* Any folder works as the mount point, and /proc always exists. */
+	if (!paths[1] && (mount("tmpfs", "/proc", "tmpfs", 0, NULL) < 0 ||
+			  mkdir(names[0], 0700) < 0 || mkdir(names[1], 0700) < 0))
+		return errno;
+	for (size_t i = 0; paths[1] && i < AB_COUNT(names); i++) {
+		int fd = open(paths[i + 1], O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+		if (fd < 0)
 			return errno;
-		snprintf(names[i], sizeof(names[i]), "/proc/self/fd/%d", fds[i]);
+		snprintf(names[i], sizeof(names[i]), "/proc/self/fd/%d", fd);
 	}
 	tree = ab_tree_new("overlay", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
-	return tree < 0 || ab_tree_check_overlay(tree, fds[0]) < 0 ? errno : 0;
+	return tree < 0 || ab_tree_check_overlay(tree, AT_FDCWD) < 0 ? errno : 0;
 }
 
 int ab_overlay_probe(const char *lower, const char *upper, const char *work)
