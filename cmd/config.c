@@ -10,11 +10,11 @@ static char *make_overview(const struct ab_policy *policy, size_t columns)
 {
 	ab_autofree char *changed =
 		ab_policy_show_part(policy, &(struct ab_show_part){ .changed = true }, false);
-	ab_autofree char *home = ab_home_line(policy);
-	ab_autostrv struct ab_strv rows = { 0 };
+	ab_autostrv struct ab_strv rows = { 0 }, home = { 0 };
 	struct ab_buf b = { 0 };
 
-	ab_policy_summary(policy, home, &rows);
+	ab_home_lines(policy, &home);
+	ab_policy_summary(policy, &home, &rows);
 	ab_summary_put(&b, &rows, columns);
 	ab_buf_puts(&b,
 		    changed[0] ? "\nbesides the profile:\n" : "\nno setting besides the profile\n");

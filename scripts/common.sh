@@ -49,7 +49,7 @@ test_packages="
 	zsh/zsh fish/fish attr/setfattr binutils/readelf
 	nginx-light/nginx openssh-server/sshd openssh-client/ssh
 	redis-server/redis-server redis-tools/redis-cli wget/wget
-	bindfs/bindfs bubblewrap/bwrap musl-tools/musl-gcc openssl/openssl $cross_packages
+	bindfs/bindfs xfsprogs/mkfs.xfs btrfs-progs/mkfs.btrfs bubblewrap/bwrap musl-tools/musl-gcc openssl/openssl $cross_packages
 	slurmctld/slurmctld slurmd/slurmd slurm-client/sbatch
 	debhelper/dh dpkg-dev/dpkg-buildpackage lintian/lintian
 	podman/podman runc/runc crun/crun uidmap/newuidmap kubernetes-client/kubectl python3-yaml

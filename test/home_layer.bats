@@ -435,12 +435,17 @@ s = socket.socket(socket.AF_UNIX); s.connect(os.path.expanduser("~/host.sock"));
 	# Larger than what is copied.
 	(cd "$HOME" && seq -f big%g 1200 | xargs truncate -s 17M)
 	echo old >"$HOME/file"
-	in_namespace 'ulimit -Sn 1024; mount -t tmpfs none ~/mnt && "$1" run -- sh -c "
+	in_namespace 'ulimit -n 1024; mount -t tmpfs none ~/mnt && "$1" run -- sh -c "
 		cat ~/file ~/.ssh/id_rsa; echo x >~/file; ls ~ | grep -c big" && rm ~/big* && exec "$1" run -- sh -c "echo x >~/file; cat ~/file"'
 	[ "$output" = $'old\n1200\nx' ]
 	[[ "$stderr" == *"there are too many files and folders for layers of their own"* ]]
 	[[ "$stderr" == *"/file: Read-only file system"* ]]
 	[ "$(cat "$HOME/file")" = old ]
+	# A few descriptors more: each can be read.
+	(cd "$HOME" && seq -f big%g 300 | xargs truncate -s 17M)
+	in_namespace 'ulimit -n 4096; mount -t tmpfs none ~/mnt && "$1" run -- sh -c "
+		cat ~/big* | wc -c; echo x >~/file; cat ~/file"'
+	[ "$output" = $'5347737600\nx' ]
 }
 
 @test "home layer: a tool's folder that is a link to a folder above the home changes nothing else" {
@@ -507,13 +512,21 @@ below_two()
 	[[ "$stderr" == *"agentbox: the home folder cannot be layered as a whole (Invalid argument), because its file system cannot be below an overlay: it is read-only"* ]]
 	[[ "$stderr" == *"-f1  write $TEST_DIR/image/top2/new  your home folder has no layer here (doctor says why)"* ]]
 	[[ "$stderr" == *"allow it next time:  agentbox run --home private -- ..."* ]]
-	[[ "$output" == *$'\nwarn  home layer          the home folder cannot be layered as a whole (Invalid argument): '* ]]
+	[[ "$output" == *$'\nwarn  home layer          the home folder cannot be layered as a whole (Invalid argument), because '* ]]
+	# Its preview and the settings say the same.
+	below_two '"$1" run --dry-run -- true; "$1" config show; "$1" run --dry-run --json -- true'
+	[ "$(grep -c "the home folder cannot be layered as a whole (Invalid argument), because its file system cannot be below an overlay: it is read-only" <<<"$output")" -eq 3 ]
 	record | jq -es 'map(select(.kind == "violation").path | split("/") | last) == ["new"]' >/dev/null
 	# With a mount in it, only what is mounted, and files.
 	mkdir -p "$TEST_DIR"/image/home/{.npm,.cache,tm}
 	below_two 'mount -t tmpfs none ~/tm && mount -t tmpfs none ~/.cache && "$1" run -v -- sh -c "
-		echo x >~/new && echo x >~/tm/x && echo x >~/.cache/x && cat ~/new; echo x >~/.npm/x; echo \$npm_config_cache \$XDG_CACHE_HOME"'
-	[ "$output" = $'x\n/dev/shm/agentbox-home/.npm' ]
+		echo x >~/new && echo x >~/tm/x && echo x >~/.cache/x && cat ~/new; echo x >~/.npm/x; echo \$npm_config_cache \$XDG_CACHE_HOME; exit 1"
+		"$1" run --dry-run -- true; "$1" config show; "$1" doctor | grep -A1 "home layer"'
+	[ "${lines[0]}" = x ]
+	[ "${lines[1]}" = /dev/shm/agentbox-home/.npm ]
+	[ "$(grep -c "read-only, because its file system cannot be below an overlay: .*$TEST_DIR/image/top2/.npm" <<<"$output")" -eq 3 ]
+	[[ "$output" == *$'\nwarn  home layer  '* ]]
+	[[ "$stderr" == *"write $TEST_DIR/image/top2/.npm/x  your home folder has no layer here (doctor says why)"* ]]
 	[[ "$stderr" == *"read-only, because its file system cannot be below an overlay: "*"$TEST_DIR/image/top2/.npm"* ]]
 	[[ "$stderr" == *".npm/x: Read-only file system"* ]]
 	[ -z "$(ls -A "$TEST_DIR/image/home/.npm")" ]

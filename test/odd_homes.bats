@@ -34,6 +34,19 @@ unchanged()
 	diff "$TEST_DIR/before" <(host_snapshot "$HOME" | grep -v '^[^ ]* *\./project/\|^\./project ')
 }
 
+# layer_has PATH...: the layer k has all of them.
+layer_has()
+{
+	local path
+
+	for path; do
+		[ -e "$AGENTBOX_STATE/layers/k/home/upper/$path" ] || return 1
+	done
+}
+
+# As an ordinary user, whom modes stop, in what in_namespace has mounted.
+AS_USER='exec unshare --user --map-user=1000 --map-group=1000'
+
 MOUNTED='mount -t tmpfs none ~/tm && echo old >~/tm/file &&'
 
 @test "odd homes: around a mount everything can be written, and the host's stays as it is" {
@@ -188,6 +201,127 @@ MOUNTED='mount -t tmpfs none ~/tm && echo old >~/tm/file &&'
 	[ "$(stat -c %a "$HOME/open" "$HOME/group" "$HOME/folder")" = $'1777\n2750\n700' ]
 }
 
+@test "odd homes: a folder that the host replaces, removes or changes later is not held by the layer" {
+	need userns
+	fill_home
+	mkdir "$HOME"/{replaced,removed,closed,used}
+	in_namespace "$MOUNTED "'"$1" run --yes --name k -- sh -c "echo x >~/used/x; ls -d ~/replaced"'
+	[ "$output" = "$HOME/replaced" ]
+	# What a box has written to is kept, and nothing else is.
+	layer_has used/x
+	run ! layer_has replaced
+	run ! layer_has tm
+	rmdir "$HOME"/{replaced,removed}
+	ln -s folder "$HOME/replaced"
+	chmod 700 "$HOME"/{closed,used}
+	agentbox_split diff --home --stat k
+	[[ "$output" == *"used/x"* && "$output" == *"1 change"* ]]
+	agentbox_split run --yes --name k -- sh -c 'cat ~/replaced/sub/file; ls -d ~/removed; stat -c %a ~/closed'
+	[ "$output" = $'old\n700' ]
+	agentbox apply --home --all k
+	[ "$(cat "$HOME/used/x")" = x ]
+	[ "$(stat -c %a "$HOME/used")" = 700 ]
+	[ ! -e "$HOME/removed" ]
+}
+
+@test "odd homes: a folder that a box has emptied stays empty, although agentbox made its place in the layer" {
+	need userns
+	fill_home
+	echo host >"$HOME/.npm/host"
+	in_namespace "$MOUNTED "'"$1" run --yes --name k -- sh -c "echo x >~/.npm/x; ls -A ~/.npm"'
+	[ "$output" = $'host\nx' ]
+	agentbox run --yes --name k -- sh -c 'rm -r ~/.npm; mkdir ~/.npm; chmod 755 ~/.npm'
+	agentbox_split run --yes --name k -- ls -A "$HOME/.npm"
+	[ -z "$output" ]
+	in_namespace "$MOUNTED "'"$1" run --yes --name k -- ls -A ~/.npm'
+	[ -z "$output" ]
+	agentbox_split diff --home --stat k
+	[[ "$output" == *".npm/host"* && "$output" == *"1 change"* ]]
+}
+
+@test "odd homes: the folder of a mount is no change of a kept layer, with the mount and without it" {
+	need userns
+	fill_home
+	# While the box is there, with the mount in place; when it has ended; and without the mount.
+	in_namespace 'mount -t tmpfs -o mode=1777 none ~/tm && {
+		"$1" run --yes --name k -- sh -c "touch ready; while [ ! -e go ]; do sleep 0.02; done; echo x >~/tm/x; echo x >~/made" &
+		while [ ! -e ready ]; do sleep 0.02; done; ls -d '"$AGENTBOX_STATE"'/layers/k/home/upper/tm
+		"$1" diff --home --stat k; touch go; wait $!; "$1" diff --home --stat k; }'
+	[ "${lines[0]}" = "$AGENTBOX_STATE/layers/k/home/upper/tm" ]
+	[[ "$stderr" == *"agentbox: no changes"* ]]
+	# What is below a mount can be compared when nothing is mounted there.
+	[[ "${lines[1]}" == *" made "* && "${lines[2]}" == *" tm (never applied) "* && "${#lines[@]}" -eq 4 ]]
+	agentbox_split diff --home --stat k
+	[[ "$output" == *"tm/x"* && "$output" == *" 2 changes"* ]]
+	agentbox apply --home --all k
+	[ "$(stat -c %a "$HOME/tm")" = "$(stat -c %a "$HOME/folder")" ]
+	[ "$(cat "$HOME/tm/x")" = x ]
+}
+
+@test "odd homes: a run that is killed leaves no folder in its kept layer that the next run believes" {
+	need userns
+	fill_home
+	in_namespace "$MOUNTED "'{
+		"$1" run --yes --name k -- sh -c "touch ready; while :; do sleep 0.02; done" &
+		while [ ! -e ready ]; do sleep 0.02; done; kill -KILL $!; wait $!; :; }'
+	# Its broker still has the lock.
+	wait_for 60 flock --nonblock "$AGENTBOX_STATE/layers/k/lock" true
+	layer_has folder
+	rm -r "$HOME/folder"
+	ln -s .npm "$HOME/folder"
+	agentbox_split diff --home --stat k
+	[ "$stderr" = "agentbox: no changes" ]
+	agentbox_split run --yes --name k -- readlink "$HOME/folder"
+	[ "$output" = .npm ]
+	run ! layer_has folder
+}
+
+@test "odd homes: two runs beside each other, the second sees the layer of the first, not the host's files" {
+	need userns
+	fill_home
+	mkdir -p "$HOME/.config/agentbox" "$HOME/folder/gone"
+	echo '{ "filesystem": { "home": "kept" } }' >"$HOME/.config/agentbox/config.json"
+	in_namespace "$MOUNTED "'cp ~/file ~/file2 && cp ~/file ~/plain && {
+		"$1" run --yes -- sh -c "echo first >~/file; rm ~/file2; rmdir ~/folder/gone; echo first >~/folder/sub/file; rm ~/link; ln -s x ~/link
+			echo first >~/tm/file; touch ready; while [ ! -e go ]; do sleep 0.02; done" &
+		while [ ! -e ready ]; do sleep 0.02; done
+		"$1" run --yes -- sh -c "cat ~/file ~/folder/sub/file ~/tm/file ~/plain; readlink ~/link; ls -d ~/file2 ~/folder/gone
+			echo second >~/file; echo second >~/tm/file; cat ~/file ~/tm/file"
+		touch go; wait $!; "$1" run --yes -- cat ~/file ~/tm/file; }'
+	[ "$output" = $'first\nfirst\nfirst\nold\nx\nsecond\nsecond\nfirst\nfirst' ]
+	[[ "$stderr" == *"this run sees it below a temporary one"* ]]
+	[[ "$stderr" == *"'$HOME/file2': No such file"* && "$stderr" == *"'$HOME/folder/gone': No such file"* ]]
+}
+
+@test "odd homes: a kept layer that cannot be used is told, and the host's folder is there" {
+	need userns
+	fill_home
+	echo old >"$HOME/.npm/x"
+	agentbox run --yes --name k -- sh -c 'echo kept >~/.npm/x'
+	chmod 500 "$AGENTBOX_STATE/layers/k/home/upper"
+	in_namespace "$MOUNTED $AS_USER"' "$1" run --yes --name k -- sh -c "
+		cat ~/.npm/x ~/folder/sub/file ~/tm/file; echo new >~/folder/x && cat ~/folder/x"'
+	chmod 700 "$AGENTBOX_STATE/layers/k/home/upper"
+	[ "$output" = $'kept\nold\nold\nnew' ]
+	[[ "$stderr" == *"agentbox: without what is kept of it, which cannot be used (Permission denied): $HOME/"*" and "*" more"* ]]
+	[ ! -e "$HOME/folder/x" ]
+	# Its twin.
+	in_namespace "$MOUNTED $AS_USER"' "$1" run --yes --name k -- sh -c "cat ~/.npm/x; echo new >~/folder/x"'
+	[[ "$stderr" != *"cannot be used"* ]]
+	layer_has folder/x
+}
+
+@test "odd homes: a folder that cannot be listed is shown as it is, read-only" {
+	need userns
+	fill_home
+	in_namespace 'mount -t tmpfs none ~/folder/sub && echo deep >~/folder/sub/f && chmod 311 ~/folder &&
+		'"$AS_USER"' "$1" run --yes -- sh -c "cat ~/folder/sub/f; echo x >~/folder/new; echo x >~/folder/sub/x; echo x >~/new && cat ~/new"'
+	chmod 755 "$HOME/folder"
+	[ "$output" = $'deep\nx' ]
+	[[ "$stderr" == *"/folder/new: Read-only file system"* && "$stderr" == *"sub/x: Read-only file system"* ]]
+	home_is layered
+}
+
 @test "odd homes: a link that a box left in its kept layer leads nowhere" {
 	need userns
 	fill_home
@@ -205,8 +339,11 @@ MOUNTED='mount -t tmpfs none ~/tm && echo old >~/tm/file &&'
 	need program:bindfs
 	need path:/dev/fuse
 	fill_home
-	mkdir -p "$HOME/srv" "$TEST_DIR/served"
+	mkdir -p "$HOME/srv" "$TEST_DIR/served/cache"
 	echo served >"$TEST_DIR/served/f"
+	rmdir "$HOME/.npm"
+	ln -s srv "$HOME/way"
+	ln -s way/cache "$HOME/.npm"
 	run --separate-stderr timeout --kill-after=5 60 unshare --mount --propagation private sh -c '
 		bindfs -f -o attr_timeout=0,entry_timeout=0 "$2/served" ~/srv & server=$!
 		while ! mountpoint -q ~/srv; do kill -0 $server || exit 9; sleep 0.02; done
@@ -215,8 +352,24 @@ MOUNTED='mount -t tmpfs none ~/tm && echo old >~/tm/file &&'
 		"$1" run --yes -- sh -c "cat ~/one; echo x >~/one; echo x >~/new && cat ~/new"
 		"$1" doctor | grep "home layer"
 		kill -STOP $server
-		timeout 20 "$1" run --yes -- sh -c "echo x >~/new && cat ~/new"; echo "status $?"
-		kill -KILL $server; umount -l ~/one ~/srv' sh "$AGENTBOX" "$TEST_DIR" 3>&-
+		timeout 60 "$1" run --yes -- sh -c "echo x >~/new && cat ~/new; echo \$npm_config_cache"; echo "status $?"
+		timeout 60 "$1" run --dry-run -- true | grep -c "read-only, because of the file system"
+		timeout 60 "$1" config show | grep -c "read-only, because of the file system"
+		timeout 60 "$1" doctor | grep -c "read-only, because of the file system"
+		timeout 60 python3 - "$1" "$3" "$PWD" <<-END
+			import sys
+			sys.path.insert(0, sys.argv[2] + "/test")
+			from serve_client import Client
+			c = Client(sys.argv[1])
+			p = c.ask(do="pool", size=1, cwd=sys.argv[3])["pool"]
+			warm = False
+			while not warm:
+			    run = c.run(pool=p, argv=["true"])
+			    warm = c.event("started", run)["warm"]
+			    assert c.result(run)["exit"] == 0
+			print("warm")
+		END
+		kill -KILL $server; umount -l ~/one ~/srv' sh "$AGENTBOX" "$TEST_DIR" "$ROOT" 3>&-
 	printf '%s\n[stderr]\n%s\n' "$output" "$stderr"
 	[ "${lines[0]}" = served ]
 	[ "${lines[1]}" = x ]
@@ -224,10 +377,13 @@ MOUNTED='mount -t tmpfs none ~/tm && echo old >~/tm/file &&'
 	[ "${lines[3]}" = x ]
 	[[ "${lines[4]}" == "warn  home layer "*"; read-only, because of the file system: ~/one, ~/srv" ]]
 	[ "${lines[5]}" = x ]
-	[ "${lines[6]}" = "status 0" ]
+	[ "${lines[6]}" = /dev/shm/agentbox-home/.npm ]
+	[ "${lines[7]}" = "status 0" ]
+	[ "${lines[8]}${lines[9]}${lines[10]}" = 111 ]
+	[ "${lines[11]}" = warm ]
 	[[ "$stderr" == *"$HOME/one: Read-only file system"* ]]
 	[ "$(cat "$TEST_DIR/served/f")" = served ]
-	[[ "$stderr" == *"-f1  write $HOME/srv/x  your home folder has no layer here (doctor says why)"* ]]
+	[[ "$stderr" == *"-f1  write $HOME/srv/x  outside the writable folders"* ]]
 	[[ "$stderr" == *"agentbox run --write $HOME/srv -- ..."* ]]
 	[ ! -e "$TEST_DIR/served/x" ]
 }
@@ -239,17 +395,83 @@ MOUNTED='mount -t tmpfs none ~/tm && echo old >~/tm/file &&'
 	in_namespace "$MOUNTED "'"$1" run --yes -- sh -c "stat -c %s ~/large; echo x >~/large; echo x >~/file && cat ~/file"'
 	[ "$output" = $'17825792\nx' ]
 	[[ "$stderr" == *"$HOME/large: Read-only file system"* ]]
+	[[ "$stderr" == *"write $HOME/large  outside the writable folders"* ]]
 	[ "$(stat -c %s "$HOME/large")" = 17825792 ]
+}
+
+@test "odd homes: a large file that comes and goes stops no run" {
+	need userns
+	fill_home
+	in_namespace "$MOUNTED "'{
+		while [ ! -e "$2/stop" ]; do truncate -s 20M ~/large; truncate -s 20M ~/large; rm ~/large; done &
+		for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do "$1" run --yes -- cat ~/file; done
+		touch "$2/stop"; wait; }'
+	[ "$(uniq -c <<<"$output" | xargs)" = "20 old" ]
+	[[ "$stderr" != *"step: "* ]]
+}
+
+@test "odd homes: many small files fill no more than a part of the box's memory" {
+	need userns
+	fill_home
+	(cd "$HOME" && for i in {1..500}; do echo $i >small$i; done)
+	printf '{ "filesystem": { "tmpSize": "4M" } }' >"$TEST_DIR/small.json"
+	in_namespace "$MOUNTED "'"$1" run --yes --config "$2/small.json" -- sh -c "
+		cat ~/small* | wc -l; head -c 2M /dev/zero >~/new && wc -c <~/new"'
+	[ "$output" = $'500\n2097152' ]
+	home_is layered
+	# More than there may be files in it: everybody says so, and nobody blames the file system.
+	(cd "$HOME" && for i in {501..1300}; do echo $i >small$i; done)
+	local many="your home folder is read-only: something is mounted below it, and there are too many files and folders for layers of their own"
+	in_namespace "$MOUNTED "'cd ~/project; cp "$2/small.json" ~/.config/agentbox/config.json; "$1" run --yes -- sh -c "
+		cat ~/small* | wc -l; echo x >~/new; echo x >~/.npm/x; echo \$npm_config_cache" 2>&1; echo ---; "$1" run --dry-run -- true 2>&1; echo ---
+		"$1" run --dry-run --json -- true; echo ---; "$1" config show; echo ---; "$1" doctor | grep "home layer"'
+	[ "$(grep -cF "$many" <<<"$output")" -eq 5 ]
+	[[ "$output" == *$'\n1300\n'* && "$output" == *"/new: Read-only file system"* && "$output" == *"/.npm/x: Read-only file system"* ]]
+	[[ "$output" == *$'\n/dev/shm/agentbox-home/.npm\n'* && "$output" != *"because its file system"* ]]
+	home_is readonly
+}
+
+@test "odd homes: with few open files at first there are as many layers, and the command has what the caller has" {
+	need userns
+	fill_home
+	(cd "$HOME" && mkdir d{1..200})
+	in_namespace "$MOUNTED "'ulimit -Sn 150; "$1" run --yes -- sh -c "for i in ~/d*; do echo x >\$i/x; done; cat ~/d*/x | wc -l; ulimit -Sn"'
+	[ "$output" = $'200\n150' ]
+}
+
+@test "odd homes: where the home can be read as an entry of a list, tools keep their folders in it" {
+	need userns
+	fill_home
+	rmdir "$HOME/.npm"
+	mkdir "$HOME/folder/npm"
+	ln -s folder/npm "$HOME/.npm"
+	echo '{"filesystem":{"read":["@system","~"]}}' >"$HOME/.config/agentbox/config.json"
+	in_namespace "$MOUNTED "'"$1" run --yes -- sh -c "echo new >~/.npm/x && cat ~/.npm/x ~/file; echo \$npm_config_cache"'
+	[ "$output" = $'new\nold' ]
+	home_is layered
+}
+
+@test "odd homes: a named layer with the home on a file system of its own" {
+	need userns
+	in_namespace 'mkdir "$2/on" && mount -t tmpfs none "$2/on" && export HOME="$2/on/home" && mkdir -p ~/project ~/folder && cd ~/project &&
+		echo old >~/folder/file && "$1" run --yes --name k -- sh -c "echo new >~/folder/file; echo x >~/made; echo real >result" &&
+		"$1" run --yes --name k -- cat "$HOME/folder/file" "$HOME/made" && cat ~/folder/file result && ls ~'
+	[ "$output" = $'new\nx\nold\nreal\nfolder\nproject' ]
+	home_is kept
 }
 
 # bats test_tags=root
 @test "odd homes: on file systems of their own the home has a layer, or the run says that it has none" {
 	only_root
 	need path:/dev/loop-control
-	local row tried=0
+	local row tried=0 unmade=
 	for row in "ext4:" "xfs:" "btrfs:" "f2fs:" "ext4:-O casefold"; do
 		local type=${row%%:*} options=${row#*:}
-		command -v "mkfs.$type" >/dev/null || continue
+		grep -qw "$type" /proc/filesystems || modprobe -q "$type" || continue # this kernel has none
+		if ! command -v "mkfs.$type" >/dev/null; then
+			unmade+=" mkfs.$type"
+			continue
+		fi
 		rm -rf "$TEST_DIR/image" "$TEST_DIR/on"
 		mkdir "$TEST_DIR/on"
 		truncate -s 400M "$TEST_DIR/image"
@@ -262,7 +484,7 @@ MOUNTED='mount -t tmpfs none ~/tm && echo old >~/tm/file &&'
 			cat ~/folder/file ~/project/result; "$1" doctor | grep "home layer"; cd /; umount "$2/on"' \
 			sh "$AGENTBOX" "$TEST_DIR" 3>&-
 		printf '== %s\n%s\n[stderr]\n%s\n' "$row" "$output" "$stderr"
-		[ "$status" -ne 9 ] || continue # this kernel has none
+		[ "$status" -ne 9 ] || continue # or not with these options
 		tried=1
 		case $output in
 		$'old\nnew\nold\nreal\nok    home layer '*) home_is layered ;;
@@ -275,4 +497,5 @@ MOUNTED='mount -t tmpfs none ~/tm && echo old >~/tm/file &&'
 		[[ "$stderr" == *".netrc: Permission denied"* ]]
 	done
 	[ "$tried" = 1 ] || lacks "no file system can be mounted from a loop device"
+	[ -z "$unmade" ] || lacks "not installed:$unmade"
 }

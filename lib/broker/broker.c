@@ -205,8 +205,8 @@ static struct ab_plan find_real_plan(const struct ab_spec *spec, const int16_t *
 		plan.v[i] = spec->plan.v[i];
 		if (plan.v[i].op == AB_MOUNT_LAYER)
 			l = ab_layer_mounts_find(&spec->layers, plan.v[i].path);
-		if ((l && layers[l - spec->layers.v] > 0) ||
-		    (spec->no_namespaces && plan.v[i].op == AB_MOUNT_PRIVATE))
+		plan.v[i].unmade = l && layers[l - spec->layers.v] > 0;
+		if (plan.v[i].unmade || (spec->no_namespaces && plan.v[i].op == AB_MOUNT_PRIVATE))
 			plan.v[i].op = AB_MOUNT_SHOW;
 	}
 	return plan;

@@ -10,10 +10,11 @@
 
 #include "base/data/addr.h"
 #include "doctor/doctor.h"
-#include "host/home/home_mounts.h"
+#include "host/home/home.h"
 #include "landlock/landlock.h"
 #include "netns/loopback.h"
 #include "policy/layers/layers.h"
+#include "policy/model/policy.h"
 #include "sandbox/mount/tree.h"
 #include "sandbox/seccomp/seccomp.h"
 
@@ -169,43 +170,26 @@ void ab_check_mounts(struct ab_verdict *v)
 		ab_verdict_set(v, AB_HEALTH_OK, "the tree can be made read-only as a whole");
 }
 
-/* Why no overlay can be above the current folder; 0: one can. */
-static int try_overlay(void)
-{
-	static const char *const options[] = { "lowerdir",  ".",       "upperdir",
-					       "/proc/u",   "workdir", "/proc/w",
-					       "userxattr", NULL,      NULL };
-	ab_autoclose int tree = -1;
-
-	/* Any folder works as the mount point, and /proc always exists. */
-	if (mount("tmpfs", "/proc", "tmpfs", 0, NULL) < 0 || mkdir("/proc/u", 0700) < 0 ||
-	    mkdir("/proc/w", 0700) < 0)
-		return errno;
-	tree = ab_tree_new("overlay", options, 0);
-	return tree < 0 || ab_tree_check_overlay(tree, AT_FDCWD) < 0 ? errno : 0;
-}
-
-/* A run says the same (host/home/home_mounts.h). */
+/* The same sentences as those of a run. */
 void ab_check_home(struct ab_verdict *v)
 {
-	ab_autofree char *home = v->in->home ? realpath(v->in->home, NULL) : NULL, *line = NULL;
-	bool bare = false;
-	int errnum;
+	ab_autopolicy struct ab_policy *policy = NULL;
+	ab_autostrv struct ab_strv lines = { 0 };
+	ab_autofree char *text = NULL;
+	struct ab_error err = { 0 };
 
-	if (!home || !home[1] || chdir(home) < 0)
+	if (ab_policy_load(v->in, &policy, NULL, &err) < 0 || !ab_home_lines(policy, &lines))
 		return;
-	line = ab_home_mounts_look(home, &bare);
-	errnum = line ? 0 : try_overlay();
-	if (line)
-		ab_verdict_set(v, bare ? AB_HEALTH_WARN : AB_HEALTH_OK, "%.300s", line);
-	else if (errnum)
-		ab_verdict_set(
-			v, AB_HEALTH_WARN,
-			"the home folder cannot be layered as a whole (%s): boxes can write only to folders in it that can\n"
-			"run with --home readonly or --home private, or move the home folder to another file system",
-			strerror(errnum));
+	text = ab_strv_join(&lines, "; ");
+	if (strstr(text, "read-only"))
+		ab_verdict_set(v, AB_HEALTH_WARN,
+			       "%.300s\n"
+			       "name folders with --write to write to them directly, or run with "
+			       "--home private",
+			       text);
 	else
-		ab_verdict_set(v, AB_HEALTH_OK, "boxes can write to a layer above it");
+		ab_verdict_set(v, AB_HEALTH_OK, "%.300s",
+			       lines.len ? text : "boxes can write to a layer above it");
 }
 
 void ab_check_terminal(struct ab_verdict *v)

@@ -18,7 +18,7 @@ const struct ab_check ab_checks[] = {
 	{ "network fence", true, true, ab_check_network, true, CLONE_NEWNET },
 	{ "transparent", true, true, ab_check_capture, true, CLONE_NEWNET },
 	{ "read-only tree", true, true, ab_check_mounts, true, CLONE_NEWNS },
-	{ "home layer", true, true, ab_check_home, true, CLONE_NEWNS },
+	{ "home layer", true, true, ab_check_home },
 	{ "terminal", true, true, ab_check_terminal, true, CLONE_NEWNS },
 	{ "landlock", false, false, ab_check_landlock },
 	{ "landlock", false, false, ab_check_landlock_newest },

@@ -228,6 +228,40 @@ static void test_hidden_root(void)
 	ab_plan_fini(&other);
 }
 
+/* Only a layer that could not be made is called so, not what is shown anyway. */
+static void test_unmade(void)
+{
+	static const struct {
+		const char *path, *reason, *hint;
+	} rows[] = {
+		{ "/home/me/new", "your home folder has no layer here (doctor says why)",
+		  "agentbox run --home private -- ..." },
+		{ "/home/me/.npm/x", "your home folder has no layer here (doctor says why)",
+		  "agentbox run --write /home/me/.npm/x -- ..." },
+		{ "/home/me/.local/bin/agentbox", "outside the writable folders",
+		  "agentbox run --write /home/me/.local/bin/agentbox -- ..." },
+		{ "/data/cache/x", "outside the writable folders",
+		  "agentbox run --write /data/cache/x -- ..." },
+	};
+	struct ab_mount mounts[] = {
+		{ .op = AB_MOUNT_SHOW, .unmade = true, .path = (char *)"/data/cache" },
+		{ .op = AB_MOUNT_SHOW, .unmade = true, .path = (char *)"/home/me" },
+		{ .op = AB_MOUNT_SHOW, .path = (char *)"/home/me/.local/bin/agentbox" },
+		{ .op = AB_MOUNT_SHOW, .unmade = true, .path = (char *)"/home/me/.npm" },
+	};
+	struct ab_plan real = { mounts, AB_COUNT(mounts) };
+	struct ab_trace_terms unmade = terms;
+	struct ab_denied d;
+
+	unmade.plan = &real;
+	for (size_t i = 0; i < AB_COUNT(rows); i++) {
+		ok(ab_trace_write(&arena, &unmade, rows[i].path, false, &d), "%s is denied",
+		   rows[i].path);
+		is_str(d.reason, rows[i].reason, "why");
+		is_str(d.hint, rows[i].hint, "what allows it");
+	}
+}
+
 /* Our own process stands for one of the box. */
 static void is_walk(const char *path, bool nofollow, int errnum, const char *want)
 {
@@ -412,6 +446,7 @@ int main(void)
 	test_namespaces();
 	test_rules();
 	test_hidden_root();
+	test_unmade();
 	test_walk();
 	test_look();
 	test_notes();

@@ -87,6 +87,7 @@ bool ab_trace_write(struct ab_arena *arena, const struct ab_trace_terms *terms, 
 	const struct ab_mount *m = find_mount(terms, path);
 	ab_autofree char *dir = ab_path_parent(path);
 	const char *open = whole ? dir : path, *hint;
+	bool unmade;
 
 	for (size_t i = 0; i < AB_COUNT(furniture); i++)
 		if (ab_path_within(path, furniture[i]))
@@ -99,13 +100,13 @@ bool ab_trace_write(struct ab_arena *arena, const struct ab_trace_terms *terms, 
 	if (m && m->op != AB_MOUNT_SHOW)
 		return false;
 	hint = may_suggest(terms, open) ? suggest_option(arena, "--write", "", open) : "";
+	unmade = m && m->unmade && terms->home && ab_path_within(m->path, terms->home);
 	/* What does not exist cannot be made writable by name. */
-	if (m && terms->home && strcmp(m->path, terms->home) == 0)
+	if (unmade && strcmp(m->path, terms->home) == 0)
 		hint = suggest_option(arena, "--home", "", "private");
 	*ret = (struct ab_denied){ "write", path, "filesystem.write",
-				   m && terms->home && ab_path_within(m->path, terms->home)
-					   ? "your home folder has no layer here (doctor says why)"
-					   : "outside the writable folders",
+				   unmade ? "your home folder has no layer here (doctor says why)"
+					  : "outside the writable folders",
 				   hint };
 	return true;
 }

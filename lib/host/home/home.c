@@ -1,5 +1,8 @@
 #include "host/home/home.h"
 
+#include <dirent.h>
+
+#include "base/system/linkwalk.h"
 #include "host/facts.h"
 #include "host/home/home_folders.h"
 #include "host/home/home_mounts.h"
@@ -7,9 +10,13 @@
 #include "policy/model/policy.h"
 #include "policy/values/paths.h"
 #include "sandbox/mount/furniture.h"
+#include "sandbox/mount/overlays.h"
 #include "sandbox/plan/spec.h"
 #include "sandbox/start/box_wire.h"
 #include "workspace/tree/dir.h"
+
+/* Listing a home of this many entries is cheaper than looking up each folder of a tool. */
+enum { SMALL_HOME = 400 };
 
 static bool is_layered(const struct ab_policy *policy)
 {
@@ -47,12 +54,13 @@ static const char *find_private(const struct ab_host_facts *host, const char *pa
 	return NULL;
 }
 
-/* Is it, or a folder above it, shown? */
-static bool is_shown(const struct ab_host_facts *host, const char *path)
+/* Is it, or a folder above it, shown? `below`: but not this folder, or one above that; or NULL. */
+static bool is_shown(const struct ab_host_facts *host, const char *path, const char *below)
 {
 	for (size_t i = 0; i < host->facts.show.len; i++)
 		if (host->facts.show.v[i].as == AB_AS_DIR &&
-		    ab_path_within(path, host->facts.show.v[i].path))
+		    ab_path_within(path, host->facts.show.v[i].path) &&
+		    !(below && ab_path_within(below, host->facts.show.v[i].path)))
 			return true;
 	return false;
 }
@@ -75,31 +83,69 @@ static void add_layer(struct ab_host_facts *host, const char *path, const struct
 	ab_home_hide_missing(l, host);
 }
 
-/* The real path of a folder below the home; NULL: it does not exist, or is not ours. */
-static char *find_below(int dir, const char *home, const char *name)
+/* The mount that the path is in, if it must not be looked at. */
+static const char *find_served(const struct ab_host_facts *host, const char *home, const char *path)
 {
-	ab_autofree char *path = NULL, *real = NULL;
-	struct stat st;
+	return ab_home_mounts_served(&host->mounts, home, path);
+}
 
-	/* Most do not exist; those that do are folders without a link on the way. */
-	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) < 0)
+/* Where a name in the home leads, as far as it may be looked at; NULL: nowhere. */
+static char *follow_links(const struct ab_host_facts *host, const char *home, const char *name)
+{
+	ab_autolinkwalk struct ab_linkwalk w;
+	ab_autofree char *at = ab_strdup(home);
+
+	ab_linkwalk_init(&w, NULL, name);
+	while (!find_served(host, home, at) && ab_linkwalk_next(&w)) {
+		ab_autofree char *path = strcmp(w.name, "..") == 0  ? ab_path_parent(at)
+					 : strcmp(w.name, ".") == 0 ? ab_strdup(at)
+								    : ab_path_join(at, w.name);
+		ab_autofree char *target =
+			find_served(host, home, path) ? NULL : ab_read_link(AT_FDCWD, path);
+
+		if (target && ab_linkwalk_follow(&w, target) < 0)
+			return NULL;
+		if (target && target[0] != '/')
+			continue;
+		free(at);
+		at = target ? ab_strdup("/") : ab_take(path);
+	}
+	return ab_take(at);
+}
+
+/* The real path of a folder below the home, or a folder on the way that must not be looked at; NULL: it does not
+ * exist, or is not ours. What the list of the home says to be a folder, and not a link, is not looked up. */
+static char *find_below(const struct ab_host_facts *host, const struct ab_listing *l, int dir,
+			const char *home, const char *name)
+{
+	ab_autofree char *first = ab_strndup(name, strcspn(name, "/"));
+	ab_autofree char *path = ab_path_join(home, name), *real = NULL;
+	const struct ab_entry *e = l->cut ? NULL : ab_listing_find(l, first);
+	struct stat st;
+	char c;
+
+	if (!l->cut && !e)
 		return NULL;
-	path = ab_path_join(home, name);
-	if (S_ISDIR(st.st_mode) && !strchr(name, '/'))
+	if (e && e->type == DT_DIR && (!name[strlen(first)] || find_served(host, home, path)))
 		return ab_take(path);
-	real = find_folder(path);
-	return real && stat(real, &st) == 0 && st.st_uid == geteuid() ? ab_take(real) : NULL;
+	if (e && e->type == DT_DIR && readlinkat(dir, name, &c, 1) < 0)
+		return errno == EINVAL ? ab_take(path) : NULL;
+	real = follow_links(host, home, name);
+	if (!real || find_served(host, home, real))
+		return ab_take(real);
+	return stat(real, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() ? ab_take(real)
+										     : NULL;
 }
 
 /* The folder of a tool is a piece, or in one; or it is read-only. */
-static void add_to_piece(struct ab_host_facts *host, const char *real,
+static void add_to_piece(struct ab_host_facts *host, const char *home, const char *real,
 			 const struct ab_home_folder *f)
 {
 	struct ab_layer_mount *l = ab_layer_mounts_find(&host->facts.layers, real);
 
 	if (l)
 		add_variables(&l->instead, f);
-	else if (ab_objects_around(&host->facts.show, real))
+	else if (is_shown(host, real, home))
 		add_variables(&host->variables, f);
 	else if (find_private(host, real, false))
 		add_layer(host, real, f);
@@ -110,16 +156,21 @@ static void add_to_piece(struct ab_host_facts *host, const char *real,
 static void add_folders(struct ab_host_facts *host, struct ab_layer_mount *whole)
 {
 	const char *home = whole->path;
-	ab_autoclose int dir = open(home, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	ab_autoclose int dir = open(home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ab_autolisting struct ab_listing l = { 0 };
 
+	if (dir < 0 || ab_listing_read(&l, dir, SMALL_HOME) < 0)
+		l.cut = true;
 	for (size_t i = 0; i < ab_home_folders_len; i++) {
 		const struct ab_home_folder *f = &ab_home_folders[i];
-		ab_autofree char *real = find_below(dir, home, f->path);
+		ab_autofree char *real = find_below(host, &l, dir, home, f->path);
 
-		if (real && !ab_path_within(real, home))
+		if (real && find_served(host, home, real))
+			add_variables(&host->variables, f);
+		else if (real && !ab_path_within(real, home))
 			add_layer(host, real, f);
 		else if (real && whole->pieces)
-			add_to_piece(host, real, f);
+			add_to_piece(host, home, real, f);
 		else
 			add_variables(&whole->instead, f);
 	}
@@ -189,7 +240,7 @@ static void note_hidden_path(const struct ab_home_setup *setup, const struct ab_
 			continue;
 		real = find_folder(dir);
 		in = real ? find_private(host, real, true) : NULL;
-		if (!in || find_root(host, real) || is_shown(host, real) ||
+		if (!in || find_root(host, real) || is_shown(host, real, NULL) ||
 		    (host->home && ab_path_within(real, host->home)))
 			continue;
 		cover = cover ? cover : in;
@@ -278,7 +329,8 @@ static void note_foreign_files(const char *home, const struct ab_strv *bare, str
 	free(s.first);
 }
 
-static void add_home_layer(const struct ab_home_setup *setup, struct ab_host_facts *host,
+/* False: there is too much in it for one. */
+static bool add_home_layer(const struct ab_home_setup *setup, struct ab_host_facts *host,
 			   const char *home, struct ab_strv *notes, struct ab_strv *details)
 {
 	ab_auto(ab_home_mounts_fini) struct ab_home_mounts mounts = { 0 };
@@ -287,9 +339,13 @@ static void add_home_layer(const struct ab_home_setup *setup, struct ab_host_fac
 
 	ab_home_mounts_find(&host->mounts, home, &mounts);
 	line = ab_home_mounts_line(&mounts, home);
-	if (line) {
+	if (line)
 		ab_strv_add(details, line);
-		ab_home_add_pieces(setup, &mounts, host, &whole, notes);
+	if (line && !ab_home_add_pieces(setup, &mounts, host, &whole, notes)) {
+		ab_strv_fini(&whole.parents);
+		ab_layer_mounts_drop(&host->facts.layers, home);
+		replace_folders(host, NULL);
+		return false;
 	}
 	ab_home_hide_missing(&whole, host);
 	add_folders(host, &whole);
@@ -306,9 +362,11 @@ static void add_home_layer(const struct ab_home_setup *setup, struct ab_host_fac
 	l->below = ab_strdup(setup->below);
 	if (setup->verbose)
 		note_foreign_files(home, &mounts.bare, details);
+	return true;
 }
 
-static void look_at_layered(const struct ab_home_setup *setup, struct ab_host_facts *host,
+/* False: it is read-only. */
+static bool look_at_layered(const struct ab_home_setup *setup, struct ab_host_facts *host,
 			    const char *home, struct ab_strv *notes, struct ab_strv *details)
 {
 	const char *root = find_root(host, home);
@@ -317,7 +375,9 @@ static void look_at_layered(const struct ab_home_setup *setup, struct ab_host_fa
 	if (lost) {
 		ab_strv_addf(notes, "the home folder is read-only, because %s cannot be writable",
 			     lost);
-	} else if (root) {
+		return false;
+	}
+	if (root) {
 		/* In a box the outer run knows what is real. */
 		if (!setup->nested)
 			note_direct(home, root, notes);
@@ -325,11 +385,12 @@ static void look_at_layered(const struct ab_home_setup *setup, struct ab_host_fa
 		ab_strv_add(details, "HOME is /: there is no layer");
 	} else if (setup->nested) {
 		replace_folders(host, details);
-	} else if (host->hidden_root && !is_shown(host, home)) {
+	} else if (host->hidden_root && !is_shown(host, home, NULL)) {
 		add_bare_home(setup, host, home);
 	} else {
-		add_home_layer(setup, host, home, notes, details);
+		return add_home_layer(setup, host, home, notes, details);
 	}
+	return true;
 }
 
 void ab_home_look(const struct ab_home_setup *setup, struct ab_host_facts *host,
@@ -345,36 +406,12 @@ void ab_home_look(const struct ab_home_setup *setup, struct ab_host_facts *host,
 		replace_folders(host, NULL);
 	if (home && policy->fs.home != AB_HOME_PRIVATE) {
 		host->home = ab_strdup(home);
-		if (is_layered(policy))
-			look_at_layered(setup, host, home, notes, details);
-		else if (find_private(host, home, false) && !find_root(host, home) &&
-			 !host->hidden_root)
+		if (!(is_layered(policy) && look_at_layered(setup, host, home, notes, details)) &&
+		    find_private(host, home, false) && !find_root(host, home) && !host->hidden_root)
 			ab_objects_add(&host->facts.show, home, AB_AS_DIR);
 	}
 	if (!setup->nested)
 		note_hidden_path(setup, host, notes);
-}
-
-static bool is_in_any(const char *home, const struct ab_strv *folders)
-{
-	for (size_t i = 0; i < folders->len; i++) {
-		ab_autofree char *real = realpath(folders->v[i], NULL);
-
-		if (real && ab_path_within(home, real))
-			return true;
-	}
-	return false;
-}
-
-char *ab_home_line(const struct ab_policy *policy)
-{
-	ab_autofree char *home = policy->home ? find_folder(policy->home) : NULL;
-	bool bare, layered = home && is_layered(policy) && !ab_furniture_boxed() &&
-			     policy->assurance.engine != AB_ENGINE_NO_NAMESPACES &&
-			     (policy->fs.read_all || is_in_any(home, &policy->fs.read)) &&
-			     !is_in_any(home, &policy->fs.write);
-
-	return layered ? ab_home_mounts_look(home, &bare) : NULL;
 }
 
 static bool is_made(const struct ab_holds *holds, size_t i)
@@ -407,16 +444,39 @@ const char *ab_home_describe(const struct ab_policy *policy, const char *home,
 	return "variables";
 }
 
-/* The folders in the home that got no layer. */
-static void list_unmade(const struct ab_spec *spec, const struct ab_holds *holds, const char *home,
-			struct ab_buf *ret)
+/* Can no overlay be above such a file system? Else there was too little of something. */
+static bool is_unfit(int errnum)
 {
-	for (size_t i = 0; i < spec->layers.len; i++) {
-		const char *path = spec->layers.v[i].path;
-		ab_autofree char *shown = ab_escape(path);
+	return errnum == EINVAL || errnum == EREMOTE || errnum == ELOOP;
+}
 
-		if (holds->layers[i] > 0 && ab_path_within(path, home))
-			ab_buf_printf(ret, "%s%s", ret->len ? ", " : "", shown);
+/* What is different in folders of the home, each of the first `n` kinds with their list. */
+static void add_different(const struct ab_spec *spec, const struct ab_holds *holds,
+			  const char *home, size_t n, struct ab_strv *ret)
+{
+	static const char *const kinds[] = {
+		"read-only, because its file system cannot be below an overlay",
+		"read-only, because no layer could be made",
+		"temporary, because the state folder cannot hold an overlay's upper folder",
+	};
+
+	for (size_t kind = 0; kind < n; kind++) {
+		ab_autobuf struct ab_buf b = { 0 };
+
+		for (size_t i = 0; i < spec->layers.len; i++) {
+			const char *path = spec->layers.v[i].path;
+			int errnum = holds->layers[i];
+
+			if (!errnum || !ab_path_within(path, home) ||
+			    kind != (errnum < 0 ? 2 : 0u + !is_unfit(errnum)))
+				continue;
+			ab_buf_puts(&b, b.len ? ", " : "");
+			ab_buf_escape(&b, path);
+			if (kind == 1)
+				ab_buf_printf(&b, " (%s)", strerror(errnum));
+		}
+		if (b.len)
+			ab_strv_addf(ret, "%s: %s", kinds[kind], b.data);
 	}
 }
 
@@ -437,7 +497,7 @@ void ab_home_report(const struct ab_policy *policy, const char *home, const stru
 		    const struct ab_holds *holds, struct ab_strv *ret_details,
 		    struct ab_strv *ret_warnings)
 {
-	ab_autobuf struct ab_buf folders = { 0 }, variables = { 0 };
+	ab_autobuf struct ab_buf variables = { 0 };
 	int i = home ? find_layer(spec, home) : -1;
 
 	if (holds->blocked[0]) {
@@ -449,26 +509,23 @@ void ab_home_report(const struct ab_policy *policy, const char *home, const stru
 			"on: %s",
 			shown);
 	}
-	if (i >= 0 && holds->layers[i] == AB_LAYER_TEMPORARY)
-		ab_strv_addf(ret_warnings,
-			     "the home layer cannot be kept here (the state folder cannot hold an "
-			     "overlay's upper folder): it is temporary");
 	if (i < 0)
 		return;
+	if (holds->layers[i] == AB_LAYER_TEMPORARY)
+		ab_strv_add(ret_warnings,
+			    "the home layer cannot be kept here (the state folder cannot hold an "
+			    "overlay's upper folder): it is temporary");
 	if (holds->layers[i] <= 0) {
-		list_unmade(spec, holds, home, &folders);
-		if (folders.len)
-			ab_strv_addf(ret_warnings,
-				     "read-only, because its file system cannot be below an "
-				     "overlay: %s",
-				     folders.data);
+		add_different(spec, holds, home, holds->layers[i] ? 2 : 3, ret_warnings);
 		return;
 	}
 	list_variables(spec, holds, &variables);
 	ab_strv_addf(ret_warnings,
-		     "the home folder cannot be layered as a whole (%s), because its file system "
-		     "cannot be below an overlay: it is read-only",
-		     strerror(holds->layers[i]));
+		     "the home folder cannot be layered as a whole (%s)%s: it is read-only",
+		     strerror(holds->layers[i]),
+		     is_unfit(holds->layers[i])
+			     ? ", because its file system cannot be below an overlay"
+			     : "");
 	/* An agent expects that its files are there the next time. */
 	if (policy->fs.home == AB_HOME_KEPT)
 		ab_strv_add(ret_warnings,
@@ -476,4 +533,58 @@ void ab_home_report(const struct ab_policy *policy, const char *home, const stru
 	if (variables.len)
 		ab_strv_addf(ret_details, "set for tools that would write to others: %s",
 			     variables.data);
+}
+
+void ab_home_try(const struct ab_policy *policy, const struct ab_host_facts *host,
+		 struct ab_strv *ret)
+{
+	const struct ab_layer_mounts *layers = &host->facts.layers;
+	struct ab_spec spec = { .layers = *layers }; /* borrowed */
+	ab_autostrv struct ab_strv details = { 0 };
+	struct ab_holds holds = { 0 };
+	int errnum = -1;
+	dev_t dev = 0;
+
+	for (size_t i = 0; i < layers->len; i++) {
+		const char *path = layers->v[i].path;
+		struct stat st;
+
+		if (layers->v[i].pieces || stat(path, &st) < 0)
+			continue;
+		/* Most of them are on one file system. */
+		if (errnum < 0 || st.st_dev != dev)
+			errnum = ab_overlay_probe(path, NULL, NULL);
+		dev = st.st_dev;
+		holds.layers[i] = (int16_t)errnum;
+	}
+	ab_home_report(policy, host->home, &spec, &holds, &details, ret);
+}
+
+static void find_real(const struct ab_strv *paths, struct ab_objects *ret)
+{
+	for (size_t i = 0; i < paths->len; i++) {
+		ab_autofree char *real = realpath(paths->v[i], NULL);
+
+		if (real)
+			ab_objects_add(ret, real, AB_AS_DIR);
+	}
+}
+
+bool ab_home_lines(const struct ab_policy *policy, struct ab_strv *ret)
+{
+	ab_auto(ab_host_facts_fini) struct ab_host_facts host = { 0 };
+	struct ab_home_setup setup = { .policy = policy, .nested = ab_furniture_boxed() };
+
+	host.home = policy->home ? find_folder(policy->home) : NULL;
+	host.hidden_root = !policy->fs.read_all;
+	if (!host.home || !is_layered(policy) ||
+	    policy->assurance.engine == AB_ENGINE_NO_NAMESPACES ||
+	    ab_mount_table_read(&host.mounts) < 0)
+		return false;
+	find_real(&policy->fs.write, &host.facts.write);
+	if (host.hidden_root)
+		find_real(&policy->fs.read, &host.facts.show);
+	if (look_at_layered(&setup, &host, host.home, ret, ret))
+		ab_home_try(policy, &host, ret);
+	return true;
 }

@@ -20,6 +20,7 @@ struct ab_home_setup {
 	const struct ab_policy *policy;
 	char *const *env;
 	const char *upper, *work; /* of a kept layer; NULL: temporary */
+	struct ab_strv *points;	  /* folders that are made in `upper` (layer/walk/points.h) */
 	const char *below; /* upper of a kept layer, to show below a temporary one; or NULL */
 	bool nested;	   /* in a box: nothing is mounted */
 	bool no_mounts;	   /* the engine has none: as in a box */
@@ -31,10 +32,6 @@ struct ab_home_setup {
 void ab_home_look(const struct ab_home_setup *setup, struct ab_host_facts *host,
 		  struct ab_strv *notes, struct ab_strv *details);
 
-/* What is different in a layered home because of mounts below it (home_mounts.h); NULL: nothing, or it
- * has no layer. */
-char *ab_home_line(const struct ab_policy *policy);
-
 /*
  * What the box has, for the record: "layered", "kept", "variables", "readonly", "private", or
  * "direct" (a writable folder of the host). `home` is the real path, or NULL.
@@ -45,3 +42,10 @@ const char *ab_home_describe(const struct ab_policy *policy, const char *home,
 void ab_home_report(const struct ab_policy *policy, const char *home, const struct ab_spec *spec,
 		    const struct ab_holds *holds, struct ab_strv *ret_details,
 		    struct ab_strv *ret_warnings);
+
+/* Before a start: the same sentences, by trying. After ab_home_look(), before a review's layer is added. */
+void ab_home_try(const struct ab_policy *policy, const struct ab_host_facts *host,
+		 struct ab_strv *ret);
+/* The same, and what ab_home_look() says about the layer, without a look at the rest of the host. False: the
+ * policy wants none. */
+bool ab_home_lines(const struct ab_policy *policy, struct ab_strv *ret);

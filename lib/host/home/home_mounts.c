@@ -4,17 +4,21 @@
 
 enum { NAMES = 3 }; /* that a sentence has */
 
-static const char *const bare[] = {
-	"9p",	 "afs",	  "autofs", "ceph", "cifs", "exfat", "fuse", "lustre",
-	"msdos", "ncpfs", "nfs",    "nfs4", "smb3", "smbfs", "vfat",
+static const char *const fit[] = {
+	"bcachefs", "btrfs",	"ecryptfs", "erofs", "ext2",   "ext3",	"ext4",
+	"f2fs",	    "fuseblk",	"iso9660",  "jfs",   "nilfs2", "ntfs3", "overlay",
+	"ramfs",    "reiserfs", "squashfs", "tmpfs", "udf",    "xfs",	"zfs",
 };
 
-static bool is_bare(const char *type)
+static bool is_bare(const struct ab_mount_point *m)
 {
-	for (size_t i = 0; i < AB_COUNT(bare); i++)
-		if (strcmp(type, bare[i]) == 0)
-			return true;
-	return strncmp(type, "fuse.", 5) == 0;
+	return !ab_has_word(fit, AB_COUNT(fit), m->type);
+}
+
+/* By what is mounted in the same place later. */
+static bool is_covered(const struct ab_mount_table *table, size_t i)
+{
+	return ab_find_row(table->v + i + 1, table->n - i - 1, path, table->v[i].path) != NULL;
 }
 
 static bool is_below(const char *path, const char *home)
@@ -26,11 +30,10 @@ void ab_home_mounts_find(const struct ab_mount_table *table, const char *home,
 			 struct ab_home_mounts *ret)
 {
 	*ret = (struct ab_home_mounts){ 0 };
-	/* What is mounted later covers what is there. */
 	for (size_t i = table->n; i-- > 0;)
-		if (is_below(table->v[i].path, home) && !ab_strv_has(&ret->all, table->v[i].path)) {
+		if (is_below(table->v[i].path, home) && !is_covered(table, i)) {
 			ab_strv_add(&ret->all, table->v[i].path);
-			if (is_bare(table->v[i].type))
+			if (is_bare(&table->v[i]))
 				ab_strv_add(&ret->bare, table->v[i].path);
 		}
 	for (size_t i = 0; i < ret->bare.len; i++)
@@ -42,14 +45,6 @@ void ab_home_mounts_find(const struct ab_mount_table *table, const char *home,
 void ab_home_mounts_fini(struct ab_home_mounts *mounts)
 {
 	ab_strv_fini_all(&mounts->all, &mounts->bare);
-}
-
-bool ab_home_mounts_below(const struct ab_home_mounts *mounts, const char *path)
-{
-	for (size_t i = 0; i < mounts->all.len; i++)
-		if (is_below(mounts->all.v[i], path))
-			return true;
-	return false;
 }
 
 static void put_names(const struct ab_strv *paths, const char *home, struct ab_buf *b)
@@ -78,14 +73,12 @@ char *ab_home_mounts_line(const struct ab_home_mounts *mounts, const char *home)
 	return ab_buf_take(&b);
 }
 
-char *ab_home_mounts_look(const char *home, bool *ret_bare)
+const char *ab_home_mounts_served(const struct ab_mount_table *table, const char *home,
+				  const char *path)
 {
-	ab_auto(ab_home_mounts_fini) struct ab_home_mounts mounts = { 0 };
-	ab_auto(ab_mount_table_fini) struct ab_mount_table table = { 0 };
-
-	if (ab_mount_table_read(&table) < 0)
-		return NULL;
-	ab_home_mounts_find(&table, home, &mounts);
-	*ret_bare = mounts.bare.len > 0;
-	return ab_home_mounts_line(&mounts, home);
+	for (size_t i = table->n; i-- > 0;)
+		if (ab_path_within(path, table->v[i].path) && is_bare(&table->v[i]) &&
+		    !ab_path_within(home, table->v[i].path) && !is_covered(table, i))
+			return table->v[i].path;
+	return NULL;
 }

@@ -4,10 +4,12 @@
  *
  * The kernel puts no overlay above such a folder: that could show what a mount covers. So the home is
  * put together of pieces (home_pieces.h): each folder gets a layer of its own, a mount too. Bare, and
- * read-only, is what another machine or a program serves, because looking at it can take forever; and what
- * folds names, because no overlay can be above it.
+ * read-only, is every mount whose file system is not known to be local and fit for that. What another
+ * machine or a program serves is never looked at, because that can take forever: a file system that nobody
+ * has heard of may be such a one, and costs its user only the layer, with a line that says so. Nor can an
+ * overlay be above what folds names.
  *
- * Pure, but for the last. A run, its preview, `config show` and the doctor all ask here.
+ * Pure.
  */
 #include "base/base.h"
 
@@ -22,9 +24,8 @@ struct ab_home_mounts {
 void ab_home_mounts_find(const struct ab_mount_table *table, const char *home,
 			 struct ab_home_mounts *ret);
 void ab_home_mounts_fini(struct ab_home_mounts *mounts);
-/* Is this folder on the way to one? */
-bool ab_home_mounts_below(const struct ab_home_mounts *mounts, const char *path);
 /* What is different, for the user; NULL: nothing is mounted there. */
 char *ab_home_mounts_line(const struct ab_home_mounts *mounts, const char *home);
-/* The same about what is mounted now. `ret_bare`: something of it is bare. */
-char *ab_home_mounts_look(const char *home, bool *ret_bare);
+/* The bare mount anywhere that this path is in, and the home is not; or NULL. */
+const char *ab_home_mounts_served(const struct ab_mount_table *table, const char *home,
+				  const char *path);

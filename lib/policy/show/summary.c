@@ -60,7 +60,7 @@ char *ab_item_origin(const struct ab_item *item)
 	return ab_printf("%s in %s", item->via, from);
 }
 
-void ab_summary_home(const struct ab_policy *p, const char *but, struct ab_strv *rows)
+void ab_summary_home(const struct ab_policy *p, const struct ab_strv *but, struct ab_strv *rows)
 {
 	static const char *const words[] = {
 		[AB_HOME_READONLY] = "your files, read-only",
@@ -70,8 +70,8 @@ void ab_summary_home(const struct ab_policy *p, const char *but, struct ab_strv 
 	};
 
 	ab_summary_row(rows, "home", words[p->fs.home]);
-	if (but)
-		ab_summary_row(rows, "", but);
+	for (size_t i = 0; i < but->len; i++)
+		ab_summary_row(rows, "", but->v[i]);
 }
 
 /* Groups instead of their hosts. */
@@ -284,7 +284,7 @@ static void add_count(struct ab_strv *rows, const char *label, size_t n, const c
 	ab_summary_row(rows, label, text);
 }
 
-void ab_policy_summary(const struct ab_policy *p, const char *home, struct ab_strv *rows)
+void ab_policy_summary(const struct ab_policy *p, const struct ab_strv *home, struct ab_strv *rows)
 {
 	ab_autofree char *profile = ab_escape(p->profile);
 

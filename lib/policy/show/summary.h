@@ -8,13 +8,15 @@
 struct ab_item;
 struct ab_policy;
 
-/* About the home folder. `but`: what is different here (host/home/home.h), or NULL. */
-void ab_summary_home(const struct ab_policy *policy, const char *but, struct ab_strv *rows);
+/* About the home folder. `but`: what is different here (host/home/home.h). */
+void ab_summary_home(const struct ab_policy *policy, const struct ab_strv *but,
+		     struct ab_strv *rows);
 /* What is not about files: network, ssh keys, containers, tools of the host, secrets, limits,
  * guarantees. */
 void ab_summary_rest(const struct ab_policy *policy, struct ab_strv *rows);
 /* All of it, and what the policy says about files. `home`: as above. */
-void ab_policy_summary(const struct ab_policy *policy, const char *home, struct ab_strv *rows);
+void ab_policy_summary(const struct ab_policy *policy, const struct ab_strv *home,
+		       struct ab_strv *rows);
 
 void ab_summary_row(struct ab_strv *rows, const char *label, const char *text);
 /* Add a row whose text is a list: "a, b and 3 more". */

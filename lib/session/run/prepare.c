@@ -388,6 +388,7 @@ static void look_at_home(struct ab_prepared *p, const struct ab_request *rq)
 	setup.no_mounts = p->no_namespaces && p->policy->fs.home == AB_HOME_READONLY;
 	setup.upper = p->kept.upper;
 	setup.work = p->kept.work;
+	setup.points = &p->kept.points;
 	setup.below = p->kept.below;
 	ab_home_look(&setup, &p->host, &p->notes, &p->details);
 	note_replaced(p);

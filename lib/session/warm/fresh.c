@@ -15,6 +15,7 @@
 #include "session/warm/fresh.h"
 
 #include "broker/broker.h"
+#include "host/home/home_mounts.h"
 #include "policy/layers/compare.h"
 #include "sandbox/plan/spec.h"
 #include "workspace/quarantine/journal.h"
@@ -101,12 +102,26 @@ static void add_identity(struct ab_buf *b, const char *path)
 	ab_buf_add(b, (const char *)identity, sizeof(identity));
 }
 
-/* Most rules are about a folder that the plan has, too. The process that waits is in its folder. */
-static void add_identities(struct ab_buf *b, const struct ab_spec *spec)
+/* Is it shown without a look, because that could take forever (host/home/home_mounts.h)? What is mounted says
+ * which one it is. */
+static bool is_served(const struct ab_prepared *p, const struct ab_mount *m)
 {
+	const char *mount = p->host.home && m->op == AB_MOUNT_SHOW
+				    ? ab_home_mounts_served(&p->host.mounts, p->host.home, m->path)
+				    : NULL;
+
+	return mount && strcmp(mount, m->path) == 0;
+}
+
+/* Most rules are about a folder that the plan has, too. The process that waits is in its folder. */
+static void add_identities(struct ab_buf *b, const struct ab_prepared *p)
+{
+	const struct ab_spec *spec = &p->spec;
+
 	add_identity(b, spec->cwd);
 	for (size_t i = 0; i < spec->plan.len; i++)
-		add_identity(b, spec->plan.v[i].path);
+		if (!is_served(p, &spec->plan.v[i]))
+			add_identity(b, spec->plan.v[i].path);
 	for (size_t i = 0; i < spec->nfiles; i++)
 		if (!ab_plan_at(&spec->plan, spec->files[i].path))
 			add_identity(b, spec->files[i].path);
@@ -146,7 +161,7 @@ int ab_fresh_note(struct ab_fresh *f, struct ab_error *err)
 {
 	if (write_spec(f->box, &f->spec, err) < 0)
 		return -1;
-	add_identities(&f->files, &f->box->spec);
+	add_identities(&f->files, f->box);
 	return 0;
 }
 
@@ -165,7 +180,7 @@ const char *ab_fresh_ours(const struct ab_fresh *f, const struct ab_prepared *no
 		return "the settings are others now";
 	if (!ab_hidden_names_stand(&f->denied, &f->box->policy->fs.deny_read))
 		return changed;
-	add_identities(&files, &f->box->spec);
+	add_identities(&files, f->box);
 	if (!is_same(&files, &f->files))
 		return changed;
 	if (have_mounts_changed(f))

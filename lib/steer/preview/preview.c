@@ -31,9 +31,12 @@ static int load_policy(const struct ab_policy_input *in, struct ab_preview *p, s
 	with.nsettings = n;
 	if (ab_policy_load(&with, &p->policy, &p->notes, err) < 0)
 		return -1;
-	/* As in a run inside a box. */
+	/* As in a run inside a box, and in one without mounts. */
 	if (p->nested)
 		p->policy->fs.review = AB_REVIEW_NONE;
+	if (p->policy->assurance.engine == AB_ENGINE_NO_NAMESPACES &&
+	    p->policy->fs.home != AB_HOME_PRIVATE)
+		p->policy->fs.home = AB_HOME_READONLY;
 	ab_policy_review_commands(p->policy);
 	return 0;
 }
@@ -48,7 +51,6 @@ static int look_at_host(const struct ab_request *rq, struct ab_preview *p, struc
 				     .env = rq->policy.environ,
 				     .program = rq->argc ? rq->argv[0] : NULL,
 				     .look_only = true };
-	ab_autostrv struct ab_strv details = { 0 };
 	struct ab_registry_views views = { 0 };
 	int result;
 
@@ -61,7 +63,8 @@ static int look_at_host(const struct ab_request *rq, struct ab_preview *p, struc
 	ab_registry_views_fini(&views);
 	if (result < 0)
 		return -1;
-	ab_home_look(&setup, &p->host, &p->notes, &details);
+	ab_home_look(&setup, &p->host, &p->notes, &p->home);
+	ab_home_try(p->policy, &p->host, &p->home);
 	ab_strv_extend(&p->notes, &p->host.notes);
 	ab_strv_extend(&p->notes, &p->host.survey.findings);
 	/* Its layer does not exist yet: it is made when the run starts. */
@@ -131,7 +134,7 @@ void ab_preview_fini(struct ab_preview *p)
 	ab_host_facts_fini(&p->host);
 	ab_arena_fini(&p->arena);
 	ab_policy_free(p->policy);
-	ab_strv_fini(&p->notes);
+	ab_strv_fini_all(&p->notes, &p->home);
 	free(p->state);
 	*p = (struct ab_preview){ 0 };
 }

@@ -29,6 +29,7 @@ struct ab_preview {
 	struct ab_judgement judgement;
 	enum ab_preview_verdict verdict;
 	struct ab_strv notes; /* for the user */
+	struct ab_strv home;  /* what is different in the home folder (host/home/home.h) */
 };
 
 /* `request` may have no command. `judging`: any folder will do as the workspace. */

@@ -1,6 +1,5 @@
 #include "audit/read/words.h"
 #include "base/text/wrap.h"
-#include "host/home/home.h"
 #include "policy/model/policy.h"
 #include "policy/show/summary.h"
 #include "sandbox/plan/engine.h"
@@ -166,14 +165,13 @@ char *ab_preview_text(const struct ab_request *rq, const struct ab_preview *p, b
 		      size_t columns)
 {
 	ab_autofree char *profile = ab_escape(p->policy->profile);
-	ab_autofree char *home = ab_home_line(p->policy);
 	ab_autostrv struct ab_strv rows = { 0 };
 	struct ab_buf b = { 0 };
 
 	add_verdict(rq, p, &rows);
 	ab_summary_row(&rows, "profile", profile);
 	add_writes(p, &rows);
-	ab_summary_home(p->policy, home, &rows);
+	ab_summary_home(p->policy, &p->home, &rows);
 	add_closed(p, &rows, verbose);
 	ab_summary_rest(p->policy, &rows);
 	if (!p->nested)
@@ -241,6 +239,7 @@ static void put_files(struct ab_buf *b, const struct ab_preview *p)
 	list_writable(p, &writable);
 	put_member(b, "write", &writable);
 	ab_buf_jsonf(b, ",'home':%s", find_word(AB_KEY_HOME, p->policy->fs.home));
+	put_member(b, "home_notes", &p->home);
 	put_mounts(b, "layered", p, AB_MOUNT_LAYER);
 	put_mounts(b, "private", p, AB_MOUNT_PRIVATE);
 	put_mounts(b, "hidden", p, AB_MOUNT_MASK);
