@@ -276,6 +276,47 @@ presigned()
 	[[ "$output" == "502 "* ]]
 }
 
+# signatures: those that the server got in this test, in their order.
+signatures()
+{
+	since_mark origin | jq -r '.head // ""' | grep -oE 'Signature=[0-9a-f]{64}' | cut -d= -f2
+}
+
+@test "aws: no real signature comes back, however many were made, nor in an answer that began before" {
+	local signature
+
+	aws_config
+	export AWS_ACCESS_KEY_ID=$ID AWS_SECRET_ACCESS_KEY=$SECRET
+	box_boto <<-'END'
+	import hashlib, urllib.request
+	s3 = client("s3", config=path.merge(Config(signature_version="s3v4")))
+	def url(key):
+	    return s3.generate_presigned_url("get_object", Params=dict(Bucket="bucket", Key=key))
+	# Harmless digits of the same form pass, also at once and in pieces.
+	sums = "".join("%s  %d\n" % (hashlib.sha256(b"%d" % i).hexdigest(), i) for i in range(2000)).encode()
+	s3.put_object(Bucket="bucket", Key="first", Body=sums)
+	slow = urllib.request.urlopen(url("slow"))
+	print(slow.readline().decode().strip())
+	for i in range(5):
+	    print(s3.get_object(Bucket="bucket", Key="first")["Body"].read() == sums)
+	print(urllib.request.urlopen(url("first")).read() == sums)
+	print(slow.read().decode())
+	print("then")
+	print(urllib.request.urlopen(url("all")).read().decode())
+	END
+	[ "$status" -eq 0 ]
+	[ "$(head -n 7 <<<"$output" | paste -sd' ')" = "begun True True True True True True" ]
+	# The answer that began first has those before it, its own and the six after it.
+	[ "$(sed -n '8,/^then$/p' <<<"$output" | grep -cxE '[0-9a-f]{8}x{56}')" -eq 8 ]
+	[ "$(sed '1,/^then$/d' <<<"$output" | grep -cxE '[0-9a-f]{8}x{56}')" -eq 9 ]
+	[ "$(signatures | wc -l)" -eq 9 ]
+	[ "$(sed '1,/^then$/d' <<<"$output" | cut -c1-8)" = "$(signatures | cut -c1-8)" ]
+	for signature in $(signatures); do
+		[[ "$output" != *"${signature:8}"* ]]
+	done
+	hidden "$SECRET"
+}
+
 @test "aws: signed chunks and their trailers are verified and signed anew" {
 	aws_config
 	export AWS_ACCESS_KEY_ID=$ID AWS_SECRET_ACCESS_KEY=$SECRET

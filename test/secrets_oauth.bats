@@ -155,6 +155,39 @@ exchanges()
 	[ "$(exchanges)" -le 8 ]
 }
 
+@test "oauth: a token does not come back in an answer that began before it was there" {
+	refresh_config short
+	box_client <<-'END'
+	import threading
+	def watch():
+	    with urllib.request.urlopen("https://api.auth.test/next") as answer:
+	        print(answer.readline(), flush=True)
+	        begun.set()
+	        text = answer.read().decode()
+	        print(len(text) > 16, "RealAccess" in text, text[:16] == token[:16])
+	# The first one; then one that is got when that is about to expire.
+	for i in range(2):
+	    begun = threading.Event()
+	    watcher = threading.Thread(target=watch)
+	    watcher.start()
+	    begun.wait()
+	    while watcher.is_alive():
+	        api()
+	        watcher.join(0.3)
+	print(api())
+	END
+	[ "$status" -eq 0 ]
+	expect <<-END
+	b'begun\n'
+	True False True
+	b'begun\n'
+	True False True
+	(200, 'hello $FAMILY\n')
+	END
+	hidden RealAccess-
+	[ "$(exchanges)" -ge 2 ]
+}
+
 @test "oauth: a client secret of a variable is exchanged, in the body or in Authorization" {
 	export API_SECRET=$SECRET
 	for login in body basic; do

@@ -5,6 +5,7 @@
 
 #include "base/process/helper.h"
 #include "base/text/sha256.h"
+#include "proxy/secrets/vault.h"
 #include "secrets/sources.h"
 #include "secrets/tokens/token_fetch.h"
 
@@ -183,8 +184,10 @@ static void read_again(struct ab_renewals *r, size_t i)
 /*
  * The box decides how often a host answers 401. If each time there is a new value, which
  * does not end the one before, it could use up the service, and values that are still valid
- * would be too many to look for in responses.
+ * would be too many to look for in responses: those of 36 hours, as long as one lasts at most.
  */
+_Static_assert(DOUBLED_MOST + 36 * 3600 / (AB_RENEWAL_MS / 1000 << DOUBLED_MOST) < AB_VAULT_FORMER,
+	       "all that may be valid are searched for");
 void ab_renewals_ask(struct ab_renewals *r, size_t i)
 {
 	if (i < r->setup.secrets->len && may_read(&r->v[i], r->outcomes[i].changes - r->v[i].calm))

@@ -1,5 +1,5 @@
 /*
- * What a server may say, with values in it (@0 to @3 in the input): however
+ * What a server may say, with values (@0 to @3 in the input) and a signature (@s) in it: however
  * the bytes are cut, the same comes out, as long as what went in, and without
  * a value; also as events and in chunks, whose borders are within values.
  */
@@ -12,9 +12,12 @@
 #include "base/text/base64.h"
 #include "proxy/wire/http_chunks.h"
 #include "proxy/secrets/scrub.h"
+#include "proxy/secrets/signatures.h"
 #include "../unit/vault_help.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define SIGNATURE "4f232c4386841ef735655705268965c44a0e4690baa4adea153f7db9fa80a0a9"
 
 static struct ab_vault *vault;
 static struct ab_scrub *scrub;
@@ -31,7 +34,10 @@ static void fill(const uint8_t *data, size_t size, struct ab_buf *out)
 	for (size_t i = 0; i < size; i++) {
 		unsigned n = i + 1 < size ? data[i + 1] - (unsigned)'0' : 255;
 
-		if (data[i] == '@' && n < HELP_COUNT) {
+		if (data[i] == '@' && i + 1 < size && data[i + 1] == 's') {
+			ab_buf_add(out, SIGNATURE, strlen(SIGNATURE));
+			i++;
+		} else if (data[i] == '@' && n < HELP_COUNT) {
 			ab_buf_add(out, help_values[n], strlen(help_values[n]));
 			i++;
 		} else {
@@ -193,6 +199,21 @@ static bool is_left(const struct ab_buf *in, const struct ab_buf *out, const cha
 	return false;
 }
 
+/* Each signature is crossed out, all but its first digits. false: there is the end of one: whether that is found
+ * depends on where it is cut. */
+static bool check_signatures(const struct ab_buf *in, const struct ab_buf *out)
+{
+	const uint8_t *s = ab_buf_bytes(in), *end = s + in->len, *at = s;
+	size_t n = strlen(SIGNATURE), whole = 0, parts = 0;
+
+	for (; (at = memmem(at, (size_t)(end - at), SIGNATURE, n)); at++, whole++)
+		for (size_t k = 8; k < n; k++)
+			check(ab_buf_bytes(out)[at - s + k] == 'x');
+	for (at = s; (at = memmem(at, (size_t)(end - at), &SIGNATURE[48], n - 48)); at++)
+		parts++;
+	return parts == whole;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const size_t bound[] = { HELP_BEARER, HELP_HEADER };
@@ -203,7 +224,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct ab_host host = help_host("api.one.test");
 
 		vault = help_vault();
-		scrub = ab_scrub_new(vault, &host, 443);
+		ab_signatures_keep(ab_vault_signatures(vault), SIGNATURE, 1);
+		scrub = help_scrub(vault, &host, 443);
 	}
 	if (size < 4 || size > 2048)
 		return 0;
@@ -214,14 +236,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check(whole.len == in.len);
 	for (size_t i = 0; i < AB_COUNT(bound); i++)
 		check(!is_left(&in, &whole, help_values[bound[i]]));
-	for (size_t max = 2; max < 100000; max *= 7) {
+	size = check_signatures(&in, &whole) ? size : 0;
+	for (size_t max = 2; size && max < 100000; max *= 7) {
 		struct ab_buf cut = { 0 };
 
 		scrub_cut(&in, seed, max, &cut);
 		check_same(&cut, &whole);
 		ab_buf_fini(&cut);
 	}
-	for (uint32_t i = 0; i < 2; i++) {
+	for (uint32_t i = 0; size && i < 2; i++) {
 		struct ab_buf cut = { 0 };
 
 		scrub_chunks(&in, seed + i, &cut);

@@ -155,7 +155,19 @@ class Check:
 class Aws(Origin):
     def __init__(self, record):
         super().__init__(record)
-        self.objects = {}
+        self.objects, self.signatures = {}, []
+
+    async def slow(self, writer):
+        """Begin an answer, and end it with all signatures when six more
+        requests have come."""
+        more = len(self.signatures) + 6
+        writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+                     b"6\r\nbegun\n\r\n")
+        await writer.drain()
+        while len(self.signatures) < more:
+            await asyncio.sleep(0.02)
+        text = "\n".join(self.signatures)
+        writer.write(("%x\r\n%s\r\n0\r\n\r\n" % (len(text), text)).encode())
 
     async def reply(self, request, reader, writer):
         try:
@@ -168,7 +180,10 @@ class Aws(Origin):
                 text = "<ErrorResponse>%s</ErrorResponse>" % text
             self.whole(writer, text.encode(), "403 Forbidden")
             return True
-        if check.service == "s3":
+        self.signatures.append(check.signature)
+        if check.path == "/bucket/slow":
+            await self.slow(writer)
+        elif check.service == "s3":
             self.s3(check, data, writer)
         elif b"Action=GetSessionToken" in data:
             self.whole(writer, b"""<GetSessionTokenResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/">
@@ -188,6 +203,8 @@ class Aws(Origin):
         query = dict(check.query)
         tag = 'ETag: "%s"' % hashlib.md5(data).hexdigest()
         if request.method == "PUT":
+            if name == "/bucket/first":
+                del self.signatures[:-1]
             part = query.get("partNumber", "")
             self.objects[name, part] = data
             self.whole(writer, b"", more=[tag])
@@ -200,6 +217,8 @@ class Aws(Origin):
             self.objects[name, ""] = b"".join(map(self.objects.pop, parts))
             self.whole(writer, b"<CompleteMultipartUploadResult><ETag>x</ETag>"
                        b"</CompleteMultipartUploadResult>")
+        elif name == "/bucket/all":
+            self.whole(writer, "\n".join(self.signatures).encode())
         elif name == "/bucket/shown":
             self.whole(writer, escape(request.target).encode(), more=[
                 "X-Url: " + request.target])

@@ -1,7 +1,8 @@
 """A stand-in for an authorization server and the API behind it, over TLS at
 203.0.113.93. /token exchanges refresh tokens "RealRefresh.KIND-ID.N", the
 client secret and assertions that the key of a service account signed; every
-other path wants an access token that it gave out and that has not expired.
+other path wants an access token that it gave out and that has not expired, except
+/next, an answer that ends when another token is used first, with it.
 
 KIND: fixed (stays the same), rotate (each exchange gives a new one, and the old
 one is not valid any more), short (access tokens expire after 8 seconds), shown
@@ -37,6 +38,7 @@ class Oauth(Origin):
     def __init__(self, record, directory):
         super().__init__(record)
         self.numbers, self.tokens, self.given = {}, {}, 0
+        self.used = []
         self.key = directory + "/account.key"
 
     def modulus(self):
@@ -116,6 +118,17 @@ class Oauth(Origin):
                    more=["Content-Type: application/json"])
         return False
 
+    async def next_token(self, writer):
+        used = len(self.used)
+        writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+                     b"6\r\nbegun\n\r\n")
+        await writer.drain()
+        while len(self.used) == used:
+            await asyncio.sleep(0.02)
+        token = self.used[-1]
+        writer.write(("%x\r\n%s\r\n0\r\n\r\n" % (len(token), token)).encode())
+        return False
+
     def is_token_url(self, target):
         """As a server that reads paths in every way at once."""
         path = urllib.parse.unquote(target.split("?")[0]).replace("\\", "/")
@@ -126,11 +139,15 @@ class Oauth(Origin):
     async def reply(self, request, reader, writer):
         if self.is_token_url(request.get("x-original-url") or request.target):
             return await self.do_token(request, [], "", reader, writer)
+        if request.target == "/next":
+            return await self.next_token(writer)
         kind, _, token = (request.get("authorization") or "").partition(" ")
         family, until = self.tokens.get(token, ("", 0))
         if kind.lower() != "bearer" or until < time.monotonic():
             self.whole(writer, b"no such token\n", "401 Unauthorized")
         else:
+            if token not in self.used:
+                self.used.append(token)
             text = "hello %s%s\n" % (
                 family, " " + token if family.startswith("shown") else "")
             self.whole(writer, text.encode())

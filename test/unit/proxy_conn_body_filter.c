@@ -115,7 +115,7 @@ static char *unchunked(const char *text)
 static void scrub_once(enum ab_http_body framing, size_t step, size_t size)
 {
 	struct ab_host host = help_host("api.one.test");
-	struct ab_scrub *scrub = ab_scrub_new(vault, &host, 443);
+	struct ab_scrub *scrub = help_scrub(vault, &host, 443);
 	ab_autofree char *body = help_fill(vault, ANSWER);
 	ab_autofree char *want = help_fill(vault, SHOWN);
 	ab_autofree char *text = framing == AB_HTTP_CHUNKED ? chunked(body, size) : ab_strdup(body);
@@ -142,7 +142,7 @@ static void scrub_once(enum ab_http_body framing, size_t step, size_t size)
 		ok(!from.in.len || memcmp(ab_buf_bytes(&from.in), "HTTP/1.1 200", from.in.len) == 0,
 		   "%s: what is behind it stays", name);
 	ab_body_filter_free(filter);
-	ab_scrub_free(scrub);
+	ab_scrubs_free(scrub);
 	close_sides();
 }
 
@@ -163,7 +163,7 @@ static void test_scrub(void)
 static void test_unbuffered(void)
 {
 	struct ab_host host = help_host("api.one.test");
-	struct ab_scrub *scrub = ab_scrub_new(vault, &host, 443);
+	struct ab_scrub *scrub = help_scrub(vault, &host, 443);
 	struct ab_body_filter_setup setup = { .scrub = scrub,
 					      .in = AB_HTTP_CHUNKED,
 					      .out = AB_HTTP_CHUNKED };
@@ -175,7 +175,7 @@ static void test_unbuffered(void)
 	   "an event of a stream");
 	is_str(heard.data, "d\r\ndata: first\n\n\r\n", "is passed at once");
 	ab_body_filter_free(filter);
-	ab_scrub_free(scrub);
+	ab_scrubs_free(scrub);
 	close_sides();
 }
 
@@ -194,7 +194,7 @@ static void add_grpc(struct ab_buf *b, const char *text, size_t len)
 static void grpc_once(bool messages, size_t step)
 {
 	struct ab_host host = help_host("api.one.test");
-	struct ab_scrub *scrub = ab_scrub_new(vault, &host, 443);
+	struct ab_scrub *scrub = help_scrub(vault, &host, 443);
 	struct ab_body_filter_setup setup = {
 		.scrub = scrub, .in = AB_HTTP_CHUNKED, .out = AB_HTTP_CHUNKED, .messages = messages
 	};
@@ -217,7 +217,7 @@ static void grpc_once(bool messages, size_t step)
 		   memcmp(heard.data + heard.len - text.len, text.data, text.len) == 0,
 	   "and the trailers have the placeholder");
 	ab_body_filter_free(filter);
-	ab_scrub_free(scrub);
+	ab_scrubs_free(scrub);
 	close_sides();
 }
 
@@ -294,7 +294,7 @@ static void test_fragments(void)
 	static const size_t steps[] = { 1, 2, 3, 7, 40, 4000 };
 	static const size_t sizes[] = { 1, 5, 20, 200 };
 	struct ab_host host = help_host("api.one.test");
-	struct ab_scrub *scrub = ab_scrub_new(vault, &host, 443);
+	struct ab_scrub *scrub = help_scrub(vault, &host, 443);
 	ab_autofree char *text = help_fill(vault, ANSWER ANSWER);
 	ab_autofree char *want = help_fill(vault, SHOWN SHOWN "|alone|");
 
@@ -318,7 +318,7 @@ static void test_fragments(void)
 		ab_body_filter_free(filter);
 		close_sides();
 	}
-	ab_scrub_free(scrub);
+	ab_scrubs_free(scrub);
 }
 
 /* The start of a message that ends in the middle; a fragment with a mask. */
@@ -331,7 +331,7 @@ static void test_broken_fragments(void)
 					     "mask"
 					     "abc" };
 	struct ab_host host = help_host("api.one.test");
-	struct ab_scrub *scrub = ab_scrub_new(vault, &host, 443);
+	struct ab_scrub *scrub = help_scrub(vault, &host, 443);
 	struct ab_body_filter_setup setup = {
 		.scrub = scrub, .in = AB_HTTP_CLOSE, .out = AB_HTTP_CLOSE, .frames = true
 	};
@@ -348,14 +348,14 @@ static void test_broken_fragments(void)
 		ab_body_filter_free(filter);
 		close_sides();
 	}
-	ab_scrub_free(scrub);
+	ab_scrubs_free(scrub);
 }
 
 static enum ab_io fail(enum ab_http_body framing, uint64_t length, const char *text,
 		       bool *ret_malformed)
 {
 	struct ab_host host = help_host("api.one.test");
-	struct ab_scrub *scrub = ab_scrub_new(vault, &host, 443);
+	struct ab_scrub *scrub = help_scrub(vault, &host, 443);
 	struct ab_body_filter_setup setup = {
 		.scrub = scrub, .in = framing, .out = framing, .length = length
 	};
@@ -367,7 +367,7 @@ static enum ab_io fail(enum ab_http_body framing, uint64_t length, const char *t
 	io = pass(filter, text, strlen(text), 4000, true, &heard);
 	*ret_malformed = ab_body_filter_fault(filter)->malformed;
 	ab_body_filter_free(filter);
-	ab_scrub_free(scrub);
+	ab_scrubs_free(scrub);
 	close_sides();
 	return io;
 }

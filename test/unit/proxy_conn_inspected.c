@@ -35,25 +35,36 @@ static void test_covers(void)
 	ok(!covers("203.0.113.1", 443), "no address");
 }
 
+/* What becomes of an answer of the host. */
+static const char *answered(struct ab_scrub *scrub, const char *text)
+{
+	static char s[64];
+
+	snprintf(s, sizeof(s), "%s", text);
+	ab_scrub_take(scrub, (uint8_t *)s, strlen(s), true);
+	return s;
+}
+
 static void test_scrubs(void)
 {
-	struct ab_scrub *one = scrub_of("api.one.test"), *again = scrub_of("api.one.test"),
-			*any = scrub_of("any.test"), *renewed;
+	static const char old[] = "<sk-one-3fK9vQ2mZx7Lw0TgYb5NdR8c>",
+			  renewed[] = "<sk-one-Renewed0123456789>", late[] = "<late-value-01>";
+	struct ab_scrub *one = scrub_of("api.one.test"), *other;
 
-	ok(one && one == again, "one search for each set of secrets");
-	ok(any && any != one, "another for another set");
+	ok(one && one == scrub_of("api.one.test"), "one search for each set of secrets");
+	ok(scrub_of("any.test") && scrub_of("any.test") != one, "another for another set");
 	ok(!scrub_of("no.test"), "none where there is no secret");
 	ab_inspection_renew(&inspection, HELP_BEARER, "x", 1);
-	renewed = scrub_of("api.one.test");
-	ok(renewed == one, "a value that is refused changes nothing");
-	ab_scrub_free(renewed);
+	is_str(answered(one, "<x>"), "<x>", "a value that is refused is none");
+	is_str(answered(one, renewed), renewed, "nor is one that may come");
 	ab_inspection_renew(&inspection, HELP_BEARER, "sk-one-Renewed0123456789", 24);
-	renewed = scrub_of("api.one.test");
-	ok(renewed && renewed != one, "a new value is searched for");
-	ab_scrub_free(renewed);
-	ab_scrub_free(one);
-	ab_scrub_free(again);
-	ab_scrub_free(any);
+	ok(strcmp(answered(one, renewed), renewed) != 0, "it is found in answers that have begun");
+	ok(strcmp(answered(one, old), old) != 0, "and so is the one before");
+	ab_inspection_renew(&inspection, HELP_OTHER, NULL, 0);
+	other = scrub_of("other.test");
+	ab_inspection_renew(&inspection, HELP_OTHER, "late-value-01", 13);
+	ok(strcmp(answered(other, late), late) != 0, "also where there was no value");
+	is_str(answered(one, late), late, "and nowhere else");
 }
 
 static const char *route(const char *path, size_t *ret_skip)

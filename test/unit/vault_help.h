@@ -8,6 +8,7 @@
 
 #include "base/data/error.h"
 #include "base/data/mem.h"
+#include "proxy/secrets/scrub.h"
 #include "proxy/secrets/vault.h"
 
 /* The order is that of help_secrets. */
@@ -94,6 +95,18 @@ static inline struct ab_host help_host(const char *name)
 	if (ab_host_parse(name, strlen(name), &host, NULL) < 0)
 		abort();
 	return host;
+}
+
+/* What searches the answers of this host; NULL: it has no secret. */
+static inline struct ab_scrub *help_scrub(const struct ab_vault *vault, const struct ab_host *host,
+					  uint16_t port)
+{
+	struct ab_scrub *list = NULL;
+	uint64_t secrets = 0;
+
+	for (size_t i = 0; i < ab_vault_len(vault); i++)
+		secrets |= (uint64_t)ab_vault_bound(vault, i, host, port) << i;
+	return secrets ? ab_scrub_of(&list, vault, secrets) : NULL;
 }
 
 /* The template with $0 to $9 as placeholders, @0 to @9 as values. */

@@ -22,19 +22,6 @@ void ab_inspection_init(struct ab_inspection *inspection, const struct ab_strv *
 	}
 }
 
-struct ab_inspection_scrub {
-	uint64_t secrets; /* bit set of the host's secrets */
-	struct ab_scrub *scrub;
-};
-
-static void forget_scrubs(struct ab_inspection *inspection)
-{
-	for (size_t i = 0; i < inspection->nscrubs; i++)
-		ab_scrub_free(inspection->scrubs[i].scrub);
-	free(ab_take(inspection->scrubs));
-	inspection->nscrubs = 0;
-}
-
 static uint64_t secrets_of(const struct ab_inspection *inspection, const struct ab_host *host,
 			   uint16_t port)
 {
@@ -51,17 +38,8 @@ struct ab_scrub *ab_inspection_scrub(struct ab_inspection *inspection, const str
 				     uint16_t port)
 {
 	uint64_t set = secrets_of(inspection, host, port);
-	struct ab_scrub *scrub;
 
-	if (!set)
-		return NULL;
-	for (size_t i = 0; i < inspection->nscrubs; i++)
-		if (inspection->scrubs[i].secrets == set)
-			return ab_scrub_hold(inspection->scrubs[i].scrub);
-	scrub = ab_scrub_new(inspection->vault, host, port);
-	*ab_append(inspection->scrubs, inspection->nscrubs) =
-		(struct ab_inspection_scrub){ set, scrub };
-	return ab_scrub_hold(scrub);
+	return set ? ab_scrub_of(&inspection->scrubs, inspection->vault, set) : NULL;
 }
 
 struct ab_inspection_failure {
@@ -85,15 +63,9 @@ bool ab_inspection_renew(struct ab_inspection *inspection, size_t i, const char 
 	if (!inspection->vault || i >= ab_vault_len(inspection->vault) ||
 	    ab_vault_set(inspection->vault, i, value, len, &err) < 0)
 		return false;
-	forget_scrubs(inspection);
+	ab_scrubs_renew(inspection->scrubs);
 	forget_failure(inspection, i);
 	return true;
-}
-
-void ab_inspection_made(struct ab_inspection *inspection, size_t i, const char *signature)
-{
-	ab_vault_keep_made(inspection->vault, i, signature);
-	forget_scrubs(inspection);
 }
 
 void ab_inspection_fail(struct ab_inspection *inspection, size_t i, const char *why, uint64_t now)
@@ -117,7 +89,7 @@ const char *ab_inspection_failure(const struct ab_inspection *inspection, size_t
 
 void ab_inspection_fini(struct ab_inspection *inspection)
 {
-	forget_scrubs(inspection);
+	ab_scrubs_free(inspection->scrubs);
 	for (size_t i = 0; inspection->failures && i < ab_vault_len(inspection->vault); i++)
 		forget_failure(inspection, i);
 	ab_free_all(inspection->failures, inspection->hosts);

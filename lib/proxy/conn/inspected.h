@@ -16,8 +16,7 @@ struct ab_inspection {
 	struct ab_tls_site *site;    /* or NULL */
 	struct ab_host_entry *hosts; /* each with a port */
 	size_t nhosts;
-	struct ab_inspection_scrub *scrubs; /* one per set of secrets */
-	size_t nscrubs;
+	struct ab_scrub *scrubs; /* one per set of secrets */
 	/* Why the value of a secret could not be got, and when (loop time); by
 	 * secret, NULL: there was no failure since the last value. */
 	struct ab_inspection_failure *failures;
@@ -32,14 +31,11 @@ void ab_inspection_fini(struct ab_inspection *inspection);
 bool ab_inspection_covers(const struct ab_inspection *inspection, const struct ab_host *host,
 			  uint16_t port);
 
-/* The scrub for this host's responses; NULL: it has no secret. Release it with
- * ab_scrub_free(). */
+/* The scrub for this host's responses, for the whole run; NULL: it has no secret. */
 struct ab_scrub *ab_inspection_scrub(struct ab_inspection *inspection, const struct ab_host *host,
 				     uint16_t port);
 /* A secret's new value. false: the vault rejects it, and the old one stays. */
 bool ab_inspection_renew(struct ab_inspection *inspection, size_t i, const char *value, size_t len);
-/* A signature that was made with secret i: it is found in responses from now on. */
-void ab_inspection_made(struct ab_inspection *inspection, size_t i, const char *signature);
 /* It could not be got. */
 void ab_inspection_fail(struct ab_inspection *inspection, size_t i, const char *why, uint64_t now);
 /* Why it could not, if that was so recently that it was not tried again; else NULL. */

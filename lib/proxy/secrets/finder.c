@@ -113,8 +113,6 @@ static void add_wrapping(struct ab_finder *f, uint8_t **store, const struct ab_f
 static void add_forms(struct ab_finder *f, uint8_t **store, const struct ab_find_text *t)
 {
 	add_form(f, store, t, (struct ab_needle){ .form = AB_FORM_PLAIN });
-	if (t->plain)
-		return;
 	add_wrapping(f, store, t, false);
 	add_wrapping(f, store, t, true);
 	add_form(f, store, t, (struct ab_needle){ .form = AB_FORM_UTF16 });

@@ -34,7 +34,6 @@ struct ab_find_text {
 	const void *s; /* AB_SECRET_MIN bytes or more */
 	size_t len;
 	size_t owner; /* the caller's number for it */
-	bool plain;   /* not encoded; escaped it may be */
 };
 
 enum ab_form {

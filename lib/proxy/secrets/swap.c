@@ -522,7 +522,8 @@ static void find_bound(struct swap *sw, const struct ab_host *host, uint16_t por
 		const struct ab_vault_entry *e = ab_vault_at(sw->vault, i);
 
 		sw->bound[i] = ab_vault_bound(sw->vault, i, host, port);
-		*ret_values |= sw->bound[i] && e->value && !ab_secret_kept(e->secret);
+		/* A value may come while the response lasts. */
+		*ret_values |= sw->bound[i] && !ab_secret_kept(e->secret);
 		*ret_body |= sw->bound[i] && e->value && e->secret->in_body;
 	}
 	*ret_body &= sw->rq->head.body != AB_HTTP_NONE;

@@ -5,6 +5,7 @@
 #include "base/text/sha256.h"
 #include "proxy/io/tls_rsa.h"
 #include "proxy/secrets/locked_pages.h"
+#include "proxy/secrets/signatures.h"
 #include "proxy/wire/http.h"
 
 enum {
@@ -23,8 +24,6 @@ struct former {
 struct slot {
 	struct ab_vault_entry entry;
 	struct former former[AB_VAULT_FORMER];
-	char made[AB_VAULT_MADE][80];
-	size_t nmade; /* all that were made */
 	unsigned rotated;
 	char retired[AB_VAULT_RETIRED][CHANCE + 1]; /* letters of replaced placeholders, or "" */
 	struct ab_host_entry *hosts;
@@ -37,6 +36,7 @@ struct ab_vault {
 	struct ab_finder *placeholders;
 	uint8_t *seed; /* pages, or NULL */
 	const char *scope;
+	struct ab_signatures *signatures;
 };
 
 static int read_hosts(struct slot *slot, struct ab_error *err)
@@ -59,6 +59,7 @@ int ab_vault_new(const struct ab_secrets *secrets, const uint8_t seed[AB_VAULT_S
 	vault->slots = ab_alloc(secrets->len * sizeof(vault->slots[0]));
 	vault->len = secrets->len;
 	vault->scope = secrets->scope ? secrets->scope : "";
+	vault->signatures = ab_alloc(sizeof(*vault->signatures));
 	if (seed)
 		vault->seed = memcpy(ab_pages_new(AB_VAULT_SEED), seed, AB_VAULT_SEED);
 	for (size_t i = 0; i < vault->len; i++) {
@@ -113,7 +114,8 @@ void ab_vault_free(struct ab_vault *vault)
 	}
 	ab_finder_free(vault->placeholders);
 	ab_pages_free(vault->seed, AB_VAULT_SEED);
-	ab_free_all(vault->slots, vault);
+	ab_signatures_fini(vault->signatures);
+	ab_free_all(vault->signatures, vault->slots, vault);
 }
 
 /* The longest prefix of the provider that the value has and that consists of
@@ -376,11 +378,9 @@ void ab_vault_keep_key(struct ab_vault *vault, size_t i, struct ab_rsa *key)
 	slot->entry.key = key;
 }
 
-void ab_vault_keep_made(struct ab_vault *vault, size_t i, const char *signature)
+struct ab_signatures *ab_vault_signatures(const struct ab_vault *vault)
 {
-	struct slot *slot = &vault->slots[i];
-
-	snprintf(slot->made[slot->nmade++ % AB_VAULT_MADE], sizeof(slot->made[0]), "%s", signature);
+	return vault->signatures;
 }
 
 size_t ab_vault_hidden(const struct ab_vault *vault, size_t i,
@@ -393,11 +393,6 @@ size_t ab_vault_hidden(const struct ab_vault *vault, size_t i,
 		ret[n++] = (struct ab_find_text){ slot->entry.value, slot->entry.value_len };
 	for (size_t k = 0; k < AB_VAULT_FORMER && slot->former[k].pages; k++)
 		ret[n++] = (struct ab_find_text){ slot->former[k].pages, slot->former[k].len };
-	for (size_t k = 0; k < AB_VAULT_MADE; k++)
-		if (*slot->made[k])
-			ret[n++] = (struct ab_find_text){ .s = slot->made[k],
-							  .len = strlen(slot->made[k]),
-							  .plain = true };
 	return n;
 }
 

@@ -16,13 +16,14 @@
 #include "proxy/secrets/search.h"
 
 struct ab_rsa;
+struct ab_signatures;
 struct ab_vault;
 
 enum {
 	AB_VAULT_SEED = 32,
-	AB_VAULT_FORMER = 31, /* former values kept per secret: those of many hours */
-	AB_VAULT_MADE = 4,    /* signatures kept per secret */
-	AB_VAULT_HIDDEN = 1 + AB_VAULT_FORMER + AB_VAULT_MADE,
+	AB_VAULT_FORMER =
+		71, /* former values kept per secret: those of 36 hours (secrets/renew.c) */
+	AB_VAULT_HIDDEN = 1 + AB_VAULT_FORMER,
 	AB_VAULT_RETIRED = 3, /* replaced placeholders that are found, per secret */
 	/* The finder's numbers: a replaced placeholder of secret i has i + AB_SECRETS_MAX. */
 	AB_VAULT_OWNERS = 2 * AB_SECRETS_MAX,
@@ -63,11 +64,10 @@ int ab_vault_reserve(struct ab_vault *vault, size_t i, struct ab_error *err);
 /* Keep this key for it; the vault owns it afterwards. */
 void ab_vault_keep_key(struct ab_vault *vault, size_t i, struct ab_rsa *key);
 
-/* Keep a signature that was made with secret i, to be found in responses; the oldest one is forgotten.
- * It is in hexadecimal digits, and shorter than 80. */
-void ab_vault_keep_made(struct ab_vault *vault, size_t i, const char *signature);
-/* What no response may have: the value of secret i, its former values, because a server may still know
- * one and it may still be valid, and these signatures. Returns their number. */
+/* What no response may have: the signatures that were made with any secret; */
+struct ab_signatures *ab_vault_signatures(const struct ab_vault *vault);
+/* and the value of secret i and its former values, because a server may still know one and it may still be
+ * valid. Returns their number. */
 size_t ab_vault_hidden(const struct ab_vault *vault, size_t i,
 		       struct ab_find_text ret[AB_VAULT_HIDDEN]);
 

@@ -32,7 +32,6 @@ static void free_request(struct ab_exchange_request **rq)
 		    (*rq)->error, (*rq)->target);
 	ab_body_filter_free((*rq)->up.filter);
 	ab_body_filter_free((*rq)->down.filter);
-	ab_scrub_free((*rq)->scrub);
 	ab_swap_body_free((*rq)->swap);
 	ab_sign_chunks_free((*rq)->chunks);
 	free(*rq);

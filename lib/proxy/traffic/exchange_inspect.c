@@ -3,6 +3,7 @@
  * AWS signatures, answers requests for tokens, and replaces placeholders.
  */
 #include "policy/values/urlpath.h"
+#include "proxy/secrets/signatures.h"
 #include "proxy/secrets/vault.h"
 #include "proxy/sign/token_request.h"
 #include "proxy/traffic/exchange_state.h"
@@ -282,7 +283,11 @@ static bool renew_signature(struct ab_conn *conn, const struct ab_sign *sign,
 		ab_swapped_fini(swapped);
 		return ab_exchange_refuse(conn, 431, "its head is too long with its new signature");
 	}
-	ab_inspection_made(&conn->engine->inspection, (size_t)rq->secret, signature);
+	if (!ab_signatures_keep(ab_vault_signatures(vault), signature, conn->engine->loop.now)) {
+		ab_swapped_fini(swapped);
+		return ab_exchange_deny(conn, AB_FAULT_SIGNATURE, 503,
+					"1048576 requests were signed within 30 minutes; wait");
+	}
 	ab_sign_chunks_free(rq->chunks);
 	rq->chunks = ab_sign_chunks_of(sign, signature);
 	rq->injected = true;
@@ -665,9 +670,7 @@ bool ab_exchange_write(struct ab_conn *conn, struct ab_swapped *swapped,
 	conn->server.out.wipe |= rq->injected;
 	ab_http_write_request(&conn->server.out, &swapped->request, hop);
 	ab_swapped_fini(swapped);
-	if (rq->inspected) {
-		ab_scrub_free(rq->scrub);
+	if (rq->inspected)
 		rq->scrub = ab_inspection_scrub(&conn->engine->inspection, &rq->host, rq->port);
-	}
 	return true;
 }

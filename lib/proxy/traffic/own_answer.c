@@ -6,10 +6,15 @@ static const struct {
 	int status;
 	const char *phrase;
 } kinds[] = {
-	{ 400, "Bad Request" },	    { 413, "Content Too Large" },
-	{ 414, "URI Too Long" },    { 431, "Request Header Fields Too Large" },
-	{ 501, "Not Implemented" }, { 502, "Bad Gateway" },
-	{ 504, "Gateway Timeout" }, { 505, "HTTP Version Not Supported" },
+	{ 400, "Bad Request" },
+	{ 413, "Content Too Large" },
+	{ 414, "URI Too Long" },
+	{ 431, "Request Header Fields Too Large" },
+	{ 501, "Not Implemented" },
+	{ 502, "Bad Gateway" },
+	{ 503, "Slow Down" },
+	{ 504, "Gateway Timeout" },
+	{ 505, "HTTP Version Not Supported" },
 };
 
 static void explain_denial(struct ab_buf *text, const char *id, const struct ab_request_record *r)
