@@ -317,6 +317,26 @@ signatures()
 	hidden "$SECRET"
 }
 
+@test "aws: a presigned address is not valid longer than the run" {
+	local longest
+
+	aws_config
+	export AWS_ACCESS_KEY_ID=$ID AWS_SECRET_ACCESS_KEY=$SECRET
+	box_boto --timeout 100s <<-'END'
+	import urllib.request
+	signed = client("s3", config=path.merge(Config(signature_version="s3v4")))
+	for seconds in 604800, 5:
+	    print(len(urllib.request.urlopen(signed.generate_presigned_url("get_object",
+	        Params=dict(Bucket="bucket", Key="all"), ExpiresIn=seconds)).read()) > 0)
+	END
+	[ "$status" -eq 0 ]
+	[ "$(paste -sd' ' <<<"$output")" = "True True" ]
+	longest=$(since_mark origin | jq -r '.head // ""' | grep -oE 'X-Amz-Expires=[0-9]+' | cut -d= -f2 | paste -sd' ')
+	[[ "$longest" =~ ^([0-9]+)\ 5$ ]]
+	[ "${BASH_REMATCH[1]}" -le 100 ]
+	[ "${BASH_REMATCH[1]}" -ge 1 ]
+}
+
 @test "aws: signed chunks and their trailers are verified and signed anew" {
 	aws_config
 	export AWS_ACCESS_KEY_ID=$ID AWS_SECRET_ACCESS_KEY=$SECRET

@@ -144,12 +144,16 @@ static const char *field_of(const struct ab_http_request *rq, const char *name, 
 	return "";
 }
 
+static uint32_t presigned = AB_SIGN_PRESIGNED;
+
 static void verify(const struct ab_vault *vault, const char *head, int64_t now, const char *at,
 		   struct ab_http_request *ret_asked, struct ab_sign *ret)
 {
 	struct ab_http_request rq;
 	struct ab_host host;
-	struct ab_sign_setup setup = { .vault = vault, .host = &host, .port = 443, .now = now };
+	struct ab_sign_setup setup = {
+		.vault = vault, .host = &host, .port = 443, .now = now, .presigned = presigned
+	};
 
 	ab_host_parse(at, strlen(at), &host, NULL);
 	read_head(head, &rq);
@@ -193,6 +197,79 @@ static void test_renewal(const char *value, bool client_token, bool token)
 	       "the token");
 	ab_sign_fini(&sign);
 	ab_swapped_fini(&swapped);
+	ab_vault_free(vault);
+}
+
+/* A presigned URL, as a client makes it. */
+static char *write_presigned(const struct signer *by, unsigned expires)
+{
+	ab_autofree char *url =
+		ab_printf("/bucket/k?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=%s%%2F" DAY
+			  "%%2Feu-west-1%%2Fs3%%2Faws4_request&X-Amz-Date=%s&X-Amz-Expires=%u"
+			  "&X-Amz-SignedHeaders=host",
+			  by->id, by->at, expires);
+	ab_autofree char *text = ab_printf("GET %s HTTP/1.1\r\nHost: " S3 "\r\n\r\n", url);
+	struct ab_http_request rq;
+	char signature[65];
+
+	read_head(text, &rq);
+	sign_as(by, &rq, S3, "host", "UNSIGNED-PAYLOAD", signature);
+	return ab_printf("GET %s&X-Amz-Signature=%s HTTP/1.1\r\nHost: " S3 "\r\n\r\n", url,
+			 signature);
+}
+
+/* The new one ends when it may at the latest, whatever its date is. */
+static void test_presigned(void)
+{
+	static const struct {
+		uint32_t most;
+		unsigned asked;
+		int64_t age;
+		unsigned expires; /* 0: refused */
+		const char *why;
+	} cases[] = {
+		{ AB_SIGN_PRESIGNED, 60, 0, 60, "shorter than it may be" },
+		{ AB_SIGN_PRESIGNED, 604800, 0, 900, "15 minutes" },
+		{ AB_SIGN_PRESIGNED, 604800, 3600, 4500, "from now on, not from its date" },
+		{ AB_SIGN_PRESIGNED, 604800, -600, 300, "a date that is to come" },
+		{ AB_SIGN_PRESIGNED, 604800, -900, 1, "as late as it may be" },
+		{ AB_SIGN_PRESIGNED, 604800, -901, 0, "too late" },
+		{ 20, 60, 0, 20, "the run ends sooner" },
+		{ 20, 10, 0, 10, "not that soon" },
+		{ 20, 604800, 3600, 3620, "an old one" },
+		{ 20, 604800, -15, 5, "a date before the end" },
+		{ 20, 604800, -21, 0, "a date after the end" },
+		{ 1, 604800, 0, 1, "the last second" },
+	};
+	struct ab_vault *vault = new_vault(ID " " KEY);
+	const struct signer client = { ab_vault_at(vault, AB_PART_ID)->placeholder,
+				       ab_vault_at(vault, AB_PART_KEY)->placeholder, "s3",
+				       "eu-west-1", AT };
+
+	for (size_t i = 0; i < AB_COUNT(cases); i++) {
+		ab_autofree char *head = write_presigned(&client, cases[i].asked);
+		ab_autofree char *field = ab_printf("X-Amz-Expires=%u&", cases[i].expires);
+		struct ab_swapped swapped = { .secret = -1 };
+		struct ab_http_request asked;
+		struct ab_sign sign;
+		char signature[65] = "";
+
+		presigned = cases[i].most;
+		verify(vault, head, NOW + cases[i].age, S3, &asked, &sign);
+		ok(sign.result == (cases[i].expires ? AB_SIGN_DONE : AB_SIGN_REFUSED),
+		   "presigned: %s: %s", cases[i].why, sign.why);
+		swapped.request = asked;
+		if (cases[i].expires)
+			ab_sign_renew(&sign, (struct ab_http_text){ S3, strlen(S3) }, &swapped,
+				      signature);
+		ok(!cases[i].expires || (strlen(signature) == 64 &&
+					 memmem(swapped.request.path.s, swapped.request.path.len,
+						field, strlen(field))),
+		   "its end is in what is signed");
+		ab_sign_fini(&sign);
+		ab_swapped_fini(&swapped);
+	}
+	presigned = AB_SIGN_PRESIGNED;
 	ab_vault_free(vault);
 }
 
@@ -459,6 +536,7 @@ int main(void)
 	test_renewal(ID " " KEY " " TOKEN, true, true);
 	test_renewal(ID " " KEY " " TOKEN, false, true);
 	test_refusals();
+	test_presigned();
 	test_values();
 	test_chunks();
 	test_wrong_chunks();

@@ -80,6 +80,7 @@ struct ab_proxy_setup {
 	const struct ab_policy *policy;
 	struct ab_log *log;
 	bool strict;			/* a record that cannot be written ends the run */
+	uint64_t timeout_ms;		/* the run's time limit; 0: none */
 	struct ab_network network;	/* the proxy owns its descriptors */
 	struct ab_published *published; /* and these */
 	size_t npublished;

@@ -134,14 +134,15 @@ static bool check_token(struct ab_sign *sign)
 	return refuse(sign, "its session token is not the placeholder of this box");
 }
 
-static bool check_time(int64_t now, struct ab_sign *sign)
+static bool check_time(const struct ab_sign_setup *setup, struct ab_sign *sign)
 {
 	const struct ab_sigv4 *sig = &sign->sig;
-	int64_t most = sig->place == AB_SIGV4_QUERY ? (int64_t)sig->expires : AB_SIGN_SKEW;
+	bool query = sig->place == AB_SIGV4_QUERY;
+	int64_t most = query ? (int64_t)sig->expires : AB_SIGN_SKEW;
 
-	if (sig->time > now + AB_SIGN_SKEW)
+	if (sig->time > setup->now + (query ? setup->presigned : AB_SIGN_SKEW))
 		return refuse(sign, "its date %s is in the future", sig->at);
-	if (now > sig->time + most)
+	if (setup->now > sig->time + most)
 		return refuse(sign, "its date %s is too old", sig->at);
 	return true;
 }
@@ -175,18 +176,18 @@ static bool verify_request(const struct ab_sign_setup *setup, const struct ab_ht
 		return refuse(sign, "it is signed with another key than the placeholder of %s",
 			      id->secret->name);
 	return find_payload(setup, rq, sign) && check_signature(rq, sign) && check_token(sign) &&
-	       check_time(setup->now, sign) && check_scope(id->secret, sign);
+	       check_time(setup, sign) && check_scope(id->secret, sign);
 }
 
 #define EXPIRES "X-Amz-Expires"
 
 /* The real signature is for this request only: it need not be valid as long as the box's own. */
-static void shorten_life(int64_t now, struct ab_sigv4 *sig)
+static void shorten_life(const struct ab_sign_setup *setup, struct ab_sigv4 *sig)
 {
-	int64_t age = now > sig->time ? now - sig->time : 0;
+	int64_t most = setup->now + setup->presigned - sig->time;
 
-	if (sig->expires > age + AB_SIGN_PRESIGNED)
-		sig->expires = (uint32_t)(age + AB_SIGN_PRESIGNED);
+	if (sig->expires > most)
+		sig->expires = most > 1 ? (uint32_t)most : 1;
 }
 
 /* Path and query without the parameters that are written anew. */
@@ -230,7 +231,7 @@ void ab_sign_verify(const struct ab_sign_setup *setup, const struct ab_http_requ
 	}
 	ret->result = AB_SIGN_DONE;
 	if (ret->sig.place == AB_SIGV4_QUERY) {
-		shorten_life(setup->now, &ret->sig);
+		shorten_life(setup, &ret->sig);
 		ret->path = strip_query(asked->path);
 		asked->path = asked->target = ab_http_text(ret->path);
 	} else {

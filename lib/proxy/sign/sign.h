@@ -29,7 +29,7 @@ enum ab_sign_result {
 enum {
 	AB_SIGN_BODY_MAX = 16 * 1024 * 1024, /* a body that must be hashed first */
 	AB_SIGN_SKEW = 15 * 60,		     /* seconds; AWS's own limit */
-	AB_SIGN_PRESIGNED = 15 * 60,	     /* a new presigned URL is valid no longer */
+	AB_SIGN_PRESIGNED = 15 * 60,	     /* ab_sign_setup.presigned is no more */
 };
 
 struct ab_sign {
@@ -46,7 +46,9 @@ struct ab_sign_setup {
 	const struct ab_vault *vault;
 	const struct ab_host *host;
 	uint16_t port;
-	int64_t now;	  /* wall clock, in seconds */
+	int64_t now; /* wall clock, in seconds */
+	/* A new presigned URL is valid so many seconds from now on at most. */
+	uint32_t presigned;
 	const void *body; /* with ab_sign_needs_body() */
 	size_t body_len;
 };

@@ -225,6 +225,17 @@ static const uint8_t *find_body(const struct ab_conn *conn, const struct ab_http
 	return ab_buf_bytes(in) + head->head.size;
 }
 
+/* How long a presigned URL that is made now may be valid, in seconds: not longer than the run. */
+static uint32_t presigned_life(const struct ab_engine *engine)
+{
+	uint64_t now = engine->loop.now, end = engine->begun + engine->setup->timeout_ms;
+	uint64_t left = end > now ? (end - now) / 1000 : 0;
+
+	if (!engine->setup->timeout_ms || left > AB_SIGN_PRESIGNED)
+		return AB_SIGN_PRESIGNED;
+	return left ? (uint32_t)left : 1;
+}
+
 /* Take the signature out of `asked`. false: it was denied. Free `ret` with ab_sign_fini(). */
 static bool verify_signature(struct ab_conn *conn, const struct ab_http_request *head,
 			     struct ab_http_request *asked, struct ab_sign *ret)
@@ -235,6 +246,7 @@ static bool verify_signature(struct ab_conn *conn, const struct ab_http_request 
 		.host = &rq->host,
 		.port = rq->port,
 		.now = (int64_t)time(NULL),
+		.presigned = presigned_life(conn->engine),
 	};
 
 	*ret = (struct ab_sign){ .secret = -1 };

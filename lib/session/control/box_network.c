@@ -389,6 +389,7 @@ int ab_box_network_attach(struct ab_box_network *bn, struct ab_network *network,
 {
 	struct ab_proxy_setup setup = {
 		.run_id = watch->run_id,
+		.timeout_ms = watch->timeout_ms,
 		.policy = bn->policy,
 		.log = watch->log,
 		.strict = bn->policy->assurance.fallback == AB_FALLBACK_STRICT,

@@ -37,6 +37,7 @@ struct ab_box_network_watch {
 	struct ab_loop *loop;
 	const struct ab_box *box;
 	const char *run_id;
+	uint64_t timeout_ms;	  /* its time limit; 0: none */
 	struct ab_broker *broker; /* connects to the ssh agent, reads secrets that hosts reject */
 	struct ab_log *log;
 	void (*failed)(void *arg, const struct ab_error *err);

@@ -89,6 +89,7 @@ int ab_network_link_attach(struct ab_network_link *net, struct ab_loop *loop)
 		.box = net->what->box,
 		.broker = net->what->steering->broker,
 		.run_id = net->what->steering->run_id,
+		.timeout_ms = net->what->timeout_ms,
 		.log = net->what->steering->log,
 		.failed = fail_link,
 		.tripped = secret_tripped,
