@@ -101,11 +101,9 @@ static inline struct ab_host help_host(const char *name)
 static inline struct ab_scrub *help_scrub(const struct ab_vault *vault, const struct ab_host *host,
 					  uint16_t port)
 {
+	uint64_t secrets = ab_vault_bound_all(vault, host, port);
 	struct ab_scrub *list = NULL;
-	uint64_t secrets = 0;
 
-	for (size_t i = 0; i < ab_vault_len(vault); i++)
-		secrets |= (uint64_t)ab_vault_bound(vault, i, host, port) << i;
 	return secrets ? ab_scrub_of(&list, vault, secrets) : NULL;
 }
 

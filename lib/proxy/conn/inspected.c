@@ -22,22 +22,10 @@ void ab_inspection_init(struct ab_inspection *inspection, const struct ab_strv *
 	}
 }
 
-static uint64_t secrets_of(const struct ab_inspection *inspection, const struct ab_host *host,
-			   uint16_t port)
-{
-	uint64_t set = 0;
-
-	_Static_assert(AB_SECRETS_MAX <= 64, "a bit for each");
-	for (size_t i = 0; i < ab_vault_len(inspection->vault); i++)
-		if (ab_vault_bound(inspection->vault, i, host, port))
-			set |= 1ULL << i;
-	return set;
-}
-
 struct ab_scrub *ab_inspection_scrub(struct ab_inspection *inspection, const struct ab_host *host,
 				     uint16_t port)
 {
-	uint64_t set = secrets_of(inspection, host, port);
+	uint64_t set = ab_vault_bound_all(inspection->vault, host, port);
 
 	return set ? ab_scrub_of(&inspection->scrubs, inspection->vault, set) : NULL;
 }

@@ -56,13 +56,11 @@ void ab_scrubs_renew(struct ab_scrub *list)
 
 void ab_scrubs_free(struct ab_scrub *list)
 {
-	while (list) {
-		struct ab_scrub *next = list->next;
-
-		ab_finder_free(list->finder);
-		free(list);
-		list = next;
-	}
+	if (!list)
+		return;
+	ab_scrubs_free(list->next);
+	ab_finder_free(list->finder);
+	free(list);
 }
 
 /* By the placeholder in the same form; found->len is longer than that if there are escapes. */

@@ -7,9 +7,9 @@ struct swap {
 	const struct ab_vault *vault;
 	const struct ab_finder *finder;
 	const struct ab_http_request *rq;
-	struct ab_swapped *ret;	       /* ret->request: to be sent */
-	bool bound[AB_VAULT_OWNERS];   /* none of those that were replaced */
-	bool injected[AB_SECRETS_MAX]; /* its value was inserted */
+	struct ab_swapped *ret; /* ret->request: to be sent */
+	uint64_t bound;		/* to the host: a bit for each */
+	uint64_t injected;	/* their values were inserted: the same */
 };
 
 /* Sets the result; returns false. */
@@ -130,27 +130,11 @@ static bool swap_target(struct swap *sw)
 		ab_buf_add(out, path.s + done, found.at - done);
 		put_escaped(out, e->value, e->value_len, found.at > query);
 		done = found.at + found.len;
-		sw->injected[i] = true;
+		sw->injected |= UINT64_C(1) << i;
 	} while (ab_search_next(&look, &found));
 	ab_buf_add(out, path.s + done, path.len - done);
 	end_target(sw, out);
 	return true;
-}
-
-/* Write the parameters of other names, each after "?" or "&". */
-static bool put_other_parameters(struct ab_buf *out, struct ab_http_text query, const char *name)
-{
-	struct ab_http_text own, value;
-	bool begun = false;
-
-	while (ab_http_parameter(&query, &own, &value)) {
-		if (ab_http_decodes_to(own, name))
-			continue;
-		ab_buf_add(out, begun ? "&" : "?", 1);
-		ab_buf_add(out, own.s, (size_t)(value.s + value.len - own.s));
-		begun = true;
-	}
-	return begun;
 }
 
 /* Add a parameter, replacing any of that name. */
@@ -165,13 +149,13 @@ static bool inject_query(struct swap *sw, size_t i, const char *name, const char
 		return true;
 	out = begin_target(sw);
 	ab_buf_add(out, path.s, path.len);
-	begun = put_other_parameters(out, query, name);
+	begun = ab_http_put_others(out, query, &name, 1);
 	ab_buf_add(out, begun ? "&" : "?", 1);
 	put_escaped(out, name, strlen(name), true);
 	ab_buf_add(out, "=", 1);
 	put_formatted(out, format, e, true);
 	end_target(sw, out);
-	sw->injected[i] = true;
+	sw->injected |= UINT64_C(1) << i;
 	return true;
 }
 
@@ -257,7 +241,7 @@ static bool inject_field(struct swap *sw, size_t i, const struct ab_carrier *c, 
 	else
 		put_formatted(out, format, e, false);
 	set_value(f, out);
-	sw->injected[i] = true;
+	sw->injected |= UINT64_C(1) << i;
 	return true;
 }
 
@@ -366,14 +350,14 @@ static bool swap_text(struct swap *sw, const struct ab_http_field *f, struct ab_
 		const struct ab_vault_entry *e = ab_vault_at(sw->vault, i);
 
 		/* A replaced one is found here only inside base64. */
-		if (!ab_found_plain(&found) || !sw->bound[found.needle->owner])
+		if (!ab_found_plain(&found) || !ab_vault_in(sw->bound, found.needle->owner))
 			return fail_swap(sw, AB_SWAP_MISPLACED, (int)i);
 		if (!check_place(sw, f, i))
 			return false;
 		ab_buf_add(out, text.s + done, found.at - done);
 		ab_buf_add(out, e->value, e->value_len);
 		done = found.at + found.len;
-		sw->injected[i] = true;
+		sw->injected |= UINT64_C(1) << i;
 	}
 	ab_buf_add(out, text.s + done, text.len - done);
 	return true;
@@ -399,7 +383,7 @@ static bool swap_basic(struct swap *sw, const struct ab_http_field *f, size_t i,
 	if (!ab_base64_decode(s.s, s.len, text, &n))
 		return fail_swap(sw, AB_SWAP_MISPLACED, (int)i);
 	good = swap_text(sw, f, (struct ab_http_text){ text, n }, &swapped);
-	if (good && !sw->injected[i])
+	if (good && !ab_vault_in(sw->injected, i))
 		good = fail_swap(sw, AB_SWAP_MISPLACED, (int)i);
 	if (good) {
 		ab_buf_add(out, "Basic ", 6);
@@ -438,7 +422,7 @@ static int find_foreign(const struct swap *sw, struct ab_http_text text, bool al
 
 	ab_search_init(&look, sw->finder, text.s, text.len);
 	while (ab_search_next(&look, &found)) {
-		if (all || !sw->bound[found.needle->owner])
+		if (all || !ab_vault_in(sw->bound, found.needle->owner))
 			return (int)found.needle->owner;
 		*any = true;
 		/* Another one may begin inside it. */
@@ -477,8 +461,8 @@ int ab_swap_foreign(const struct ab_vault *vault, const struct ab_host *host, ui
 	};
 	bool any;
 
-	for (size_t i = 0; tls && i < ab_vault_len(vault); i++)
-		sw.bound[i] = ab_vault_bound(vault, i, host, port);
+	if (tls)
+		sw.bound = ab_vault_bound_all(vault, host, port);
 	if (sw.finder)
 		check_tripwires(&sw, tls, &any);
 	return found.secret;
@@ -504,59 +488,46 @@ static bool inject_and_check(struct swap *sw)
 		/* It may be in the body, which was not read yet. */
 		bool later = s->in_body && sw->rq->head.body != AB_HTTP_NONE;
 
-		if (!sw->bound[i] || sw->injected[i] || ab_secret_kept(s))
+		if (!ab_vault_in(sw->bound, i) || ab_vault_in(sw->injected, i) || ab_secret_kept(s))
 			continue;
 		if (s->inject && !inject_secret(sw, i))
 			return false;
-		if (s->require && !sw->injected[i] && !later)
+		if (s->require && !ab_vault_in(sw->injected, i) && !later)
 			return fail_swap(sw, AB_SWAP_MISSING, (int)i);
 	}
 	return true;
 }
 
-static void find_bound(struct swap *sw, const struct ab_host *host, uint16_t port, bool *ret_values,
-		       bool *ret_body)
+/* May the response have a value, now or while it lasts? */
+static bool has_values(const struct swap *sw)
 {
-	*ret_values = *ret_body = false;
-	for (size_t i = 0; i < ab_vault_len(sw->vault); i++) {
-		const struct ab_vault_entry *e = ab_vault_at(sw->vault, i);
-
-		sw->bound[i] = ab_vault_bound(sw->vault, i, host, port);
-		/* A value may come while the response lasts. */
-		*ret_values |= sw->bound[i] && !ab_secret_kept(e->secret);
-		*ret_body |= sw->bound[i] && e->value && e->secret->in_body;
-	}
-	*ret_body &= sw->rq->head.body != AB_HTTP_NONE;
-}
-
-/* The first secret that was injected; -1: none. */
-static int find_injected(const struct swap *sw)
-{
-	for (int i = 0; i < AB_SECRETS_MAX; i++)
-		if (sw->injected[i])
-			return i;
-	return -1;
+	for (size_t i = 0; i < ab_vault_len(sw->vault); i++)
+		if (ab_vault_in(sw->bound, i) && !ab_secret_kept(ab_vault_at(sw->vault, i)->secret))
+			return true;
+	return false;
 }
 
 static bool swap_request(struct swap *sw, const struct ab_host *host, uint16_t port, bool tls)
 {
 	struct ab_swapped *ret = sw->ret;
-	bool any = false, values = false, body = false;
+	bool any = false;
 
 	if (tls)
-		find_bound(sw, host, port, &values, &body);
+		sw->bound = ab_vault_bound_all(sw->vault, host, port);
 	if (sw->finder && !check_tripwires(sw, tls, &any))
 		return false;
 	if (!tls)
 		return true;
 	if ((any && !swap_head(sw)) || !inject_and_check(sw))
 		return false;
-	ret->secret = find_injected(sw);
-	if (ret->secret >= 0)
+	if (sw->injected) {
+		ret->secret = __builtin_ctzll(sw->injected);
 		ret->result = AB_SWAP_DONE;
-	ret->injected = ret->secret >= 0 || body;
-	ret->searched = values;
-	if (values && !keep_searchable(sw))
+	}
+	ret->injected = sw->injected || (sw->rq->head.body != AB_HTTP_NONE &&
+					 ab_swap_wants_body(sw->vault, host, port));
+	ret->searched = has_values(sw);
+	if (ret->searched && !keep_searchable(sw))
 		return false;
 	return ret->result == AB_SWAP_NONE ||
 	       (ret->request.target.len <= AB_HTTP_TARGET_MAX && ab_http_fits(&ret->request)) ||

@@ -8,8 +8,8 @@
  */
 struct ab_swap_body {
 	const struct ab_vault *vault;
-	struct ab_buf held; /* may be the start of a placeholder */
-	bool bound[AB_VAULT_OWNERS];
+	struct ab_buf held;		    /* may be the start of a placeholder */
+	uint64_t bound;			    /* secrets of the host: a bit for each */
 	const char *values[AB_SECRETS_MAX]; /* in pages; NULL: do not replace */
 	size_t lens[AB_SECRETS_MAX];
 	bool keeps_length;
@@ -18,18 +18,19 @@ struct ab_swap_body {
 	size_t size;
 };
 
-static bool applies_to_body(const struct ab_vault *vault, size_t i, const struct ab_host *host,
-			    uint16_t port)
+static bool applies_to_body(const struct ab_vault *vault, size_t i, uint64_t bound)
 {
 	const struct ab_vault_entry *e = ab_vault_at(vault, i);
 
-	return e->secret->in_body && e->value && host && ab_vault_bound(vault, i, host, port);
+	return e->secret->in_body && e->value && ab_vault_in(bound, i);
 }
 
 bool ab_swap_wants_body(const struct ab_vault *vault, const struct ab_host *host, uint16_t port)
 {
+	uint64_t bound = ab_vault_bound_all(vault, host, port);
+
 	for (size_t i = 0; i < ab_vault_len(vault); i++)
-		if (applies_to_body(vault, i, host, port))
+		if (applies_to_body(vault, i, bound))
 			return true;
 	return false;
 }
@@ -43,18 +44,17 @@ struct ab_swap_body *ab_swap_body_new(const struct ab_vault *vault, const struct
 	body->vault = vault;
 	body->keeps_length = true;
 	body->foreign = -1;
-	for (size_t i = 0; i < ab_vault_len(vault); i++) {
-		body->bound[i] = host && ab_vault_bound(vault, i, host, port);
-		if (applies_to_body(vault, i, host, port))
+	body->bound = host ? ab_vault_bound_all(vault, host, port) : 0;
+	for (size_t i = 0; i < ab_vault_len(vault); i++)
+		if (applies_to_body(vault, i, body->bound))
 			body->size += ab_vault_at(vault, i)->value_len;
-	}
 	if (!body->size)
 		return body;
 	body->pages = ab_pages_new(body->size);
 	for (size_t i = 0; i < ab_vault_len(vault); i++) {
 		const struct ab_vault_entry *e = ab_vault_at(vault, i);
 
-		if (!applies_to_body(vault, i, host, port))
+		if (!applies_to_body(vault, i, body->bound))
 			continue;
 		memcpy(body->pages + used, e->value, e->value_len);
 		body->values[i] = body->pages + used;
@@ -101,7 +101,7 @@ static enum ab_swap_result swap_bytes(struct ab_swap_body *body, const uint8_t *
 	while (finder && ab_search_next(&look, &found) && found.at < hold) {
 		size_t i = found.needle->owner;
 
-		if (!body->bound[i]) {
+		if (!ab_vault_in(body->bound, i)) {
 			body->foreign = (int)i;
 			return AB_SWAP_TRIPWIRE;
 		}

@@ -137,17 +137,6 @@ static size_t find_prefix(const struct ab_provider *p, const char *value, size_t
 
 enum { BLOCK = AB_SHA256_SIZE };
 
-static int draw_random_block(uint8_t ret[BLOCK], struct ab_error *err)
-{
-	ssize_t n;
-
-	do
-		n = getrandom(ret, BLOCK, 0);
-	while (n < 0 && errno == EINTR);
-	/* Up to 256 bytes are never returned in part. */
-	return n == BLOCK ? 0 : ab_fail(err, AB_ESYSTEM, errno, "getrandom");
-}
-
 /* Depends on the name of the secret, on where it may be known and how often it was replaced, never on
  * its value. The parts of one key have nothing in common: one of them is sent openly. */
 static void derive_block(const struct ab_vault *vault, const struct ab_secret *secret,
@@ -186,8 +175,8 @@ static int draw_letters(const struct ab_vault *vault, const struct ab_secret *se
 	for (unsigned number = 0; n < len; number++) {
 		if (derived)
 			derive_block(vault, secret, rotated, number, block);
-		else if (draw_random_block(block, err) < 0)
-			return -1;
+		else if (getrandom(block, BLOCK, 0) != BLOCK)
+			return ab_fail(err, AB_ESYSTEM, errno, "get random bytes");
 		/* Below a multiple of their number all letters are equally likely. */
 		for (size_t i = 0; i < BLOCK && n < len; i++)
 			if (block[i] < 256 / count * count)
@@ -425,6 +414,16 @@ bool ab_vault_has_host(const struct ab_vault *vault, size_t i, const struct ab_h
 		if (ab_host_entry_allows(&slot->hosts[k], host, slot->hosts[k].port))
 			return true;
 	return false;
+}
+
+uint64_t ab_vault_bound_all(const struct ab_vault *vault, const struct ab_host *host, uint16_t port)
+{
+	uint64_t set = 0;
+
+	_Static_assert(AB_SECRETS_MAX <= 64, "a bit for each");
+	for (size_t i = 0; i < vault->len; i++)
+		set |= (uint64_t)ab_vault_bound(vault, i, host, port) << i;
+	return set;
 }
 
 const struct ab_finder *ab_vault_placeholders(const struct ab_vault *vault)

@@ -25,8 +25,6 @@ enum {
 		71, /* former values kept per secret: those of 36 hours (secrets/renew.c) */
 	AB_VAULT_HIDDEN = 1 + AB_VAULT_FORMER,
 	AB_VAULT_RETIRED = 3, /* replaced placeholders that are found, per secret */
-	/* The finder's numbers: a replaced placeholder of secret i has i + AB_SECRETS_MAX. */
-	AB_VAULT_OWNERS = 2 * AB_SECRETS_MAX,
 };
 
 struct ab_vault_entry {
@@ -76,6 +74,15 @@ const struct ab_vault_entry *ab_vault_at(const struct ab_vault *vault, size_t i)
 /* Is secret i bound to this host and port? */
 bool ab_vault_bound(const struct ab_vault *vault, size_t i, const struct ab_host *host,
 		    uint16_t port);
+/* The secrets that are: a bit for each. */
+uint64_t ab_vault_bound_all(const struct ab_vault *vault, const struct ab_host *host,
+			    uint16_t port);
+/* Is this number of the finder that of a secret in the set? A replaced placeholder of secret i has the number
+ * i + AB_SECRETS_MAX. */
+static inline bool ab_vault_in(uint64_t set, size_t owner)
+{
+	return owner < AB_SECRETS_MAX && set >> owner & 1;
+}
 
 /* Is it bound to some port of this host? */
 bool ab_vault_has_host(const struct ab_vault *vault, size_t i, const struct ab_host *host);

@@ -179,8 +179,6 @@ static bool verify_request(const struct ab_sign_setup *setup, const struct ab_ht
 	       check_time(setup, sign) && check_scope(id->secret, sign);
 }
 
-#define EXPIRES "X-Amz-Expires"
-
 /* The real signature is for this request only: it need not be valid as long as the box's own. */
 static void shorten_life(const struct ab_sign_setup *setup, struct ab_sigv4 *sig)
 {
@@ -193,18 +191,11 @@ static void shorten_life(const struct ab_sign_setup *setup, struct ab_sigv4 *sig
 /* Path and query without the parameters that are written anew. */
 static char *strip_query(struct ab_http_text rest)
 {
-	struct ab_http_text path = ab_http_until(&rest, '?'), name, value;
+	struct ab_http_text path = ab_http_until(&rest, '?');
 	ab_autobuf struct ab_buf out = { 0 };
-	bool begun = false;
 
 	ab_buf_add(&out, path.s, path.len);
-	while (ab_http_parameter(&rest, &name, &value)) {
-		if (ab_sigv4_owns(name) || ab_http_decodes_to(name, EXPIRES))
-			continue;
-		ab_buf_puts(&out, begun ? "&" : "?");
-		ab_buf_add(&out, name.s, (size_t)(value.s + value.len - name.s));
-		begun = true;
-	}
+	ab_http_put_others(&out, rest, ab_sigv4_own, AB_COUNT(ab_sigv4_own));
 	return ab_buf_take(&out);
 }
 
@@ -348,7 +339,7 @@ static bool renew_query(const struct ab_sign *sign, struct ab_http_text host,
 	char expires[16];
 
 	ab_buf_add(out, rq->path.s, rq->path.len);
-	put_parameter(out, EXPIRES, expires,
+	put_parameter(out, "X-Amz-Expires", expires,
 		      (size_t)snprintf(expires, sizeof(expires), "%u", sign->sig.expires));
 	put_credential(&credential, sign);
 	put_parameter(out, "X-Amz-Credential", credential.data, credential.len);

@@ -61,8 +61,9 @@ const char *ab_sigv4_read(const struct ab_http_request *rq, struct ab_sigv4 *ret
 
 /* Does this service have the rules of S3? */
 bool ab_sigv4_is_s3(const char *service);
-/* Is this parameter of a query one of the signature that a signer writes? */
-bool ab_sigv4_owns(struct ab_http_text name);
+/* The parameters of a query that a signer writes; the first ones are those of a signature. */
+enum { AB_SIGV4_OWN = 3 };
+extern const char *const ab_sigv4_own[AB_SIGV4_OWN + 1];
 /* What is signed. */
 struct ab_sigv4_input {
 	struct ab_http_text method;

@@ -13,16 +13,8 @@ static struct ab_http_text query_of(const struct ab_http_request *rq)
 	return query;
 }
 
-bool ab_sigv4_owns(struct ab_http_text name)
-{
-	static const char *const names[] = { "X-Amz-Credential", "X-Amz-Security-Token",
-					     "X-Amz-Signature" };
-
-	for (size_t i = 0; i < AB_COUNT(names); i++)
-		if (ab_http_decodes_to(name, names[i]))
-			return true;
-	return false;
-}
+const char *const ab_sigv4_own[AB_SIGV4_OWN + 1] = { "X-Amz-Credential", "X-Amz-Security-Token",
+						     "X-Amz-Signature", "X-Amz-Expires" };
 
 /* "AWS4-..." or, of version 2, "AWS ID:SIGNATURE". */
 static bool is_aws_login(const struct ab_http_field *f)
@@ -42,9 +34,8 @@ enum ab_sigv4_place ab_sigv4_find(const struct ab_http_request *rq)
 		if (is_aws_login(&rq->head.fields[i]))
 			return AB_SIGV4_FIELD;
 	while (ab_http_parameter(&query, &name, &value))
-		for (size_t i = 0; i < AB_COUNT(marks); i++)
-			if (ab_http_decodes_to(name, marks[i]))
-				return AB_SIGV4_QUERY;
+		if (ab_http_decodes_to_one(name, marks, AB_COUNT(marks)))
+			return AB_SIGV4_QUERY;
 	return AB_SIGV4_NOWHERE;
 }
 
@@ -378,7 +369,7 @@ const char *ab_sigv4_read(const struct ab_http_request *rq, struct ab_sigv4 *ret
 		return why ? why : check_names(ret->signed_names);
 	}
 	while (ab_http_parameter(&query, &name, &value))
-		if (ab_sigv4_owns(name))
+		if (ab_http_decodes_to_one(name, ab_sigv4_own, AB_SIGV4_OWN))
 			return "it has a signature both in its URL and in Authorization";
 	why = read_field(rq, ret);
 	return why ? why : check_names(ret->signed_names);

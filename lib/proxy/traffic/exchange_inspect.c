@@ -228,11 +228,10 @@ static const uint8_t *find_body(const struct ab_conn *conn, const struct ab_http
 /* How long a presigned URL that is made now may be valid, in seconds: not longer than the run. */
 static uint32_t presigned_life(const struct ab_engine *engine)
 {
-	uint64_t now = engine->loop.now, end = engine->begun + engine->setup->timeout_ms;
-	uint64_t left = end > now ? (end - now) / 1000 : 0;
+	uint64_t limit = engine->setup->timeout_ms, passed = engine->loop.now - engine->begun;
+	uint64_t left = passed < limit ? (limit - passed) / 1000 : 0;
 
-	if (!engine->setup->timeout_ms || left > AB_SIGN_PRESIGNED)
-		return AB_SIGN_PRESIGNED;
+	left = !limit || left > AB_SIGN_PRESIGNED ? AB_SIGN_PRESIGNED : left;
 	return left ? (uint32_t)left : 1;
 }
 
@@ -240,6 +239,12 @@ static uint32_t presigned_life(const struct ab_engine *engine)
 static bool verify_signature(struct ab_conn *conn, const struct ab_http_request *head,
 			     struct ab_http_request *asked, struct ab_sign *ret)
 {
+	static const enum ab_fault faults[] = {
+		[AB_SIGN_DONE] = AB_FAULT_NONE,
+		[AB_SIGN_REFUSED] = AB_FAULT_SIGNATURE,
+		[AB_SIGN_MISSING] = AB_FAULT_MISSING,
+		[AB_SIGN_ABSENT] = AB_FAULT_ABSENT,
+	};
 	struct ab_exchange_request *rq = conn->http->request;
 	struct ab_sign_setup setup = {
 		.vault = conn->engine->inspection.vault,
@@ -256,18 +261,8 @@ static bool verify_signature(struct ab_conn *conn, const struct ab_http_request 
 	setup.body_len = setup.body ? (size_t)head->head.length : 0;
 	ab_sign_verify(&setup, head, asked, ret);
 	rq->secret = ret->secret;
-	switch (ret->result) {
-	case AB_SIGN_NONE:
-	case AB_SIGN_DONE:
-		break;
-	case AB_SIGN_REFUSED:
-		return ab_exchange_deny(conn, AB_FAULT_SIGNATURE, 403, ret->why);
-	case AB_SIGN_MISSING:
-		return ab_exchange_deny(conn, AB_FAULT_MISSING, 403, NULL);
-	case AB_SIGN_ABSENT:
-		return ab_exchange_deny(conn, AB_FAULT_ABSENT, 403, NULL);
-	}
-	return true;
+	return !faults[ret->result] ||
+	       ab_exchange_deny(conn, faults[ret->result], 403, ret->why[0] ? ret->why : NULL);
 }
 
 /* Sign it anew. false: it was denied. */
@@ -284,22 +279,15 @@ static bool renew_signature(struct ab_conn *conn, const struct ab_sign *sign,
 	if (rq->gathered)
 		ab_http_remove(&swapped->request.head, "expect");
 	if (swapped->request.head.body != AB_HTTP_NONE &&
-	    ab_swap_wants_body(vault, &rq->host, rq->port)) {
-		ab_swapped_fini(swapped);
+	    ab_swap_wants_body(vault, &rq->host, rq->port))
 		return ab_exchange_deny(conn, AB_FAULT_SIGNATURE, 403,
 					"another secret of this host may change its body");
-	}
 	ab_http_write_authority(&host, hop);
-	if (!ab_sign_renew(sign, (struct ab_http_text){ host.data, host.len }, swapped,
-			   signature)) {
-		ab_swapped_fini(swapped);
+	if (!ab_sign_renew(sign, (struct ab_http_text){ host.data, host.len }, swapped, signature))
 		return ab_exchange_refuse(conn, 431, "its head is too long with its new signature");
-	}
-	if (!ab_signatures_keep(ab_vault_signatures(vault), signature, conn->engine->loop.now)) {
-		ab_swapped_fini(swapped);
+	if (!ab_signatures_keep(ab_vault_signatures(vault), signature, conn->engine->loop.now))
 		return ab_exchange_deny(conn, AB_FAULT_SIGNATURE, 503,
 					"1048576 requests were signed within 30 minutes; wait");
-	}
 	ab_sign_chunks_free(rq->chunks);
 	rq->chunks = ab_sign_chunks_of(sign, signature);
 	rq->injected = true;
@@ -548,33 +536,25 @@ static bool check_swapped(struct ab_conn *conn, const struct ab_swapped *swapped
 		[AB_SWAP_MISSING] = AB_FAULT_MISSING,
 		[AB_SWAP_ABSENT] = AB_FAULT_ABSENT,
 	};
+	const struct ab_vault *vault = conn->engine->inspection.vault;
 	struct ab_exchange_request *rq = conn->http->request;
-	enum ab_fault fault;
+	size_t secret = (size_t)swapped->secret;
 
 	rq->secret = swapped->secret;
-	switch (swapped->result) {
-	case AB_SWAP_NONE:
-	case AB_SWAP_DONE:
-		rq->injected = swapped->injected;
-		rq->searched = swapped->searched;
+	rq->injected = swapped->injected;
+	rq->searched = swapped->searched;
+	if (swapped->result == AB_SWAP_NONE || swapped->result == AB_SWAP_DONE)
 		return true;
-	case AB_SWAP_TOO_LONG:
+	if (swapped->result == AB_SWAP_TOO_LONG)
 		return ab_exchange_refuse(conn, 431,
 					  "its head is too long with the injected secrets");
-	case AB_SWAP_ABSENT:
-		if (!ab_vault_at(conn->engine->inspection.vault, (size_t)swapped->secret)
-			     ->secret->oauth)
-			break;
-		await_value(conn, (size_t)swapped->secret);
+	if (swapped->result == AB_SWAP_TRIPWIRE)
+		return !trip(conn, swapped->secret);
+	if (swapped->result == AB_SWAP_ABSENT && ab_vault_at(vault, secret)->secret->oauth) {
+		await_value(conn, secret);
 		return false;
-	case AB_SWAP_TRIPWIRE:
-	case AB_SWAP_MISPLACED:
-	case AB_SWAP_MISSING:
-		break;
 	}
-	fault = swapped->result == AB_SWAP_TRIPWIRE ? ab_exchange_tripped(conn, swapped->secret)
-						    : faults[swapped->result];
-	return ab_exchange_deny(conn, fault, 403, NULL);
+	return ab_exchange_deny(conn, faults[swapped->result], 403, NULL);
 }
 
 /* Replace the placeholders, and the signature last: it covers everything else. */
@@ -594,6 +574,8 @@ static bool inject_secrets(struct ab_conn *conn, const struct ab_http_request *h
 	if (good && sign.result == AB_SIGN_DONE)
 		good = renew_signature(conn, &sign, hop, ret);
 	ab_sign_fini(&sign);
+	if (!good)
+		ab_swapped_fini(ret);
 	return good;
 }
 

@@ -173,6 +173,13 @@ bool ab_http_decodes_to(struct ab_http_text s, const char *word)
 	return at == s.len && !*word;
 }
 
+bool ab_http_decodes_to_one(struct ab_http_text s, const char *const words[], size_t n)
+{
+	while (n && !ab_http_decodes_to(s, words[n - 1]))
+		n--;
+	return n > 0;
+}
+
 bool ab_http_parameter(struct ab_http_text *query, struct ab_http_text *ret_name,
 		       struct ab_http_text *ret_value)
 {

@@ -123,8 +123,9 @@ bool ab_http_is(struct ab_http_text s, const char *word); /* any case */
 bool ab_http_is_exactly(struct ab_http_text s, const char *word);
 bool ab_http_is_one(struct ab_http_text s, const char *words); /* of "a b c", any case */
 bool ab_http_begins(struct ab_http_text s, const char *word);  /* any case */
-/* Is the text, percent-decoded, this word? */
+/* Is the text, percent-decoded, this word? One of these? */
 bool ab_http_decodes_to(struct ab_http_text s, const char *word);
+bool ab_http_decodes_to_one(struct ab_http_text s, const char *const words[], size_t n);
 
 /* The next parameter of a query that is not empty: name and value, as they are. */
 bool ab_http_parameter(struct ab_http_text *query, struct ab_http_text *ret_name,
@@ -160,6 +161,9 @@ void ab_http_put_asked(struct ab_buf *out, const void *data, size_t len);
 
 /* Add the bytes with all but letters, digits and those in `plain` as %NN. */
 void ab_http_escape(struct ab_buf *out, const void *data, size_t len, const char *plain);
+/* Add the parameters of a query but those of these names, each after "?" or "&". false: there is none. */
+bool ab_http_put_others(struct ab_buf *out, struct ab_http_text query, const char *const names[],
+			size_t n);
 
 /* The next hop of a request. */
 struct ab_http_hop {

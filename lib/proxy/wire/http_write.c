@@ -28,6 +28,22 @@ void ab_http_escape(struct ab_buf *out, const void *data, size_t len, const char
 	}
 }
 
+bool ab_http_put_others(struct ab_buf *out, struct ab_http_text query, const char *const names[],
+			size_t n)
+{
+	struct ab_http_text name, value;
+	bool begun = false;
+
+	while (ab_http_parameter(&query, &name, &value)) {
+		if (ab_http_decodes_to_one(name, names, n))
+			continue;
+		ab_buf_puts(out, begun ? "&" : "?");
+		ab_buf_add(out, name.s, (size_t)(value.s + value.len - name.s));
+		begun = true;
+	}
+	return begun;
+}
+
 void ab_http_put_asked(struct ab_buf *out, const void *data, size_t len)
 {
 	enum { SHOWN = 200 };
