@@ -39,6 +39,7 @@ struct ab_attacker {
 #define AB_INSIDE_NAME "agentbox-inside-"   /* what the inside leaves behind */
 #define AB_PLANTED_SECRET "a planted secret"
 #define AB_PLANTED_LOGIN "planted-login"
+#define AB_LATE_FILE "home/.config/pip/pip.conf" /* written while the box starts */
 
 /* Addresses that the box must not reach. Where the address does not matter, it
  * is one for documentation, so that nothing arrives anywhere through a hole. */

@@ -8,6 +8,7 @@
 #include "base/data/addr.h"
 #include "netns/capture.h"
 #include "proxy/io/tls.h"
+#include "proxy/sign/sigv4.h"
 
 #define ENGINE "unix:///run/agentbox/"
 
@@ -53,7 +54,16 @@ static bool reach_host(struct ab_side *ret)
 	return ab_wire_use_tls(ret, site, false);
 }
 
-/* The status of the answer, which is in side->in; 0: there is none. */
+/* The status of the answer to the request, which is in side->in; 0: there is none. */
+static int send_whole(struct ab_side *side, const char *text)
+{
+	if (!reach_host(side) || !ab_wire_send(side, text))
+		return 0;
+	while (ab_wire_more(side))
+		;
+	return side->in.len > 12 ? (int)strtol(side->in.data + 9, NULL, 10) : 0;
+}
+
 static int ask_host(struct ab_side *side, const char *method, const char *path, const char *form)
 {
 	const char *value = getenv(AB_STAND_IN_VARIABLE), *placeholder = value ? value : "";
@@ -63,11 +73,7 @@ static int ask_host(struct ab_side *side, const char *method, const char *path, 
 					   "Content-Length: %zu\r\n\r\n%s",
 					   method, path, placeholder, strlen(form), form);
 
-	if (!value || !reach_host(side) || !ab_wire_send(side, text))
-		return 0;
-	while (ab_wire_more(side))
-		;
-	return side->in.len > 12 ? (int)strtol(side->in.data + 9, NULL, 10) : 0;
+	return value ? send_whole(side, text) : 0;
 }
 
 static enum ab_hold judge_answer(struct ab_attacker *a, const char *method, const char *path,
@@ -98,6 +104,94 @@ static enum ab_hold ask_for_token(struct ab_attacker *a, const struct ab_try *t)
 	return judge_answer(a, "POST", t->arg, "grant_type=client_credentials&client_id=x", NULL);
 }
 
+/* AWS signatures. */
+
+enum { IN_FIELD, IN_URL, LATER };
+
+/* With the key that the box has. NULL: it has none. */
+static char *sign_request(long number)
+{
+	bool url = number == IN_URL;
+	const char *names = url ? "host" : "host;x-amz-content-sha256;x-amz-date";
+	const char *id = getenv("AWS_ACCESS_KEY_ID"), *key = getenv("AWS_SECRET_ACCESS_KEY");
+	struct ab_sigv4 sig = { .region = AB_STAND_IN_REGION, .service = AB_STAND_IN_SERVICE };
+	ab_autobuf struct ab_buf scope = { 0 }, canonical = { 0 }, text = { 0 };
+	ab_autofree char *query = NULL, *fields = NULL;
+	uint8_t signing[AB_SHA256_SIZE];
+	time_t now = time(NULL);
+	char signature[65];
+	struct tm tm;
+
+	if (!id || !key)
+		return NULL;
+	strftime(sig.at, sizeof(sig.at), "%Y%m%dT%H%M%SZ", gmtime_r(&now, &tm));
+	snprintf(sig.day, sizeof(sig.day), "%.8s", sig.at);
+	ab_sigv4_scope(&sig, &scope);
+	if (url)
+		query = ab_printf(
+			"X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=%s%%2F%s%%2F" AB_STAND_IN_REGION
+			"%%2F" AB_STAND_IN_SERVICE "%%2Faws4_request&X-Amz-Date=%s"
+			"&X-Amz-Expires=60&X-Amz-SignedHeaders=host",
+			id, sig.day, sig.at);
+	else
+		fields =
+			ab_printf("x-amz-content-sha256:UNSIGNED-PAYLOAD\nx-amz-date:%s\n", sig.at);
+	ab_buf_printf(&canonical,
+		      "GET\n/signed/%ld\n%s\nhost:" AB_STAND_IN "\n%s\n%s\nUNSIGNED-PAYLOAD",
+		      number, query ? query : "", fields ? fields : "", names);
+	ab_sigv4_string(&sig, &canonical, &text);
+	ab_sigv4_key(key, strlen(key), &sig, signing);
+	ab_sigv4_sign(signing, &text, signature);
+	return url ? ab_printf(
+			     "GET /signed/%ld?%s&X-Amz-Signature=%s HTTP/1.1\r\nHost: " AB_STAND_IN
+			     "\r\nConnection: close\r\n\r\n",
+			     number, query, signature)
+		   : ab_printf(
+			     "GET /signed/%ld HTTP/1.1\r\nHost: " AB_STAND_IN
+			     "\r\nConnection: close\r\nX-Amz-Content-SHA256: UNSIGNED-PAYLOAD\r\n"
+			     "X-Amz-Date: %s\r\nAuthorization: AWS4-HMAC-SHA256 Credential=%s/%s, "
+			     "SignedHeaders=%s, Signature=%s\r\n\r\n",
+			     number, sig.at, id, scope.data, names, signature);
+}
+
+/* Which is 64 digits long. Those that are no signature pass. */
+static enum ab_hold judge_signature(struct ab_attacker *a, const struct ab_side *side)
+{
+	const char *at = side->in.len ? strstr(side->in.data, "Signature=") : NULL;
+
+	if (!at || strcspn(at + 10, " \r\n") < 64)
+		return ab_untried(a, "no answer came");
+	if (strspn(at + 10, "0123456789abcdef") >= 56)
+		return ab_broken(a, "it came");
+	return strstr(side->in.data, AB_STAND_IN_DIGITS)
+		       ? ab_held(a, "%.18s...", at)
+		       : ab_broken(a, "something allowed fails: other digits");
+}
+
+static enum ab_hold find_signature(struct ab_attacker *a, const struct ab_try *t)
+{
+	ab_autofree char *text = sign_request(t->number);
+	struct ab_side first, side;
+	int status;
+
+	if (!text || ask_host(&side, "GET", "/plain", "") != 200)
+		return ab_untried(a, "this run reaches no server that doctor can start");
+	/* An answer that has begun before the signature is made. */
+	if (t->number == LATER && (!reach_host(&first) ||
+				   !ab_wire_send(&first, "GET /later HTTP/1.1\r\nHost: " AB_STAND_IN
+							 "\r\nConnection: close\r\n\r\n") ||
+				   !ab_wire_message(&first)))
+		return ab_untried(a, "no answer came");
+	status = send_whole(&side, text);
+	if (status != 200)
+		return ab_untried(a, "the proxy does not sign it: status %d", status);
+	if (t->number != LATER)
+		return judge_signature(a, &side);
+	while (ab_wire_more(&first))
+		;
+	return judge_signature(a, &first);
+}
+
 static const struct ab_try secrets[] = {
 	{ "the value in an answer", find_token, "/value", AB_SPELL_PLAIN },
 	{ "the value in base64, in lines", find_token, "/lines", AB_SPELL_LINES },
@@ -106,6 +200,9 @@ static const struct ab_try secrets[] = {
 	{ "a part of a document, by its field", find_token, "/range", AB_SPELL_PART },
 	{ "parts of a document, by their type", find_token, "/ranges", AB_SPELL_PART },
 	{ "the value after a protocol switch", find_token, "/switch", AB_SPELL_PLAIN },
+	{ "a real AWS signature in an answer", find_signature, NULL, IN_FIELD },
+	{ "one of a presigned URL", find_signature, NULL, IN_URL },
+	{ "one in an answer that began before", find_signature, NULL, LATER },
 	{ "ask the token URL for another token", ask_for_token, "/token" },
 	{ "the same as //token", ask_for_token, "//token" },
 	{ "the same as /./token", ask_for_token, "/./token" },

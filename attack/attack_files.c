@@ -46,6 +46,13 @@ static enum ab_hold read_login(struct ab_attacker *a, const struct ab_try *t)
 					      : ab_held(a, "%zu bytes without it", len);
 }
 
+static enum ab_hold read_late_login(struct ab_attacker *a, const struct ab_try *t)
+{
+	return access(ab_attacker_path(a, t->arg), F_OK) < 0 && errno == ENOENT
+		       ? ab_untried(a, "no command that doctor can start has written it")
+		       : read_login(a, t);
+}
+
 static enum ab_hold create_named(struct ab_attacker *a, const struct ab_try *t)
 {
 	const char *path = ab_attacker_path(a, t->arg);
@@ -403,7 +410,8 @@ static const struct ab_try files[] = {
 	{ "read .netrc", open_read, "~/.netrc" },
 	{ "read it by its other name", open_read, "~/other-name" },
 	{ "read a login in settings of npm", read_login, "~/.npmrc" },
-	{ "read a login in settings of pip", read_login, "~/.config/pip/pip.conf" },
+	{ "read a login in settings of pip", read_login, "~/.pip/pip.conf" },
+	{ "read one that is written during the start", read_late_login, "~/.config/pip/pip.conf" },
 	{ "open a shared folder to everybody", open_shared, "~/shared", 0, write_in_shared },
 	{ "read cloud credentials", open_read, "~/.aws/credentials" },
 	{ "read /etc/shadow", open_read, "/etc/shadow" },

@@ -181,9 +181,11 @@ static bool is_run_closed(const struct ab_stage *s)
 
 void ab_stage_inspect(struct ab_stage *s, struct ab_attack *attack)
 {
-	ab_autofree char *after = ab_stage_snapshot(s);
-	ab_autofree char *mounts = ab_stage_mounts(s);
+	ab_autofree char *after = NULL, *mounts = ab_stage_mounts(s);
 
+	/* Our own command wrote it. */
+	(void)unlinkat(s->trial->dir, AB_LATE_FILE, 0);
+	after = ab_stage_snapshot(s);
 	add_answer(attack, "files in and around the workspace", strcmp(s->before, after) == 0,
 		   "unchanged, byte for byte", "something has changed");
 	add_answer(attack, "sockets of the host", are_listeners_untouched(s), "no connection",

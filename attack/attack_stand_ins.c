@@ -16,6 +16,11 @@ enum { WAIT_MS = 4000, SERVE_SECONDS = 20, ROOM = 64 * 1024, SILENT_MAX = 256 };
 
 #define TOKEN "stand-in-token-7f3a"
 #define LOGIN "stand-in-login-that-the-host-exchanges"
+/* Each of the form of an AWS key, and nobody's. */
+#define KEY                                          \
+	"[default]\n"                                \
+	"aws_access_key_id = AKIASTANDIN234567ABC\n" \
+	"aws_secret_access_key = stand-in/Secret/Key/0123456789+abcdefgh\n"
 #define RAW "Content-Type: application/vnd.docker.raw-stream\r\n"
 #define UPGRADE "Connection: Upgrade\r\nUpgrade: "
 
@@ -125,10 +130,42 @@ static void reply(struct ab_side *side, const char *head, const char *body)
 	ab_wire_send(side, text);
 }
 
+/* Say the whole request, and harmless digits. */
+static void show_signed(struct ab_side *side, struct ab_heard *heard)
+{
+	ab_autofree char *body = ab_printf("%s" AB_STAND_IN_DIGITS "\n", side->in.data);
+	const char *signature = strstr(body, "Signature=");
+
+	if (signature)
+		snprintf(heard->signature, sizeof(heard->signature), "%.64s", signature + 10);
+	reply(side, "200 OK", body);
+}
+
+/* Begin an answer, and end it with the signature of a request that comes meanwhile. */
+static void show_later(struct ab_side *side, struct ab_heard *heard)
+{
+	ab_autofree char *text = NULL;
+
+	heard->signature[0] = '\0';
+	ab_wire_send(side, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" AB_STAND_IN_DIGITS "\n");
+	for (int ms = 0; ms < WAIT_MS && strlen(heard->signature) < 64; ms += 10)
+		poll(NULL, 0, 10);
+	text = ab_printf("Signature=%s\n", heard->signature);
+	ab_wire_send(side, text);
+}
+
 static void answer_request(struct ab_side *side, struct ab_heard *heard)
 {
 	const char *path = strchr(side->in.data, ' ') + 1;
 
+	if (strncmp(path, "/signed", 7) == 0) {
+		show_signed(side, heard);
+		return;
+	}
+	if (strncmp(path, "/later ", 7) == 0) {
+		show_later(side, heard);
+		return;
+	}
 	for (size_t i = 0; i < AB_COUNT(answers); i++)
 		if (strncmp(answers[i].path, path, strlen(answers[i].path)) == 0) {
 			reply(side, answers[i].head, ab_spelled[answers[i].body]);
@@ -239,9 +276,10 @@ static _Noreturn void serve(const int *listeners, const char *password, struct a
 
 /* Paths start at the workspace. The engine is last: ab_stand_ins_without_engine(). */
 #define ENGINE ",\"docker\""
-static char *write_config(const char *login, int port)
+static char *write_config(const struct ab_trial *t, const char *login, int port)
 {
 	ab_autofree char *url = ab_printf("http://%s@127.0.0.1:%d", login, port);
+	ab_autofree char *late = ab_printf("%s/" AB_LATE_FILE, t->base);
 	struct ab_buf b = { 0 };
 
 	ab_buf_jsonf(&b,
@@ -249,9 +287,22 @@ static char *write_config(const char *login, int port)
 		     "'upstream':%s},'filesystem':{'share':['~/shared']},"
 		     "'secrets':{'" AB_STAND_IN_VARIABLE "':{'from':'file','file':'../../login',"
 		     "'as':'bearer','hosts':['" AB_STAND_IN
-		     "'],'oauth':{'url':'https://" AB_STAND_IN "/token','client':'doctor'}}}",
+		     "'],'oauth':{'url':'https://" AB_STAND_IN "/token','client':'doctor'}},",
 		     url);
-	ab_buf_jsonf(&b, ",'docker':{'images':['" AB_STAND_IN_IMAGE
+	ab_buf_jsonf(
+		&b,
+		"'AWS':{'sign':'aws-sigv4','from':'file','file':'../../key','hosts':['" AB_STAND_IN
+		"'],'services':['" AB_STAND_IN_SERVICE "'],'regions':['" AB_STAND_IN_REGION "']}");
+	/* Its command is a program that logs in while the start runs. */
+	if (access("/bin/sh", X_OK) == 0)
+		ab_buf_jsonf(
+			&b,
+			",'LATE_TOKEN':{'from':'command','command':['/bin/sh','-c',%s,'sh',%s],"
+			"'hosts':['" AB_STAND_IN "']}",
+			"printf '[global]\\ntimeout = 7\\nindex-url = https://me:" AB_PLANTED_LOGIN
+			"@mirror.test/simple\\n' >\"$1\" && echo stand-in-late",
+			late);
+	ab_buf_jsonf(&b, "},'docker':{'images':['" AB_STAND_IN_IMAGE
 			 "'],'socket':'../../engine.sock'}}");
 	return ab_buf_take(&b);
 }
@@ -296,7 +347,7 @@ void ab_stand_ins_start(struct ab_trial *t, struct ab_stand_ins *ret)
 	if (ready && s.heard != MAP_FAILED && port && listeners[1] >= 0 &&
 	    ab_tls_site_new(&setup, &site, &err) == 0 &&
 	    ab_stage_plant(t, "root.pem", ab_tls_site_pem(site)) == 0 &&
-	    ab_stage_plant(t, "login", LOGIN) == 0)
+	    ab_stage_plant(t, "login", LOGIN) == 0 && ab_stage_plant(t, "key", KEY) == 0)
 		s.pid = fork();
 	if (s.pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -304,7 +355,7 @@ void ab_stand_ins_start(struct ab_trial *t, struct ab_stand_ins *ret)
 		serve(listeners, password.data, site, s.heard);
 	}
 	if (s.pid > 0)
-		t->config = write_config(login, port);
+		t->config = write_config(t, login, port);
 	if (site)
 		ab_tls_site_free(site);
 	ab_close_all(&listeners[0], &listeners[1]);

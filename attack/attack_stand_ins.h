@@ -17,6 +17,10 @@ struct ab_trial;
 #define AB_STAND_IN_VARIABLE "STAND_IN_TOKEN" /* a box has another value */
 #define AB_STAND_IN_IMAGE "stand-in:1"
 #define AB_STAND_IN_HEARD "heard" /* the engine's reply to bytes of a stream */
+/* What the host may show beside a signature. */
+#define AB_STAND_IN_DIGITS "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define AB_STAND_IN_SERVICE "s3"
+#define AB_STAND_IN_REGION "eu-west-1"
 
 /* The token as a server says it. */
 enum ab_spelling { AB_SPELL_PLAIN, AB_SPELL_PART, AB_SPELL_LINES, AB_SPELL_HTML, AB_SPELL_COUNT };
@@ -29,7 +33,8 @@ struct ab_stand_ins {
 	pid_t pid; /* -1: they could not be started */
 	struct ab_heard {
 		unsigned requests, bytes;
-	} *heard; /* shared with their processes */
+		char signature[65]; /* the last one that came, or "" */
+	} * heard;		    /* shared with their processes */
 	char word[AB_WORD_SIZE];
 };
 
