@@ -18,19 +18,16 @@ enum { SETTINGS_MAX = 4 << 20 };
 /* "" if the file does not exist. */
 int ab_hook_read_settings(const char *path, char **ret, struct ab_error *err)
 {
-	ab_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct stat st;
 	size_t len;
+	int r = ab_read_file(AT_FDCWD, path, 0, SETTINGS_MAX, ret, &len);
 
-	if (fd < 0 && errno == ENOENT) {
+	if (r < 0 && errno == ENOENT) {
 		*ret = ab_strdup("");
 		return 0;
 	}
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "%s", path);
-	if (!S_ISREG(st.st_mode))
+	if (r < 0 && errno == EINVAL)
 		return ab_fail(err, AB_ECONFIG, 0, "%s is not a regular file", path);
-	if (ab_read_all(fd, SETTINGS_MAX, ret, &len) < 0)
+	if (r < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "%s", path);
 	if (strlen(*ret) == len)
 		return 0;

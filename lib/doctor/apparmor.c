@@ -131,16 +131,10 @@ static void read_profiles(int dir, const char *name, const char *path,
 {
 	ab_autofree char *disabled = ab_printf("disable/%s", name);
 	ab_autofree char *text = NULL;
-	ab_autoclose int fd = -1;
-	struct stat st;
 	size_t len;
 
-	if (is_skipped(name) || faccessat(dir, disabled, F_OK, 0) == 0)
-		return;
-	fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-		return;
-	if (ab_read_all(fd, MOST_BYTES, &text, &len) == 0)
+	if (!is_skipped(name) && faccessat(dir, disabled, F_OK, 0) < 0 &&
+	    ab_read_file(dir, name, 0, MOST_BYTES, &text, &len) == 0)
 		ab_apparmor_read(text, len, path, seen);
 }
 

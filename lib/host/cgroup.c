@@ -30,12 +30,11 @@ static int open_file(const char *dir, const char *name, int flags)
 
 static char *read_text(const char *dir, const char *name)
 {
-	ab_autoclose int fd = open_file(dir, name, O_RDONLY);
-	char *text;
+	ab_autofree char *path = ab_path_join(dir, name);
+	char *text = NULL;
 	size_t len;
 
-	if (fd < 0 || ab_read_all(fd, 1 << 16, &text, &len) < 0)
-		return NULL;
+	(void)ab_read_file(AT_FDCWD, path, 0, 1 << 16, &text, &len);
 	return text;
 }
 

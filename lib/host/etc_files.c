@@ -107,12 +107,11 @@ static void add_file(struct ab_spec *spec, const char *path, char *text)
 static void add_nsswitch(struct ab_spec *spec)
 {
 	static const char path[] = "/etc/nsswitch.conf";
-	ab_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	ab_autofree char *text = NULL;
 	char *ours;
 	size_t len;
 
-	if (fd < 0 || ab_read_all(fd, NSSWITCH_MAX, &text, &len) < 0)
+	if (ab_read_file(AT_FDCWD, path, 0, NSSWITCH_MAX, &text, &len) < 0)
 		return;
 	ours = ab_etc_nsswitch(text);
 	if (ours)

@@ -44,13 +44,12 @@ static void set_base_urls(const struct ab_safe *safe, struct ab_strv *env)
 /* The memory of our own command line. */
 static bool find_argv(char **ret_from, char **ret_to)
 {
-	ab_autoclose int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
 	ab_autofree char *text = NULL;
 	unsigned long from, to;
 	const char *at;
 	size_t len;
 
-	if (fd < 0 || ab_read_all(fd, 65536, &text, &len) < 0)
+	if (ab_read_file(AT_FDCWD, "/proc/self/stat", 0, 65536, &text, &len) < 0)
 		return false;
 	/* Field 2, the name, may contain anything; we need 48 and 49. */
 	at = strrchr(text, ')');

@@ -19,12 +19,10 @@ static int open_process(pid_t pid)
 
 char *ab_run_process_read(int process, const char *name)
 {
-	ab_autoclose int fd = openat(process, name, O_RDONLY | O_CLOEXEC);
-	char *text;
+	char *text = NULL;
 	size_t len;
 
-	if (fd < 0 || ab_read_all(fd, TEXT_MAX, &text, &len) < 0)
-		return NULL;
+	(void)ab_read_file(process, name, 0, TEXT_MAX, &text, &len);
 	return text;
 }
 

@@ -60,12 +60,11 @@ void ab_mount_table_parse(const char *text, struct ab_mount_table *ret)
 
 int ab_mount_table_read(struct ab_mount_table *ret)
 {
-	ab_autoclose int fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
 	ab_autofree char *text = NULL;
 	size_t len;
 
 	*ret = (struct ab_mount_table){ 0 };
-	if (fd < 0 || ab_read_all(fd, MOUNTINFO_MAX, &text, &len) < 0)
+	if (ab_read_file(AT_FDCWD, "/proc/self/mountinfo", 0, MOUNTINFO_MAX, &text, &len) < 0)
 		return -1;
 	ab_mount_table_parse(text, ret);
 	return 0;

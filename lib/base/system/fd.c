@@ -212,6 +212,16 @@ int ab_read_all(int fd, size_t max, char **ret_data, size_t *ret_len)
 	return 0;
 }
 
+int ab_read_file(int at, const char *name, int also, size_t max, char **ret_data, size_t *ret_len)
+{
+	ab_autoclose int fd = openat(at, name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | also);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -1;
+	return S_ISREG(st.st_mode) ? ab_read_all(fd, max, ret_data, ret_len) : ab_errno(EINVAL);
+}
+
 int ab_memfd_sealed(const char *name, const void *data, size_t len)
 {
 	ab_autoclose int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);

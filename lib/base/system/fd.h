@@ -94,6 +94,9 @@ ssize_t ab_pread_full(int fd, void *to, size_t room, off_t at);
 /* Read up to `max` bytes until the end of the file; -1 with errno (EFBIG if there are
  * more). Adds a NUL that is not counted. */
 int ab_read_all(int fd, size_t max, char **ret_data, size_t *ret_len);
+/* Open a regular file and read it; EINVAL if it is something else: a FIFO must not block us, a terminal not
+ * become our controlling one. `also`: O_NOFOLLOW or 0. */
+int ab_read_file(int at, const char *name, int also, size_t max, char **ret_data, size_t *ret_len);
 
 /* An anonymous, sealed (immutable) file with these bytes; -1 with errno. */
 int ab_memfd_sealed(const char *name, const void *data, size_t len);

@@ -24,21 +24,6 @@ static bool add_urls(struct ab_strv *hosts, const char *s)
 	return any;
 }
 
-/* Read a regular file of bounded size; NULL: there is none. These are the
- * user's own files, so links are followed. */
-static char *read_file(const char *path)
-{
-	ab_autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat st;
-	char *data;
-	size_t len;
-
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
-	    ab_read_all(fd, FILE_MAX, &data, &len) < 0)
-		return NULL;
-	return data;
-}
-
 /* Behind "deb [options] URL suite" and "URIs: URL ..."; NULL: it is another line. */
 static const char *find_urls(const char *line)
 {
@@ -54,11 +39,12 @@ static const char *find_urls(const char *line)
 /* Add the URLs of a file of apt's sources. */
 static bool scan_apt(const char *path, struct ab_strv *hosts)
 {
-	ab_autofree char *data = read_file(path);
-	char *rest = data, *line;
+	ab_autofree char *data = NULL;
 	bool any = false;
+	size_t len;
 
-	while ((line = strsep(&rest, "\n"))) {
+	(void)ab_read_file(AT_FDCWD, path, 0, FILE_MAX, &data, &len);
+	for (char *rest = data, *line; (line = strsep(&rest, "\n"));) {
 		const char *urls = find_urls(line);
 
 		any |= urls && add_urls(hosts, urls);

@@ -244,11 +244,10 @@ static bool has_changed(struct file *f)
 
 static void read_hosts(struct ab_resolver *r)
 {
-	ab_autoclose int fd = open(r->hosts.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	char *text;
 	size_t len;
 
-	if (fd < 0 || ab_read_all(fd, HOSTS_SIZE, &text, &len) < 0)
+	if (ab_read_file(AT_FDCWD, r->hosts.path, 0, HOSTS_SIZE, &text, &len) < 0)
 		return;
 	ab_hosts_lower(text, len);
 	free(r->hosts_text);

@@ -78,17 +78,11 @@ static void find_agents(const struct ab_policy_input *in, const char *workspace,
 static char *read_below(int dir, const char *folder, const char *name)
 {
 	ab_autoclose int in = openat(dir, folder, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	ab_autoclose int fd =
-		in < 0 ? -1
-		       : openat(in, name,
-				O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	struct stat st;
-	char *text;
+	char *text = NULL;
 	size_t len;
 
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
-	    ab_read_all(fd, CONFIG_MAX, &text, &len) < 0)
-		return NULL;
+	if (in >= 0)
+		(void)ab_read_file(in, name, O_NOFOLLOW, CONFIG_MAX, &text, &len);
 	return text;
 }
 

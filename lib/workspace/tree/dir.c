@@ -119,16 +119,7 @@ int ab_open_same_mount(int at, const char *path, int flags)
 
 int ab_read_small(int at, const char *name, size_t max, char **ret_data, size_t *ret_len)
 {
-	/* A FIFO must not block us, a terminal must not become our controlling one. */
-	ab_autoclose int fd =
-		openat(at, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	struct stat st;
-
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return -1;
-	if (!S_ISREG(st.st_mode))
-		return ab_errno(EINVAL);
-	return ab_read_all(fd, max, ret_data, ret_len);
+	return ab_read_file(at, name, O_NOFOLLOW, max, ret_data, ret_len);
 }
 
 int ab_rename_new(int from, const char *name, int to, const char *as)
