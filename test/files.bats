@@ -286,6 +286,60 @@ system" ]
 	[[ "$output" == *hunter2 ]]
 }
 
+@test "credentials are hidden where a variable has moved them, and what is beside them is not" {
+	local tools=$HOME/tools file
+
+	mkdir -p "$tools/cargo" "$tools/docker" "$tools/config/gh"
+	echo 'token = "hunter2"' >"$tools/cargo/credentials.toml"
+	printf '%s\n' '[registries.corp]' 'index = "https://c.test/"' 'token = "hunter2"' >"$tools/cargo/config.toml"
+	echo shown >"$tools/cargo/env"
+	echo '{ "auths": { "r.test": { "auth": "hunter2" } } }' >"$tools/docker/config.json"
+	echo 'oauth_token: hunter2' >"$tools/config/gh/hosts.yml"
+	echo '//npm.test/:_authToken=hunter2' >"$tools/npmrc"
+	printf '%s\n' '[global]' 'index-url = https://me:hunter2@pip.test/simple' 'timeout = 7' >"$tools/pip.conf"
+	for file in a b; do
+		echo hunter2 >"$tools/kube-$file"
+	done
+	echo "cd $tools && cat cargo/credentials.toml cargo/config.toml cargo/env docker/config.json config/gh/hosts.yml npmrc pip.conf kube-a kube-b" >show.sh
+	# Without the variables they are files like others.
+	agentbox run -- sh show.sh
+	[ "$status" -eq 0 ]
+	[ "$(grep -c hunter2 <<<"$output")" -eq 8 ]
+	export CARGO_HOME=$tools/cargo DOCKER_CONFIG=$tools/none/../docker XDG_CONFIG_HOME=$tools/config \
+		npm_config_userconfig=$tools/npmrc PIP_CONFIG_FILE=$tools/pip.conf KUBECONFIG=$tools/kube-a:$tools/kube-b
+	agentbox run -- sh show.sh
+	[[ "$output" != *hunter2* ]]
+	[[ "$output" == *'registries.corp.index = "https://c.test/"'*shown*"index-url = https://pip.test/simple"*"timeout = 7"* ]]
+	for file in cargo/credentials.toml docker/config.json config/gh/hosts.yml npmrc kube-a kube-b; do
+		[[ "$output" == *"$file: Permission denied"* ]]
+	done
+	# It does not matter whether the box gets the variable.
+	mkdir -p "$XDG_CONFIG_HOME/agentbox"
+	echo '{ "env": { "strip": ["CARGO_HOME", "PIP_*"] } }' >"$XDG_CONFIG_HOME/agentbox/config.json"
+	agentbox run -- sh -c "env | grep CARGO_HOME; . ./show.sh"
+	[[ "$output" != *hunter2* && "$output" != *CARGO_HOME* && "$output" == *"timeout = 7"* ]]
+	agentbox run --yes --read "$tools/cargo/credentials.toml" -- sh show.sh
+	[ "$(grep -c hunter2 <<<"$output")" -eq 1 ]
+	agentbox why --read "$tools/cargo/credentials.toml"
+	[[ "$output" == *"filesystem.denyRead"* ]]
+}
+
+@test "what a variable moves into the workspace is the project's, but not what a link there leads to" {
+	mkdir .cargo "$HOME/cargo"
+	echo token | tee .cargo/credentials.toml >"$HOME/cargo/credentials.toml"
+	ln -s "$HOME/cargo" out
+	CARGO_HOME=.cargo agentbox run -- sh -c 'cat .cargo/credentials.toml; echo more >>.cargo/credentials.toml; cat ~/cargo/credentials.toml'
+	[ "$status" -eq 0 ]
+	[ "$output" = $'token\ntoken' ]
+	[ "$(cat .cargo/credentials.toml)" = $'token\nmore' ]
+	CARGO_HOME=$PWD/out agentbox run -- sh -c 'cat .cargo/credentials.toml; cat ~/cargo/credentials.toml || cat out/credentials.toml'
+	[ "$status" -ne 0 ]
+	[[ "$output" == token* && "$output" != *token*token* && "$output" == *"Permission denied"*"Permission denied"* ]]
+	# A device or a pipe is nobody's settings.
+	NETRC=/dev/null npm_config_userconfig=/dev/stdin agentbox run -- sh -c 'echo x >/dev/null && cat </dev/null && echo well'
+	[ "$output" = well ]
+}
+
 @test "read shows one hidden file for one run, and nothing of agentbox's own" {
 	mkdir -p ~/.aws
 	echo token >~/.npmrc

@@ -334,6 +334,17 @@ is_gone()
 	[ "$(grep '#' "$HOME/.cargo/config.toml")" = "# other" ]
 }
 
+@test "outside: what only another setting of a tool names is not hidden, what its variable names is" {
+	mkdir -p "$HOME/prefix/etc"
+	echo '//npm.test/:_authToken=hunter2' | tee "$HOME/prefix/etc/npmrc" >"$HOME/npmrc"
+	export NPM_CONFIG_PREFIX=$HOME/prefix
+	NPM_CONFIG_USERCONFIG='${HOME}/npmrc' agentbox run -- cat "$HOME/prefix/etc/npmrc" "$HOME/npmrc"
+	[ "$(grep -c hunter2 <<<"$output")" -eq 2 ]
+	NPM_CONFIG_GLOBALCONFIG=$HOME/prefix/etc/npmrc NPM_CONFIG_USERCONFIG=$HOME/npmrc \
+		agentbox run -- cat "$HOME/prefix/etc/npmrc" "$HOME/npmrc"
+	[[ "$output" != *hunter2* ]]
+}
+
 @test "outside: links on the way to a page and to a file of settings are followed" {
 	mkdir real
 	ln -s real link

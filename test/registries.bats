@@ -137,6 +137,25 @@ denied()
 	[ "$status" -ne 0 ]
 }
 
+@test "registries: npm follows the mirror of settings that a variable names, and not of a project's" {
+	need program:npm
+	printf '%s\n' 'registry=https://me:hunter2@mirror.test/npm/' '//mirror.test/npm/:_authToken=hunter2' >"$HOME/work.npmrc"
+	echo '{ "name": "p", "version": "1.0.0", "dependencies": { "tiny": "^1.0.0" } }' >package.json
+	snapshot >"$TEST_DIR/before"
+	export NPM_CONFIG_USERCONFIG=$HOME/work.npmrc
+	agentbox_split run --allow @npm -- sh -c 'npm install >&2; cat ~/work.npmrc'
+	[ "$status" -eq 0 ]
+	[ "$output" = "registry=https://mirror.test/npm/" ]
+	fetched /npm/tiny/-/tiny-1.0.0.tgz
+	unchanged
+	# A project could name any host.
+	rm -r node_modules package-lock.json
+	cp "$HOME/work.npmrc" .npmrc
+	internet_mark
+	NPM_CONFIG_USERCONFIG=.npmrc agentbox_split run --allow @npm -- npm install
+	denied mirror.test mirror.test
+}
+
 @test "registries: pip and npm follow the mirror of settings of which the box sees a part" {
 	need program:npm
 	need program:pip3

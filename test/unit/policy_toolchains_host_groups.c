@@ -1,5 +1,8 @@
 #include "policy/toolchains/host_groups.h"
 
+#include "policy/model/policy.h"
+#include "policy/toolchains/registries.h"
+#include "policy/toolchains/tool_places.h"
 #include "policy/values/host.h"
 #include "policy_help.h"
 #include "tap.h"
@@ -8,10 +11,15 @@ static struct ab_strv got;
 
 static const char *group(const char *name)
 {
+	struct ab_arena arena = { 0 };
+	const struct ab_tool_place *places =
+		ab_tool_places_find(&arena, input.environ, input.home, input.cwd, input.cwd);
+	bool known;
+
 	ab_strv_fini(&got);
-	if (!ab_group_expand(name, input.home, input.environ, &got))
-		return NULL;
-	return joined(&got);
+	known = ab_group_expand(name, ab_registries_find(&arena, places), input.environ, &got);
+	ab_arena_fini(&arena);
+	return known ? joined(&got) : NULL;
 }
 
 static void test_tables(void)
@@ -174,6 +182,93 @@ static void test_protection(void)
 	reset_input();
 }
 
+/* Does the policy hide this path? */
+static bool is_hidden(const char *path)
+{
+	struct ab_policy *p = load();
+	bool found = p && ab_strv_has(&p->fs.deny_read, path);
+
+	ab_policy_free(p);
+	return found;
+}
+
+static void test_moved(void)
+{
+	static const char config[] = "[source.m]\nregistry = \"https://moved.example/\"\n";
+
+	put_file("home/.cargo/config.toml", "[source.m]\nregistry = \"https://usual.example/\"\n");
+	make_dir("cargo");
+	put_file("cargo/config.toml", config);
+	ok(!is_hidden(at("cargo/credentials.toml")), "nothing has moved");
+	set_env("CARGO_HOME", at("cargo"));
+	ok(is_hidden(at("cargo/credentials.toml")) && is_hidden(at("home/.cargo/credentials.toml")),
+	   "credentials are hidden in both places");
+	ok(strstr(group("crates"), "moved.example") && strstr(group("crates"), "usual.example"),
+	   "and the registries of both count");
+	add_flag("filesystem.write", at("cargo"), "--write");
+	ok(is_protected("cargo/config.toml") && !is_protected("cargo/credentials"),
+	   "a box that can write there does not choose them");
+	reset_input();
+	set_env("CARGO_HOME", "../../cargo");
+	ok(is_hidden(at("cargo/credentials")), "a relative path begins in the current folder");
+	set_env("CARGO_HOME", "");
+	ok(!is_hidden(at("home/work/credentials")) && strstr(group("crates"), "usual.example"),
+	   "an empty one says nothing");
+	set_env("CARGO_HOME", "~/.cargo/../.cargo");
+	ok(is_hidden(at("home/.cargo/credentials")), "the usual place");
+	set_env("CARGO_HOME", at("a*[b]"));
+	ok(is_hidden(at("a??b]/credentials.toml")), "a star in it is no pattern");
+
+	/* What is in the workspace is the project's. */
+	make_dir("home/work/.cargo");
+	put_file("home/work/.cargo/config.toml", config);
+	set_env("CARGO_HOME", ".cargo");
+	ok(!strstr(group("crates"), "moved.example"), "a project's registries do not count");
+	ok(!is_hidden(at("home/work/.cargo/credentials.toml")) &&
+		   !is_protected("home/work/.cargo/config.toml"),
+	   "and its files are neither hidden nor protected");
+	set_env("CARGO_HOME", at("home/work/none"));
+	ok(!is_hidden(at("home/work/none/credentials.toml")), "nor if there is nothing yet");
+	if (symlink(at("home/work/.cargo"), at("into")) < 0 ||
+	    symlink(at("cargo"), at("home/work/out")) < 0 ||
+	    symlink(at("home/work/out"), at("through")) < 0)
+		abort();
+	set_env("CARGO_HOME", at("into"));
+	ok(!strstr(group("crates"), "moved.example") && !is_hidden(at("into/credentials")),
+	   "nor if a link leads there");
+	set_env("CARGO_HOME", "out");
+	ok(!strstr(group("crates"), "moved.example") && is_hidden(at("home/work/out/credentials")),
+	   "a link that leads out of it hides, and names no registry");
+	set_env("CARGO_HOME", at("through"));
+	ok(!strstr(group("crates"), "moved.example") && is_hidden(at("through/credentials")),
+	   "by a link before it, too");
+	input.workspace = at("home");
+	set_env("CARGO_HOME", at("home/work/.cargo"));
+	ok(is_hidden(at("home/work/.cargo/credentials.toml")), "a home folder is no project");
+	reset_input();
+
+	/* Files, lists, folders of many tools. */
+	set_env("Npm_Config_UserConfig", at("npmrc"));
+	set_env("KUBECONFIG", "/srv/a:/srv/b");
+	set_env("AWS_SHARED_CREDENTIALS_FILE", "/srv/aws");
+	set_env("NETRC", "/dev/null");
+	set_env("XDG_CONFIG_HOME", "/srv/config");
+	set_env("XDG_DATA_HOME", "/srv/data");
+	ok(is_hidden(at("npmrc")), "npm's variables have any case");
+	ok(is_hidden("/srv/a") && is_hidden("/srv/b"), "each file of a list");
+	ok(is_hidden("/srv/aws"), "a file of a folder that is hidden as a whole");
+	ok(!is_hidden("/dev/null"), "a device is nobody's settings");
+	ok(is_hidden("/srv/config/gh/hosts.yml") && is_hidden("/srv/config/op"),
+	   "what follows the folder of settings");
+	ok(is_hidden("/srv/data/opencode/auth.json"), "the login of an agent");
+	reset_input();
+	set_env("XDG_DATA_HOME", "/srv/data");
+	input.profile = "opencode";
+	ok(is_hidden("!/srv/data/opencode/auth.json"), "which it sees in its own profile");
+	unlink(at("home/.cargo/config.toml"));
+	reset_input();
+}
+
 static void test_owner(void)
 {
 	struct ab_policy *p;
@@ -203,6 +298,7 @@ int main(void)
 	test_others();
 	test_use();
 	test_protection();
+	test_moved();
 	test_owner();
 	ab_strv_fini(&got);
 	world_fini();

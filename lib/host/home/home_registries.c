@@ -45,13 +45,9 @@ static void tell_view(const struct ab_registry_view *view, struct ab_strv *notes
 				 view->path, view->left, view->left == 1 ? "" : "s", view->path);
 }
 
-void ab_home_registries_find(const struct ab_policy *policy, char *const *env,
-			     struct ab_registry_views *ret)
+void ab_home_registries_find(const struct ab_policy *policy, struct ab_registry_views *ret)
 {
-	const struct ab_policy_store *store = policy->store;
-
-	ab_registries_visible(policy->home, env,
-			      store->registries_protected ? &store->registries : NULL, ret);
+	ab_registries_views(NULL, policy->store->registries, ret);
 	for (size_t i = ret->len; i-- > 0;)
 		if (ab_policy_reads(policy, ret->v[i].path, true) ||
 		    ab_policy_reads(policy, ret->v[i].real, true))
@@ -75,9 +71,8 @@ static void replace_visible(struct ab_registry_views *found, struct ab_spec *spe
 	}
 }
 
-void ab_home_registries_fill(const struct ab_policy *policy, char *const *env,
-			     struct ab_registry_views *found, struct ab_spec *spec,
-			     struct ab_strv *notes, struct ab_strv *details)
+void ab_home_registries_fill(const struct ab_policy *policy, struct ab_registry_views *found,
+			     struct ab_spec *spec, struct ab_strv *notes, struct ab_strv *details)
 {
 	struct ab_registry_views views = { 0 };
 	struct ab_guard *closed = NULL;
@@ -85,7 +80,7 @@ void ab_home_registries_fill(const struct ab_policy *policy, char *const *env,
 	size_t n = 0;
 
 	for (size_t i = 0; i < policy->net.groups.len; i++)
-		ab_registries_views(policy->net.groups.v[i], policy->home, env, &views);
+		ab_registries_views(policy->net.groups.v[i], policy->store->registries, &views);
 	/* What a person or the administrator denies stays closed; if that is not known, all of them. */
 	if (views.len && ab_expand_deny(&policy->fs.deny_read_own, &closed, &n, &unused) == 0)
 		for (size_t i = 0; i < views.len; i++)

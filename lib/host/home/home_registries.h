@@ -15,10 +15,8 @@ struct ab_spec;
 /* Before the plan, which hides their other names (host/facts.h): the files that the box may not see as
  * they are. Only those that ab_policy_protect_registries() found are looked at: no program that we
  * started has run since. */
-void ab_home_registries_find(const struct ab_policy *policy, char *const *env,
-			     struct ab_registry_views *ret);
+void ab_home_registries_find(const struct ab_policy *policy, struct ab_registry_views *ret);
 /* Adds to spec->files; the plan must exist, and the files of secrets must be there. `found` is freed.
  * `details` get what was left out, `notes` what could not be read. */
-void ab_home_registries_fill(const struct ab_policy *policy, char *const *env,
-			     struct ab_registry_views *found, struct ab_spec *spec,
-			     struct ab_strv *notes, struct ab_strv *details);
+void ab_home_registries_fill(const struct ab_policy *policy, struct ab_registry_views *found,
+			     struct ab_spec *spec, struct ab_strv *notes, struct ab_strv *details);

@@ -5,6 +5,7 @@
 #include "policy/model/config.h"
 #include "policy/model/http_config.h"
 #include "policy/model/policy.h"
+#include "policy/toolchains/registries.h"
 #include "shell/judge/ruling.h"
 
 static void add_difference(struct ab_strv *lines, enum ab_key_id id, const char *lead,
@@ -298,6 +299,13 @@ static bool same_value(const struct ab_value *a, const struct ab_value *b)
 	return true;
 }
 
+static bool same_registries(const struct ab_registry_file *a, const struct ab_registry_file *b)
+{
+	for (; a && b && a->missing == b->missing && strcmp(a->path, b->path) == 0; a = a->next)
+		b = b->next;
+	return !a && !b;
+}
+
 static bool same_store(const struct ab_policy_store *a, const struct ab_policy_store *b)
 {
 	for (size_t i = 0; i < AB_KEY_COUNT; i++)
@@ -308,7 +316,7 @@ static bool same_store(const struct ab_policy_store *a, const struct ab_policy_s
 	       same_value(&a->never_passed, &b->never_passed) &&
 	       a->unknown_fixed == b->unknown_fixed &&
 	       a->registries_protected == b->registries_protected &&
-	       ab_strv_same(&a->registries, &b->registries);
+	       same_registries(a->registries, b->registries);
 }
 
 bool ab_policy_same(const struct ab_policy *a, const struct ab_policy *b)

@@ -86,57 +86,30 @@ static bool is_plain(const char *path, bool *ret_exists)
 	return fd >= 0 || errno == ENOENT;
 }
 
-/* Something may be there. */
-static void note_registry(struct ab_load *l, const char *path)
-{
-	struct ab_strv *list = &l->policy->store->registries;
-
-	list->v[list->len++] = ab_arena_dup(l->arena, path);
-}
-
 /* Host groups allow the hosts that these files name, so a box that writes one chooses the hosts of the
  * next run. That includes links on the way, and a file that does not exist yet. */
 static void protect_registries(struct ab_load *l)
 {
-	ab_autostrv struct ab_strv paths = { 0 }, roots = { 0 }, missing_folders = { 0 };
-	const char *home = l->in->home;
-	char real[PATH_MAX];
+	ab_autostrv struct ab_strv roots = { 0 };
 
 	find_writable(&l->policy->store->config, &roots);
-	ab_registries_paths(home, l->in->environ, &paths);
-	l->policy->store->registries = (struct ab_strv){
-		.v = ab_arena_alloc(l->arena, paths.len * sizeof(char *)),
-	};
-	/* Most are in the home folder, so look for links on the way to it once. */
-	if (home && (!realpath(home, real) || strcmp(home, real) != 0 || !home[1]))
-		home = NULL;
-	for (size_t i = 0; i < paths.len; i++) {
-		bool below = home && ab_path_within(paths.v[i], home) && paths.v[i][strlen(home)];
+	for (struct ab_registry_file *f = l->policy->store->registries; f; f = f->next) {
 		ab_autolinkwalk struct ab_linkwalk w = { 0 };
 		ab_autofree char *missing = NULL;
 		enum ab_linkwalk_step step;
 		bool plain, exists = true;
 
 		/* Most are elsewhere, and one call says so. */
-		plain = !ab_path_within_any(paths.v[i], &roots) && is_plain(paths.v[i], &exists);
-		if (exists)
-			note_registry(l, paths.v[i]);
+		plain = !ab_path_within_any(f->path, &roots) && is_plain(f->path, &exists);
+		f->missing = !exists;
 		if (plain)
 			continue;
-		if (ab_path_within_any(paths.v[i], &missing_folders)) {
-			protect_writable(l, &roots, paths.v[i]);
-			continue;
-		}
-		ab_linkwalk_init(&w, below ? home : "/",
-				 below ? paths.v[i] + strlen(home) + 1 : paths.v[i]);
+		ab_linkwalk_init(&w, "/", f->path);
 		while ((step = ab_linkwalk_step(&w)) <= AB_LINKWALK_LINK)
 			if (step == AB_LINKWALK_LINK)
 				protect_writable(l, &roots, w.path);
-		if (step == AB_LINKWALK_FAILED && w.path && w.left && *w.left) {
-			if (errno == ENOENT && w.links == 0)
-				ab_strv_add(&missing_folders, w.path);
+		if (step == AB_LINKWALK_FAILED && w.path && w.left && *w.left)
 			missing = ab_path_join(w.path, w.left);
-		}
 		if (step == AB_LINKWALK_END)
 			protect_writable(l, &roots, w.at);
 		else if (w.path)
@@ -311,7 +284,7 @@ int ab_load_finish(struct ab_load *l)
 	ab_policy_fill(l->policy);
 	l->policy->store->registries_protected = !l->in->registries_later;
 	for (size_t i = 0; l->notes && i < l->policy->net.groups.len; i++)
-		ab_registries_faults(l->policy->net.groups.v[i], l->in->home, l->in->environ,
+		ab_registries_faults(l->policy->net.groups.v[i], l->policy->store->registries,
 				     l->notes);
 	return 0;
 }

@@ -12,20 +12,41 @@
 #include "policy/layers/trust.h"
 #include "policy/model/list_element.h"
 #include "policy/read/settings_file.h"
+#include "policy/toolchains/registries.h"
+#include "policy/toolchains/tool_places.h"
 #include "policy/values/complaint.h"
 #include "policy/values/paths.h"
 
 enum { DEPTH = 8, CLOSED_NAMES = 192 };
 
-static struct ab_context make_context(const struct ab_load *l)
+struct ab_context ab_load_context(const struct ab_load *l)
 {
 	return (struct ab_context){
 		.arena = l->arena,
 		.base = l->workspace,
 		.home = l->in->home,
 		.follows = true,
+		.registries = l->policy->store->registries,
 		.environ = l->in->environ,
+		.places = l->policy->store->places,
 	};
+}
+
+/* An entry that hides also hides what a variable has moved, by its name: a star in it is no pattern. */
+static void put_text(const struct ab_context *ctx, struct ab_config *c, enum ab_key_id id,
+		     const char *text, const struct ab_origin *from)
+{
+	ab_value_put(ctx, id, &c->v[id], text, from, NULL);
+	for (const struct ab_tool_place *p = ctx->places; p && id == AB_KEY_DENY_READ;
+	     p = p->next) {
+		ab_autofree char *to = p->from[1] ? ab_tool_place_path(p, text) : NULL;
+
+		for (size_t i = 0; to && i < strlen(p->to) + (*text == '!'); i++)
+			if (strchr("*?[\\", to[i]))
+				to[i] = '?';
+		if (to)
+			ab_value_put(ctx, id, &c->v[id], ab_arena_dup(ctx->arena, to), from, NULL);
+	}
 }
 
 static void put_all(const struct ab_context *ctx, struct ab_config *c, enum ab_key_id id,
@@ -38,7 +59,7 @@ static void put_all(const struct ab_context *ctx, struct ab_config *c, enum ab_k
 	/* Room also for what the last step adds. */
 	ab_value_reserve(ctx->arena, &c->v[id], n + 8);
 	for (; *texts; texts++)
-		ab_value_put(ctx, id, &c->v[id], *texts, from, NULL);
+		put_text(ctx, c, id, *texts, from);
 	c->v[id].from = from;
 }
 
@@ -57,7 +78,7 @@ static void put_words(const struct ab_context *ctx, struct ab_config *c, enum ab
 			memcpy(text + room, word, len);
 			word = text;
 		}
-		ab_value_put(ctx, id, &c->v[id], word, from, NULL);
+		put_text(ctx, c, id, word, from);
 		c->v[id].from = from;
 	}
 }
@@ -108,7 +129,7 @@ static void put_defaults(const struct ab_context *ctx, struct ab_config *c,
 
 static void put_builtin(struct ab_load *l, const struct ab_profile *p, struct ab_config *c)
 {
-	struct ab_context ctx = make_context(l);
+	struct ab_context ctx = ab_load_context(l);
 	struct ab_origin *from = ab_origin_new(l->arena, AB_LAYER_PROFILE, p->name);
 
 	ctx.builtin = true;
@@ -284,6 +305,16 @@ char *ab_load_user_path(const struct ab_policy_input *in, bool *ret_must)
 	return dir ? ab_path_join(dir, "config.json") : NULL;
 }
 
+static void set_workspace(struct ab_load *l, const char *path)
+{
+	struct ab_policy_store *store = l->policy->store;
+
+	l->workspace = ab_arena_dup(l->arena, path);
+	store->places = ab_tool_places_find(l->arena, l->in->environ, l->in->home, l->in->cwd,
+					    l->workspace);
+	store->registries = ab_registries_find(l->arena, store->places);
+}
+
 int ab_load_init(struct ab_load *l, const struct ab_policy_input *in, struct ab_strv *notes,
 		 struct ab_error *err)
 {
@@ -301,7 +332,7 @@ int ab_load_init(struct ab_load *l, const struct ab_policy_input *in, struct ab_
 		.err = err,
 	};
 	if (!l->chosen) {
-		l->workspace = ab_arena_dup(l->arena, in->cwd);
+		set_workspace(l, in->cwd);
 		return 0;
 	}
 	path = ab_path_resolve(in->workspace, in->cwd, in->home);
@@ -317,7 +348,7 @@ int ab_load_init(struct ab_load *l, const struct ab_policy_input *in, struct ab_
 		return ab_fail(err, AB_EUSAGE, errno, "--workspace: %s", path);
 	if (!S_ISDIR(st.st_mode))
 		return ab_fail(err, AB_EUSAGE, 0, "--workspace: %s is not a folder", path);
-	l->workspace = ab_arena_dup(l->arena, path);
+	set_workspace(l, path);
 	return 0;
 }
 
@@ -337,7 +368,7 @@ static int parse_text(struct ab_load *l, enum ab_layer layer, bool trusted, cons
 {
 	ab_autoproblems struct ab_problems problems = { 0 };
 	ab_autofree char *name = ab_policy_file_name(l->in, path);
-	struct ab_context ctx = make_context(l);
+	struct ab_context ctx = ab_load_context(l);
 
 	ctx.untrusted = !trusted;
 	if (ret_managed && memchr(text, '~', len))
@@ -599,7 +630,7 @@ static int put_setting(struct ab_load *l, struct ab_config *layer, enum ab_layer
 		       const struct ab_setting *s)
 {
 	const struct ab_key *key = ab_key_find(s->key, strlen(s->key));
-	struct ab_context ctx = make_context(l);
+	struct ab_context ctx = ab_load_context(l);
 	struct ab_complaint why = { .right = "" };
 	ab_autofree char *renamed = NULL;
 	const struct ab_origin *from;

@@ -23,6 +23,8 @@ struct ab_load {
 
 int ab_load_init(struct ab_load *l, const struct ab_policy_input *in, struct ab_strv *notes,
 		 struct ab_error *err);
+/* For texts with paths that start at the workspace. */
+struct ab_context ab_load_context(const struct ab_load *l);
 /* All layers, with the real project file, or with this one (NULL: none). in->program is a file, or NULL. */
 int ab_load_policy(const struct ab_policy_input *in, bool real, const struct ab_project *project,
 		   struct ab_policy **ret_policy, struct ab_strv *ret_notes, struct ab_error *err);

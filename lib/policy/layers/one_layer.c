@@ -80,7 +80,6 @@ static void parse_alone(const struct ab_policy_input *in, struct ab_arena *arena
 		.arena = arena,
 		.base = in->cwd,
 		.home = in->home,
-		.environ = in->environ,
 	};
 
 	memset(ret, 0, sizeof(*ret));

@@ -25,9 +25,7 @@ void ab_load_resolve_auto(struct ab_load *l, struct ab_value *v)
 
 static void add_hosts(struct ab_load *l, const struct ab_toolchain *t, const struct ab_item *by)
 {
-	struct ab_context ctx = { .arena = l->arena,
-				  .home = l->in->home,
-				  .environ = l->in->environ };
+	struct ab_context ctx = ab_load_context(l);
 	struct ab_value *allow = &l->policy->store->config.v[AB_KEY_NET_ALLOW];
 	struct ab_value more = { 0 };
 	const char *list = t->hosts, *word;

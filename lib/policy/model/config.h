@@ -72,7 +72,9 @@ struct ab_context {
 	bool follows;	  /* base is the workspace */
 	bool builtin;	  /* clean constant texts */
 	bool untrusted;	  /* compile no regular expression */
-	char *const *environ; /* for host groups */
+	const struct ab_registry_file *registries; /* for host groups */
+	char *const *environ;			   /* for host groups */
+	const struct ab_tool_place *places;	   /* for built-in entries that hide */
 };
 
 /* The most elements in one list of one source. */
@@ -147,8 +149,8 @@ struct ab_policy_store {
 	struct ab_value most_hosts, most_published, never_passed;
 	bool unknown_fixed; /* managed settings decide about unknown hosts, or block the network */
 	bool registries_protected; /* ab_policy_protect_registries() */
-	/* The files of registries without those that did not exist then. */
-	struct ab_strv registries;
+	struct ab_registry_file *registries;
+	const struct ab_tool_place *places;
 };
 
 /* An element of ssh.hosts with its port, which is 22 if it has none. */

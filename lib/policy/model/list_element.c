@@ -11,6 +11,7 @@
 #include "policy/values/host.h"
 #include "policy/values/image.h"
 #include "policy/toolchains/host_groups.h"
+#include "policy/toolchains/registries.h"
 #include "policy/toolchains/toolchains.h"
 #include "policy/values/proxy_url.h"
 
@@ -184,8 +185,9 @@ static int put_group(const struct ab_put *p, const char *text)
 	/* The user's registries must not widen a list that binds the user. */
 	bool bound = p->from->layer == AB_LAYER_MANAGED;
 
-	if (!ab_group_expand(text + 1, bound ? NULL : p->ctx->home, bound ? NULL : p->ctx->environ,
-			     &entries)) {
+	if (!ab_group_expand(text + 1,
+			     bound ? ab_registries_find(p->ctx->arena, NULL) : p->ctx->registries,
+			     bound ? NULL : p->ctx->environ, &entries)) {
 		guess = ab_guess(text + 1, ab_group_names, ab_group_count);
 		if (guess)
 			return ab_complaint_value(p->why, text, "is not a host group",

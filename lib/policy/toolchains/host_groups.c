@@ -120,14 +120,14 @@ char *ab_group_list(void)
 	return ab_buf_take(&b);
 }
 
-bool ab_group_expand(const char *name, const char *home, char *const *env,
+bool ab_group_expand(const char *name, const struct ab_registry_file *files, char *const *env,
 		     struct ab_strv *ret_entries)
 {
 	const struct group *g = ab_find_row(groups, AB_COUNT(groups), name, name);
 
 	if (!g)
 		return false;
-	ab_registries_hosts(name, home, env, ret_entries);
+	ab_registries_hosts(name, files, env, ret_entries);
 	if (strcmp(name, "debian") == 0 && find_apt_sources(ret_entries))
 		return true;
 	for (size_t k = 0; g->hosts[k]; k++)

@@ -6,15 +6,16 @@
  */
 #include "base/base.h"
 
+struct ab_registry_file;
+
 extern const char *const ab_group_names[];
 extern const size_t ab_group_count;
 
 /* All of them for people: "@github @npm ...". */
 char *ab_group_list(void);
 
-/* The canonical entries of "@name"; false: no such group. Without home and environ: those of the table
- * and of the system's own files. */
-bool ab_group_expand(const char *name, const char *home, char *const *environ,
+/* The canonical entries of "@name"; false: no such group. `files`: ab_registries_find(). */
+bool ab_group_expand(const char *name, const struct ab_registry_file *files, char *const *environ,
 		     struct ab_strv *ret_entries);
 
 /* The group to which a host belongs by the table, or NULL: one whose hosts a tool needs together. The

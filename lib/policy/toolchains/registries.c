@@ -3,44 +3,38 @@
 #include "base/system/own_path.h"
 #include "base/text/words.h"
 #include "policy/toolchains/registry_files.h"
+#include "policy/toolchains/tool_places.h"
 #include "policy/values/host.h"
 #include "policy/values/paths.h"
 
 enum { FILE_MAX = 256 * 1024, HOSTS_MAX = 64 };
 
-enum place {
-	IN_HOME,
-	IN_CONFIG, /* $XDG_CONFIG_HOME, else ~/.config */
-	IN_SYSTEM, /* absolute; the box sees it */
-};
-
 /* Of one group the first file comes first. */
-static const struct registry_file {
+static const struct ab_registry_row {
 	char group[12];
-	enum place place;
-	char name[28];
+	char path[36];
 	const struct ab_view_format *format;
 } files[] = {
-	{ "npm", IN_HOME, ".npmrc", &ab_registry_npmrc },
-	{ "npm", IN_HOME, ".yarnrc.yml", &ab_registry_yarnrc },
-	{ "pypi", IN_CONFIG, "pip/pip.conf", &ab_registry_pip },
-	{ "pypi", IN_HOME, ".pip/pip.conf", &ab_registry_pip },
-	{ "pypi", IN_SYSTEM, "/etc/pip.conf", &ab_registry_pip },
-	{ "pypi", IN_CONFIG, "uv/uv.toml", &ab_registry_uv },
-	{ "crates", IN_HOME, ".cargo/config.toml", &ab_registry_cargo },
-	{ "crates", IN_HOME, ".cargo/config", &ab_registry_cargo },
-	{ "go", IN_CONFIG, "go/env", &ab_registry_go },
-	{ "maven", IN_HOME, ".m2/settings.xml", &ab_registry_maven },
-	{ "maven", IN_HOME, ".gradle/gradle.properties", &ab_registry_gradle },
-	{ "maven", IN_SYSTEM, "/etc/maven/settings.xml", &ab_registry_maven },
-	{ "rubygems", IN_HOME, ".bundle/config", &ab_registry_bundle },
-	{ "rubygems", IN_HOME, ".gemrc", &ab_registry_gemrc },
-	{ "rubygems", IN_CONFIG, "gem/gemrc", &ab_registry_gemrc },
-	{ "rubygems", IN_SYSTEM, "/etc/gemrc", &ab_registry_gemrc },
-	{ "packagist", IN_CONFIG, "composer/config.json", &ab_registry_composer },
-	{ "packagist", IN_HOME, ".composer/config.json", &ab_registry_composer },
-	{ "nuget", IN_HOME, ".nuget/NuGet/NuGet.Config", &ab_registry_nuget },
-	{ "nuget", IN_CONFIG, "NuGet/NuGet.Config", &ab_registry_nuget },
+	{ "npm", "~/.npmrc", &ab_registry_npmrc },
+	{ "npm", "~/.yarnrc.yml", &ab_registry_yarnrc },
+	{ "pypi", "~/.config/pip/pip.conf", &ab_registry_pip },
+	{ "pypi", "~/.pip/pip.conf", &ab_registry_pip },
+	{ "pypi", "/etc/pip.conf", &ab_registry_pip },
+	{ "pypi", "~/.config/uv/uv.toml", &ab_registry_uv },
+	{ "crates", "~/.cargo/config.toml", &ab_registry_cargo },
+	{ "crates", "~/.cargo/config", &ab_registry_cargo },
+	{ "go", "~/.config/go/env", &ab_registry_go },
+	{ "maven", "~/.m2/settings.xml", &ab_registry_maven },
+	{ "maven", "~/.gradle/gradle.properties", &ab_registry_gradle },
+	{ "maven", "/etc/maven/settings.xml", &ab_registry_maven },
+	{ "rubygems", "~/.bundle/config", &ab_registry_bundle },
+	{ "rubygems", "~/.gemrc", &ab_registry_gemrc },
+	{ "rubygems", "~/.config/gem/gemrc", &ab_registry_gemrc },
+	{ "rubygems", "/etc/gemrc", &ab_registry_gemrc },
+	{ "packagist", "~/.config/composer/config.json", &ab_registry_composer },
+	{ "packagist", "~/.composer/config.json", &ab_registry_composer },
+	{ "nuget", "~/.nuget/NuGet/NuGet.Config", &ab_registry_nuget },
+	{ "nuget", "~/.config/NuGet/NuGet.Config", &ab_registry_nuget },
 };
 
 static const struct variables {
@@ -53,20 +47,36 @@ static const struct variables {
 	{ "rubygems", "BUNDLE_MIRROR__ALL BUNDLE_MIRROR__HTTPS://RUBYGEMS__ORG/" },
 };
 
-/* NULL: it is not of this group's tools (NULL: any), or there is no home folder. */
-static char *find_path(const struct registry_file *f, const char *group, const char *home,
-		       char *const *env)
+static void add_file(struct ab_arena *a, const struct ab_registry_row *row, const char *path,
+		     bool linked, struct ab_registry_file **list)
 {
-	const char *config = f->place == IN_CONFIG ? ab_environ_get(env, "XDG_CONFIG_HOME") : NULL;
+	struct ab_registry_file *f = ab_arena_alloc(a, sizeof(*f));
 
-	if (group && strcmp(f->group, group) != 0)
-		return NULL;
-	if (f->place == IN_SYSTEM)
-		return ab_strdup(f->name);
-	if (config && config[0] == '/')
-		return ab_printf("%s/%s", config, f->name);
-	return home ? ab_printf("%s/%s%s", home, f->place == IN_CONFIG ? ".config/" : "", f->name)
-		    : NULL;
+	*f = (struct ab_registry_file){ *list, row, ab_arena_dup(a, path), .linked = linked };
+	*list = f;
+}
+
+struct ab_registry_file *ab_registries_find(struct ab_arena *a, const struct ab_tool_place *places)
+{
+	struct ab_registry_file *list = NULL;
+
+	for (const struct ab_registry_row *row = files + AB_COUNT(files); row-- > files;) {
+		if (row->path[0] == '/')
+			add_file(a, row, row->path, false, &list);
+		for (const struct ab_tool_place *p = places; p; p = p->next) {
+			ab_autofree char *path = ab_tool_place_path(p, row->path);
+
+			if (path)
+				add_file(a, row, path, p->linked, &list);
+		}
+	}
+	return list;
+}
+
+/* May it name hosts of this group? */
+static bool belongs_to(const struct ab_registry_file *f, const char *group)
+{
+	return !f->linked && strcmp(f->row->group, group) == 0;
 }
 
 /* Open a regular file; -1: there is none. *ret_fault: why it is not obeyed, or NULL. */
@@ -85,31 +95,21 @@ static int open_registry(const char *path, const char **ret_fault)
 	return ab_take_fd(&fd);
 }
 
-/* A file that is too large has no view: it is as if it could not be read. */
-static void make_view(int fd, const struct registry_file *f, struct ab_view *ret)
+/* False: there is none. One that is too large is as if it could not be read. These are the user's own files,
+ * so links are followed. With a fault it is not obeyed, but hidden like the others. */
+static bool read_registry(const struct ab_registry_file *f, struct ab_view *ret,
+			  const char **ret_fault)
 {
+	ab_autoclose int fd = open_registry(f->path, ret_fault);
 	char *data;
 	size_t len;
 
-	if (ab_read_all(fd, FILE_MAX, &data, &len) < 0) {
-		ret->broken = true;
-		return;
-	}
-	ab_view_make(f->format, data, len, ret);
+	ret->broken = fd < 0 ? *ret_fault != NULL : ab_read_all(fd, FILE_MAX, &data, &len) < 0;
+	if (fd < 0 || ret->broken)
+		return ret->broken;
+	ab_view_make(f->row->format, data, len, ret);
 	explicit_bzero(data, len); /* it may have tokens */
 	free(data);
-}
-
-/* These are the user's own files, so links are followed. A file that another user can have written is
- * ignored; false: it is, or there is none. */
-static bool read_registry(const char *path, const struct registry_file *f, struct ab_view *ret)
-{
-	const char *fault;
-	ab_autoclose int fd = open_registry(path, &fault);
-
-	if (fd < 0 || fault)
-		return false;
-	make_view(fd, f, ret);
 	return true;
 }
 
@@ -128,7 +128,7 @@ bool ab_registry_add_host(const char *url, struct ab_strv *entries)
 	return true;
 }
 
-void ab_registries_hosts(const char *group, const char *home, char *const *env,
+void ab_registries_hosts(const char *group, const struct ab_registry_file *list, char *const *env,
 			 struct ab_strv *ret_entries)
 {
 	const struct variables *v = ab_find_row(variables, AB_COUNT(variables), group, group);
@@ -142,93 +142,56 @@ void ab_registries_hosts(const char *group, const char *home, char *const *env,
 		if (value)
 			ab_registry_variable(value, &urls);
 	}
-	for (size_t i = 0; i < AB_COUNT(files); i++) {
-		ab_autofree char *path = find_path(&files[i], group, home, env);
+	for (const struct ab_registry_file *f = list; f; f = f->next) {
 		ab_autoview struct ab_view view = { 0 };
+		const char *fault;
 
-		if (path && read_registry(path, &files[i], &view))
+		if (belongs_to(f, group) && read_registry(f, &view, &fault) && !fault)
 			ab_strv_extend(&urls, &view.urls);
 	}
 	for (size_t i = 0; i < urls.len; i++)
 		ab_registry_add_host(urls.v[i], ret_entries);
 }
 
-void ab_registries_faults(const char *group, const char *home, char *const *env,
+void ab_registries_faults(const char *group, const struct ab_registry_file *list,
 			  struct ab_strv *ret_notes)
 {
-	for (size_t i = 0; i < AB_COUNT(files); i++) {
-		ab_autofree char *path = find_path(&files[i], group, home, env);
+	for (const struct ab_registry_file *f = list; f; f = f->next) {
 		const char *fault = NULL;
-		ab_autoclose int fd = path ? open_registry(path, &fault) : -1;
+		ab_autoclose int fd = belongs_to(f, group) ? open_registry(f->path, &fault) : -1;
 
 		(void)fd;
 		if (fault)
-			ab_strv_addf(ret_notes, "%s %s, so its registries are not used", path,
+			ab_strv_addf(ret_notes, "%s %s, so its registries are not used", f->path,
 				     fault);
 	}
 }
 
-void ab_registries_paths(const char *home, char *const *env, struct ab_strv *ret_paths)
-{
-	for (size_t i = 0; i < AB_COUNT(files); i++) {
-		char *path = find_path(&files[i], NULL, home, env);
-
-		if (path)
-			ab_strv_give(ret_paths, path);
-	}
-}
-
 /* Takes the text of the view. A file that is gone has none. */
-static void add_view(struct ab_registry_views *views, const char *path, struct ab_view *v)
+static void add_view(struct ab_registry_views *views, const struct ab_registry_file *f,
+		     struct ab_view *v)
 {
-	char *real = realpath(path, NULL);
+	char *real = realpath(f->path, NULL);
 
 	if (real)
 		*ab_append(views->v, views->len) =
-			(struct ab_registry_view){ .path = ab_strdup(path),
+			(struct ab_registry_view){ .path = ab_strdup(f->path),
 						   .real = real,
 						   .text = ab_buf_take(&v->text),
 						   .left = v->left,
 						   .broken = v->broken };
 }
 
-void ab_registries_views(const char *group, const char *home, char *const *env,
+void ab_registries_views(const char *group, const struct ab_registry_file *list,
 			 struct ab_registry_views *ret)
 {
-	for (size_t i = 0; i < AB_COUNT(files); i++) {
+	for (const struct ab_registry_file *f = list; f; f = f->next) {
 		ab_autoview struct ab_view v = { 0 };
-		ab_autofree char *path =
-			files[i].place == IN_SYSTEM ? NULL : find_path(&files[i], group, home, env);
+		const char *fault;
 
-		if (path && read_registry(path, &files[i], &v) && v.text.len)
-			add_view(ret, path, &v);
-	}
-}
-
-/* False: there is no such file, or all of it may be seen. */
-static bool read_visible(const char *path, const struct registry_file *f, struct ab_view *ret)
-{
-	const char *fault;
-	ab_autoclose int fd = open_registry(path, &fault);
-
-	if (fd >= 0)
-		make_view(fd, f, ret);
-	else
-		ret->broken = fault != NULL;
-	return fd < 0 ? ret->broken : !ret->whole;
-}
-
-void ab_registries_visible(const char *home, char *const *env, const struct ab_strv *exist,
-			   struct ab_registry_views *ret)
-{
-	for (size_t i = 0; i < AB_COUNT(files) && (!exist || exist->len); i++) {
-		ab_autofree char *path =
-			files[i].place == IN_SYSTEM ? NULL : find_path(&files[i], NULL, home, env);
-		ab_autoview struct ab_view v = { 0 };
-
-		if (path && (!exist || ab_strv_has(exist, path)) &&
-		    read_visible(path, &files[i], &v))
-			add_view(ret, path, &v);
+		if ((group ? belongs_to(f, group) : !f->missing) && f->row->path[0] == '~' &&
+		    read_registry(f, &v, &fault) && (group ? !fault && v.text.len : !v.whole))
+			add_view(ret, f, &v);
 	}
 }
 

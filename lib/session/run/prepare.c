@@ -587,7 +587,7 @@ int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct a
 	if (!p->nested)
 		ab_share_create(p->policy, &p->shares, &p->notes);
 	if (!p->nested)
-		ab_home_registries_find(p->policy, rq->policy.environ, &p->views);
+		ab_home_registries_find(p->policy, &p->views);
 	look.state = p->state.path;
 	if (ab_host_facts_look(&look, &p->host, err) < 0)
 		return -1;
@@ -614,8 +614,7 @@ int ab_prepare_spec(const struct ab_request *rq, struct ab_prepared *p, struct a
 	if (p->no_namespaces && ab_tmp_folder_certificates(p->tmp, &p->spec, err) < 0)
 		return -1;
 	if (!p->nested)
-		ab_home_registries_fill(p->policy, rq->policy.environ, &p->views, &p->spec,
-					&p->notes, &p->details);
+		ab_home_registries_fill(p->policy, &p->views, &p->spec, &p->notes, &p->details);
 	if (p->no_namespaces)
 		note_hidden_views(p);
 	if (ab_ssh_agent_prepare(p->policy, rq->policy.environ, p->nested, &p->spec, &p->agent,

@@ -10,6 +10,7 @@
 #include "base/text/words.h"
 #include "policy/edit/json_edit.h"
 #include "policy/layers/layers.h"
+#include "policy/model/config.h"
 #include "policy/read/settings_file.h"
 #include "policy/toolchains/registries.h"
 #include "policy/toolchains/toolchains.h"
@@ -97,7 +98,8 @@ static void find_remote(int dir, struct ab_init_plan *plan)
 	ab_strv_add(&plan->evidence, t->forge);
 }
 
-static void find_registries(const struct ab_policy_input *in, struct ab_init_plan *plan)
+static void find_registries(const struct ab_policy_input *in, const struct ab_policy *policy,
+			    struct ab_init_plan *plan)
 {
 	for (size_t i = 0; i < plan->presets.len; i++) {
 		const char *list = ab_toolchain_find(plan->presets.v[i])->hosts, *host;
@@ -106,7 +108,7 @@ static void find_registries(const struct ab_policy_input *in, struct ab_init_pla
 			ab_autofree char *group = ab_strndup(host + 1, n - 1);
 
 			if (host[0] == '@')
-				ab_registries_hosts(group, in->home, in->environ,
+				ab_registries_hosts(group, policy->store->registries, in->environ,
 						    &plan->registries);
 		}
 	}
@@ -196,34 +198,33 @@ static int plan_file(const struct ab_policy_input *in, struct ab_init_plan *plan
 	return 0;
 }
 
-static int open_workspace(const struct ab_policy_input *in, char **ret, int *ret_dir,
+/* *ret: the policy without the project's file. */
+static int open_workspace(const struct ab_policy_input *in, struct ab_policy **ret, int *ret_dir,
 			  struct ab_error *err)
 {
 	struct ab_policy_input without = *in;
-	ab_autopolicy struct ab_policy *policy = NULL;
 
 	/* Refuses a home folder, and says what to do. */
 	without.no_project = true;
-	if (ab_policy_load(&without, &policy, NULL, err) < 0)
+	if (ab_policy_load(&without, ret, NULL, err) < 0)
 		return -1;
-	*ret = ab_strdup(policy->workspace);
-	*ret_dir = open(*ret, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return *ret_dir < 0 ? ab_fail(err, AB_ESYSTEM, errno, "open %s", *ret) : 0;
+	*ret_dir = open((*ret)->workspace, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return *ret_dir < 0 ? ab_fail(err, AB_ESYSTEM, errno, "open %s", (*ret)->workspace) : 0;
 }
 
 int ab_init_look(const struct ab_policy_input *in, struct ab_init_plan *ret, struct ab_error *err)
 {
-	ab_autofree char *workspace = NULL;
+	ab_autopolicy struct ab_policy *policy = NULL;
 	ab_autoclose int dir = -1;
 
 	*ret = (struct ab_init_plan){ 0 };
-	if (open_workspace(in, &workspace, &dir, err) < 0)
+	if (open_workspace(in, &policy, &dir, err) < 0)
 		return -1;
-	ab_toolchains_detect(workspace, &ret->presets, &ret->evidence);
+	ab_toolchains_detect(policy->workspace, &ret->presets, &ret->evidence);
 	find_remote(dir, ret);
-	find_registries(in, ret);
-	find_agents(in, workspace, ret);
-	ret->path = ab_path_join(workspace, AB_PROJECT_CONFIG);
+	find_registries(in, policy, ret);
+	find_agents(in, policy->workspace, ret);
+	ret->path = ab_path_join(policy->workspace, AB_PROJECT_CONFIG);
 	if (plan_file(in, ret, err) < 0) {
 		ab_init_plan_fini(ret);
 		return -1;
@@ -302,13 +303,14 @@ static int record_trust(const struct ab_policy_input *in, const struct ab_init_p
 int ab_init_create(const struct ab_policy_input *in, const char *text, char **ret_path,
 		   struct ab_error *err)
 {
-	ab_autofree char *workspace = NULL, *path = NULL;
+	ab_autopolicy struct ab_policy *policy = NULL;
+	ab_autofree char *path = NULL;
 	struct ab_init_plan plan = { 0 };
 	ab_autoclose int dir = -1;
 
-	if (open_workspace(in, &workspace, &dir, err) < 0)
+	if (open_workspace(in, &policy, &dir, err) < 0)
 		return -1;
-	path = ab_path_join(workspace, AB_PROJECT_CONFIG);
+	path = ab_path_join(policy->workspace, AB_PROJECT_CONFIG);
 	if (faccessat(dir, AB_PROJECT_CONFIG, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
 		ab_fail(err, AB_ECONFIG, 0, "%s exists, and is not overwritten", path);
 		return ab_hint(err, "leave out --write, and add what you need by hand");

@@ -5,6 +5,8 @@
 #include "base/text/units.h"
 #include "policy/values/complaint.h"
 #include "policy/toolchains/host_groups.h"
+#include "policy/toolchains/registries.h"
+#include "policy/toolchains/tool_places.h"
 #include "sandbox/mount/furniture.h"
 #include "consent/ask/process_chain.h"
 #include "shell/syntax/quote.h"
@@ -384,14 +386,25 @@ int ab_permit_read(const struct ab_policy_input *in, const char *what, struct ab
 	return read_host(in, what, ret, err);
 }
 
+/* Only files in the home folder count: the workspace of the run, which may have others, is not known. */
+static bool expand_group(const char *name, const struct ab_policy_input *in, struct ab_strv *ret)
+{
+	const struct ab_tool_place home = { .from = "~", .to = in->home };
+	struct ab_arena arena = { 0 };
+	bool known = ab_group_expand(name, ab_registries_find(&arena, in->home ? &home : NULL),
+				     in->environ, ret);
+
+	ab_arena_fini(&arena);
+	return known;
+}
+
 bool ab_meant_hosts(const struct ab_meant *meant, const struct ab_policy_input *in,
 		    struct ab_strv *ret)
 {
 	if (meant->kind == AB_MEANT_HOST)
 		ab_strv_add(ret, meant->entry);
 	return meant->kind == AB_MEANT_HOST ||
-	       (meant->kind == AB_MEANT_GROUP &&
-		ab_group_expand(meant->entry + 1, in->home, in->environ, ret));
+	       (meant->kind == AB_MEANT_GROUP && expand_group(meant->entry + 1, in, ret));
 }
 
 void ab_meant_fini(struct ab_meant *meant)

@@ -57,7 +57,7 @@ static int look_at_host(const struct ab_request *rq, struct ab_preview *p, struc
 	p->state = state && !p->nested ? realpath(state, NULL) : NULL;
 	look.state = p->state;
 	if (!p->nested)
-		ab_home_registries_find(p->policy, rq->policy.environ, &views);
+		ab_home_registries_find(p->policy, &views);
 	look.viewed = &views;
 	result = ab_host_facts_look(&look, &p->host, err);
 	ab_registry_views_fini(&views);
