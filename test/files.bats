@@ -255,6 +255,29 @@ system" ]
 	[[ "$output" == *"[net]"$'\n'"   retry = 3"*"joe:hunter2@p.test"* ]]
 }
 
+@test "of the settings of yarn, bun and pnpm the box sees registries, and no login" {
+	local files=(~/.yarnrc ~/.bunfig.toml ~/.config/.bunfig.toml ~/.config/pnpm/rc ~/.config/pnpm/auth.ini ~/.config/pnpm/config.yaml)
+
+	mkdir -p ~/.config/pnpm
+	printf '%s\n' 'registry "https://me:hunter2@yarn.test/"' '"//yarn.test/:_authToken" hunter2' >~/.yarnrc
+	printf '%s\n' '[install.scopes]' '"@a" = { url = "https://bun.test/", token = "hunter2" }' | tee ~/.bunfig.toml >~/.config/.bunfig.toml
+	printf '%s\n' '//pnpm.test/:_authToken=hunter2' '@a:registry=https://pnpm.test/' | tee ~/.config/pnpm/rc >~/.config/pnpm/auth.ini
+	printf '%s\n' 'registries:' '  "@b": https://b.test/' '_auth:' '  //b.test/:' '    authToken: hunter2' >~/.config/pnpm/config.yaml
+	agentbox run -- cat "${files[@]}"
+	[ "$status" -eq 0 ]
+	[[ "$output" != *hunter2* ]]
+	[ "$output" = '"registry" "https://yarn.test/"
+install.scopes."@a".url = "https://bun.test/"
+install.scopes."@a".url = "https://bun.test/"
+@a:registry=https://pnpm.test/
+@a:registry=https://pnpm.test/
+---
+registries:
+  "@b": "https://b.test/"' ]
+	agentbox run --yes --read ~/.yarnrc --read ~/.config/pnpm/rc -- cat "${files[@]}"
+	[ "$(grep -c hunter2 <<<"$output")" -eq 3 ]
+}
+
 @test "of settings that are not understood the box sees nothing, and is told so" {
 	local file
 

@@ -49,6 +49,25 @@ static const struct {
 	  "---\nnodeLinker: \"node-modules\"\nnpmRegistryServer: \"https://npm.example/\"\nnpmScopes:\n  corp:\n"
 	  "    npmRegistryServer: \"https://c.example/r\"\n",
 	  "https://npm.example/ https://c.example/r" },
+	{ "yarn 1: registries, without tokens", &ab_registry_yarn1,
+	  "# hunter2\nregistry \"https://u:hunter2@npm.example/\"\r\n\"@s:registry\" \"https://s.example/?k=tok3n\"\n"
+	  "\"//npm.example/:_authToken\" npm_abc\nlastUpdateCheck 1555\nproxy \"http://u:hunter2@p.example\"\n"
+	  "obj:\n  registry \"https://no.example/\"\ncache-folder \"/c\"\ncafile \"/x\\\"hunter2\"\n\n",
+	  "\"registry\" \"https://npm.example/\"\n\"@s:registry\" \"https://s.example/\"\n\"cache-folder\" \"/c\"\n",
+	  "https://npm.example/ https://s.example/" },
+	{ "bun: registries as text and as tables, without tokens", &ab_registry_bun,
+	  "preload = [\"hunter2\"]\n[install]\nexact = true\n"
+	  "registry = { url = \"https://npm.example\", token = \"hunter2\" }\n[install.scopes]\n"
+	  "\"@a\" = \"https://u:hunter2@a.example/\"\n"
+	  "b = { username = \"me\", password = \"hunter2\", url = \"https://b.example/\" }\n",
+	  "install.exact = true\ninstall.registry.url = \"https://npm.example\"\n"
+	  "install.scopes.\"@a\" = \"https://a.example/\"\ninstall.scopes.b.url = \"https://b.example/\"\n",
+	  "https://npm.example https://a.example/ https://b.example/" },
+	{ "pnpm: registries, without logins", &ab_registry_pnpm,
+	  "storeDir: /s\nregistries:\n  default: https://u:hunter2@npm.example/\n  '@s': https://s.example/\n"
+	  "_auth:\n  '//npm.example/':\n    authToken: npm_abc\nproxy: http://u:hunter2@p.example\n",
+	  "---\nstoreDir: \"/s\"\nregistries:\n  default: \"https://npm.example/\"\n  \"@s\": \"https://s.example/\"\n",
+	  "https://npm.example/ https://s.example/" },
 	{ "pip: sections, several lines, hosts", &ab_registry_pip,
 	  "[global]\nindex_url = https://__token__:hunter2@pip.example/simple\nextra-index-url =\n"
 	  "    https://a.example/s\n    https://b.example/s  https://c.example\ntimeout = 3\n"

@@ -16,7 +16,14 @@ static const struct ab_registry_row {
 	const struct ab_view_format *format;
 } files[] = {
 	{ "npm", "~/.npmrc", &ab_registry_npmrc },
+	{ "npm", "~/.yarnrc", &ab_registry_yarn1 },
 	{ "npm", "~/.yarnrc.yml", &ab_registry_yarnrc },
+	{ "npm", "~/.config/pnpm/rc", &ab_registry_npmrc },
+	{ "npm", "~/.config/pnpm/auth.ini", &ab_registry_npmrc },
+	{ "npm", "~/.config/pnpm/config.yaml", &ab_registry_pnpm },
+	{ "npm", "~/.bunfig.toml", &ab_registry_bun },
+	{ "npm", "~/.config/.bunfig.toml", &ab_registry_bun },
+	{ "npm", "~/.config/.npmrc", &ab_registry_npmrc },
 	{ "pypi", "~/.config/pip/pip.conf", &ab_registry_pip },
 	{ "pypi", "~/.pip/pip.conf", &ab_registry_pip },
 	{ "pypi", "/etc/pip.conf", &ab_registry_pip },

@@ -21,6 +21,30 @@ static const struct ab_view_row npmrc[] = {
 };
 FORMAT(npmrc, ab_read_npmrc, ab_write_pairs);
 
+/* A word in quotes would be no flag. */
+static const struct ab_view_row yarn1[] = {
+	{ AB_VIEW_URL, "registry | @*:registry" },
+	{ AB_VIEW_PATH, "cache-folder | cafile | global-folder | yarn-offline-mirror" },
+};
+FORMAT(yarn1, ab_read_yarn, ab_write_yarn);
+
+static const struct ab_view_row bun[] = {
+	{ AB_VIEW_URL,
+	  "install registry | install registry url | install scopes * | install scopes * url | "
+	  "install scopes @* | install scopes @* url" },
+	{ AB_VIEW_FLAG, "install exact | install frozenLockfile | install ignoreScripts" },
+	{ AB_VIEW_NUMBER, "install minimumReleaseAge" },
+};
+FORMAT(bun, ab_read_toml, ab_write_toml);
+
+static const struct ab_view_row pnpm[] = {
+	{ AB_VIEW_URL, "registry | registries * | registries @*" },
+	{ AB_VIEW_PATH, "storeDir" },
+	{ AB_VIEW_FLAG, "ignoreScripts" },
+	{ AB_VIEW_NUMBER, "minimumReleaseAge" },
+};
+FORMAT(pnpm, ab_read_yaml, ab_write_yaml);
+
 static const struct ab_view_row yarnrc[] = {
 	{ AB_VIEW_URL, "npmRegistryServer | npmScopes * npmRegistryServer" },
 	{ AB_VIEW_FLAG,

@@ -8,7 +8,10 @@
 #include "policy/views/view.h"
 
 extern const struct ab_view_format ab_registry_npmrc;	 /* ~/.npmrc */
+extern const struct ab_view_format ab_registry_yarn1;	 /* ~/.yarnrc */
 extern const struct ab_view_format ab_registry_yarnrc;	 /* ~/.yarnrc.yml */
+extern const struct ab_view_format ab_registry_bun;	 /* ~/.bunfig.toml */
+extern const struct ab_view_format ab_registry_pnpm;	 /* pnpm/config.yaml */
 extern const struct ab_view_format ab_registry_pip;	 /* pip.conf */
 extern const struct ab_view_format ab_registry_uv;	 /* uv.toml */
 extern const struct ab_view_format ab_registry_cargo;	 /* .cargo/config.toml */

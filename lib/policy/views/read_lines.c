@@ -134,6 +134,22 @@ bool ab_read_pairs(const char *text, struct ab_tree *ret)
 	return read_lines(text, ret, take_pair);
 }
 
+/* A line that is indented belongs to the one before. */
+static void take_yarn_line(struct lines *l, char *line)
+{
+	char *value = *line == '#' ? NULL : split(line, " \t");
+
+	if (value)
+		ab_tree_add(l->tree, unquote(line), '"', unquote(value));
+	else if (*line && *line != '#')
+		l->tree->lost++;
+}
+
+bool ab_read_yarn(const char *text, struct ab_tree *ret)
+{
+	return read_lines(text, ret, take_yarn_line);
+}
+
 /* Does the line go on in the next one? */
 static bool is_continued(const char *line)
 {

@@ -55,11 +55,17 @@ static bool is_plain_name(const char *key)
 	return ab_view_is_name(key, strlen(key), "._/-");
 }
 
+static bool is_scope(const char *key)
+{
+	return key[0] == '@' && is_plain_name(key + 1);
+}
+
 static const struct {
 	const char *word;
 	bool (*has)(const char *key);
 } wildcards[] = {
 	{ "*", is_plain_name },
+	{ "@*", is_scope },
 	{ "@*:registry", is_npm_scope },
 	{ "BUNDLE_MIRROR__*", is_bundle_mirror },
 };

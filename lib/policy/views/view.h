@@ -16,7 +16,7 @@ struct ab_tree;
  * a relocation.
  *
  * `paths` has the keys from the outermost one, with a blank between two, and a "|" between two paths.
- * "[]" is an element of a list, "*" any name, "@*:registry" a scope of npm, "BUNDLE_MIRROR__*" the
+ * "[]" is an element of a list, "*" any name, "@*" a scope of npm, "@*:registry" its registry, "BUNDLE_MIRROR__*" the
  * source of a mirror of Bundler.
  *
  * A row of kind AB_VIEW_GROUP is for an object or a list: it is left out as a whole unless it meets
@@ -59,6 +59,7 @@ void ab_view_fini(struct ab_view *view);
 ab_view_read_fn ab_read_npmrc;	    /* key=value, sections, quotes */
 ab_view_read_fn ab_read_pip;	    /* the configparser of Python: values on several lines */
 ab_view_read_fn ab_read_pairs;	    /* KEY=value */
+ab_view_read_fn ab_read_yarn;	    /* of Yarn 1: key "value", or "key" "value" */
 ab_view_read_fn ab_read_properties; /* of Java */
 ab_view_read_fn ab_read_toml;
 ab_view_read_fn ab_read_json;
@@ -66,6 +67,7 @@ ab_view_read_fn ab_read_xml;  /* an attribute is a child with the key "@name" */
 ab_view_read_fn ab_read_yaml; /* the part of YAML in which tools write their settings */
 
 ab_view_write_fn ab_write_pairs; /* key=value */
+ab_view_write_fn ab_write_yarn;
 ab_view_write_fn ab_write_pip;
 ab_view_write_fn ab_write_toml;
 ab_view_write_fn ab_write_json;

@@ -10,6 +10,11 @@ void ab_write_pairs(const struct ab_tree *tree, struct ab_buf *ret)
 	ab_tree_each(n, tree->v) ab_buf_printf(ret, "%s=%s\n", n->key, n->text);
 }
 
+void ab_write_yarn(const struct ab_tree *tree, struct ab_buf *ret)
+{
+	ab_tree_each(n, tree->v) ab_buf_printf(ret, "\"%s\" \"%s\"\n", n->key, n->text);
+}
+
 static void write_pip_value(const struct ab_tree_node *n, struct ab_buf *ret)
 {
 	bool first = true;
@@ -174,7 +179,7 @@ static void write_yaml(const struct ab_tree_node *object, unsigned indent, struc
 			ab_buf_printf(ret, "- %s\n", n->text);
 			continue;
 		}
-		ab_buf_printf(ret, "%s:", n->key);
+		ab_buf_printf(ret, n->key[0] == '@' ? "\"%s\":" : "%s:", n->key);
 		if (ab_tree_is_value(n)) {
 			ab_buf_puts(ret, " ");
 			write_text(n, ret);
