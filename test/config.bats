@@ -801,7 +801,13 @@ accepted()
 	cp .agentbox.json before
 	agentbox init --yes
 	[ "$status" -eq 0 ]
-	[[ "$output" == *"has all of this already"* ]]
+	[[ "$output" == *"has all of this already"* && "$output" != *"as a secret"* ]]
+	cmp .agentbox.json before
+	# Keys that are set are named, and not written.
+	OPENAI_API_KEY=hunter2 agentbox init --yes
+	[[ "$output" == *"to use one as a secret:"*"OpenAI: agentbox run --secret OPENAI_API_KEY -- ..."* && "$output" != *hunter2* ]]
+	OPENAI_API_KEY=hunter2 agentbox init --json
+	[ "$(jq -c '.unused|map([.name,.use])' <<<"$output")" = '[["OPENAI_API_KEY","agentbox run --secret OPENAI_API_KEY -- ..."]]' ]
 	cmp .agentbox.json before
 	# Additions to a trusted file are shown, and it stays trusted.
 	touch go.mod

@@ -34,7 +34,30 @@ field()
 	[ "$status" -eq 0 ]
 	[[ "$output" == "this policy has no secrets"*"--secret"* ]]
 	run "$AGENTBOX" secrets list --json
-	[ "$(jq -c .secrets <<<"$output")" = '[]' ]
+	[ "$(jq -c '[.secrets, .unused]' <<<"$output")" = '[[],[]]' ]
+}
+
+@test "secrets list: names the keys of known services that are set, with the command that uses one" {
+	export OPENAI_API_KEY=$VALUE GH_TOKEN=$VALUE ANTHROPIC_API_KEY= BUILD_TOKEN=$VALUE
+	agentbox secrets list
+	[ "$status" -eq 0 ]
+	untold
+	[ "$output" = 'this policy has no secrets
+
+set in your environment; to use one as a secret:
+  GitHub: agentbox run --secret GH_TOKEN -- ...
+  OpenAI: agentbox run --secret OPENAI_API_KEY -- ...' ]
+	agentbox run --secret OPENAI_API_KEY -- sh -c 'echo "$OPENAI_API_KEY"'
+	[ "$status" -eq 0 ]
+	[[ "$output" == sk-* ]]
+	untold
+	# One that is a secret is not named again.
+	agentbox secrets list --secret OPENAI_API_KEY
+	untold
+	[[ "$output" == OPENAI_API_KEY*"to use one as a secret:"*"--secret GH_TOKEN -- ..." && "$output" != *"--secret OPENAI"* ]]
+	agentbox_split secrets list --json
+	untold
+	[ "$(jq -c .unused <<<"$output")" = '[{"name":"GH_TOKEN","provider":"github","use":"agentbox run --secret GH_TOKEN -- ..."},{"name":"OPENAI_API_KEY","provider":"openai","use":"agentbox run --secret OPENAI_API_KEY -- ..."}]' ]
 }
 
 @test "secrets list: a known name has its hosts and carriers" {

@@ -1,6 +1,7 @@
 #include "secrets/secrets_report.h"
 
 #include "policy/layers/layers.h"
+#include "policy/show/summary.h"
 #include "policy/values/paths.h"
 #include "proxy/secrets/vault.h"
 #include "secrets/tokens/service_account.h"
@@ -83,6 +84,7 @@ int ab_secrets_report_list(const struct ab_policy_input *input, struct ab_secret
 		if (!secrets->v[i].part)
 			add_row(ret, &secrets->v[i], input->environ);
 	ab_uncovered_find(ret->policy, input->environ, NULL, &ret->uncovered);
+	ab_summary_keys_find(ret->policy, input->environ, &ret->unused);
 	if (secrets->len && ret->policy->net.mode != AB_NET_FILTERED)
 		ab_strv_add(ret_notes, "the network is not filtered: no secret is injected, "
 				       "the box sees only placeholders");
@@ -225,7 +227,7 @@ void ab_secrets_report_fini(struct ab_secrets_report *report)
 	for (size_t i = 0; i < report->len; i++)
 		ab_free_all(report->v[i].problem, report->v[i].remedy);
 	free(report->v);
-	ab_strv_fini(&report->uncovered);
+	ab_strv_fini_all(&report->uncovered, &report->unused);
 	ab_policy_free(report->policy);
 	*report = (struct ab_secrets_report){ 0 };
 }

@@ -39,6 +39,7 @@ struct ab_secrets_report {
 	struct ab_secret_row *v;
 	size_t len;
 	struct ab_strv uncovered; /* of `list`: exposed credentials, a line each */
+	struct ab_strv unused;	  /* of `list`: keys that no secret uses (policy/show/summary.h) */
 	bool failed;		  /* of `check` */
 };
 

@@ -1,4 +1,5 @@
 /* `agentbox secrets list`, `check` and `providers` as text and as JSON. */
+#include "policy/show/summary.h"
 #include "policy/values/providers.h"
 #include "secrets/secrets_report.h"
 
@@ -182,8 +183,10 @@ char *ab_secrets_report_list_text(const struct ab_secrets_report *report)
 	struct ab_buf b = { 0 };
 
 	if (!report->len)
-		ab_buf_puts(&b, "this policy has no secrets; to use one: "
-				"agentbox run --secret OPENAI_API_KEY -- ...\n");
+		ab_buf_printf(&b, "this policy has no secrets%s\n",
+			      report->unused.len ? ""
+						 : "; to use one: agentbox run --secret "
+						   "OPENAI_API_KEY -- ...");
 	for (size_t i = 0; i < report->len; i++) {
 		ab_buf_puts(&b, i ? "\n" : "");
 		add_secret(&b, &report->v[i]);
@@ -194,6 +197,7 @@ char *ab_secrets_report_list_text(const struct ab_secrets_report *report)
 		add_named(&b, "  ", report->uncovered.v[i]);
 		ab_buf_puts(&b, "\n");
 	}
+	ab_summary_keys_text(&report->unused, &b);
 	return ab_buf_take(&b);
 }
 
@@ -239,7 +243,9 @@ char *ab_secrets_report_list_json(const struct ab_secrets_report *report)
 	ab_buf_jsonf(&b, "{'secrets':[");
 	for (size_t i = 0; i < report->len; i++)
 		add_json_secret(&b, &report->v[i]);
-	ab_buf_jsonf(&b, "],'uncovered':%p}\n", ab_list(&report->uncovered));
+	ab_buf_jsonf(&b, "],'uncovered':%p,", ab_list(&report->uncovered));
+	ab_summary_keys_json(&report->unused, &b);
+	ab_buf_puts(&b, "}\n");
 	return ab_buf_take(&b);
 }
 

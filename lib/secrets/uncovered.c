@@ -30,15 +30,6 @@ static bool is_seen(const struct sight *s, const char *path)
 	return s->policy->fs.home != AB_HOME_PRIVATE || !ab_path_within(path, s->policy->home);
 }
 
-/* Does a secret export it? */
-static bool is_placeholder(const struct ab_policy *policy, const char *name)
-{
-	for (size_t i = 0; i < policy->secrets.len; i++)
-		if (ab_strv_has(&policy->secrets.v[i].names, name))
-			return true;
-	return false;
-}
-
 /* Does the variable name a key file that we replace with one that is worth nothing outside? */
 static bool is_account(const struct ab_policy *policy, const char *name, const char *value)
 {
@@ -84,7 +75,7 @@ static void note_variable(const struct ab_policy *policy, const struct ab_strv *
 {
 	const char *value = u->variable ? ab_env_get(env, u->variable) : NULL;
 
-	if (value && *value && !is_placeholder(policy, u->variable) &&
+	if (value && *value && !ab_secrets_export(&policy->secrets, u->variable) &&
 	    !is_account(policy, u->variable, value))
 		note_exposed(u, ret);
 }
@@ -122,7 +113,7 @@ static void find_passed(const struct ab_policy *policy, const struct ab_strv *en
 		ab_autofree char *name = ab_strndup(entry, strcspn(entry, "="));
 
 		if (entry[strlen(name)] == '\0' || entry[strlen(name) + 1] == '\0' ||
-		    is_placeholder(policy, name) || ab_uncovered_of(name) ||
+		    ab_secrets_export(&policy->secrets, name) || ab_uncovered_of(name) ||
 		    !looks_secret(policy, name, entry + strlen(name) + 1))
 			continue;
 		ab_strv_addf(ret, "%s looks like a credential and is passed unchanged", name);

@@ -75,6 +75,7 @@ static const struct ab_secrets_report report = {
 	.v = rows,
 	.len = AB_COUNT(rows),
 	.uncovered = LIST("AWS_SECRET_ACCESS_KEY: AWS keys sign requests"),
+	.unused = LIST("GH_TOKEN"),
 	.failed = true,
 };
 
@@ -119,7 +120,10 @@ static void test_list(void)
 	       "  variables  GONE\n"
 	       "\n"
 	       "not covered:\n"
-	       "  AWS_SECRET_ACCESS_KEY: AWS keys sign requests\n",
+	       "  AWS_SECRET_ACCESS_KEY: AWS keys sign requests\n"
+	       "\n"
+	       "set in your environment; to use one as a secret:\n"
+	       "  GitHub: agentbox run --secret GH_TOKEN -- ...\n",
 	       "a list for people");
 	is_str(json,
 	       "{\"secrets\":[{\"name\":\"OPENAI_API_KEY\",\"provider\":null,"
@@ -155,7 +159,8 @@ static void test_list(void)
 	       "\"names\":[\"GONE\"],\"files\":[],"
 	       "\"onTripwire\":\"refuse\",\"origin\":null}],"
 	       "\"uncovered\":[\"AWS_SECRET_ACCESS_KEY: AWS keys sign "
-	       "requests\"]}\n",
+	       "requests\"],\"unused\":[{\"name\":\"GH_TOKEN\",\"provider\":\"github\","
+	       "\"use\":\"agentbox run --secret GH_TOKEN -- ...\"}]}\n",
 	       "a list for programs");
 	ok(!strstr(text, "zq-argument") && !strstr(json, "zq-argument"),
 	   "arguments of a command are not shown");
@@ -197,7 +202,8 @@ static void test_nothing(void)
 
 	ok(strstr(list, "has no secrets") && strstr(list, "--secret"),
 	   "an empty list says how to begin");
-	is_str(list_json, "{\"secrets\":[],\"uncovered\":[]}\n", "an empty list for programs");
+	is_str(list_json, "{\"secrets\":[],\"uncovered\":[],\"unused\":[]}\n",
+	       "an empty list for programs");
 	ok(strstr(check, "has no secrets"), "nothing to check is said");
 	is_str(check_json, "{\"secrets\":[],\"ok\":true}\n", "nothing to check, for programs");
 }

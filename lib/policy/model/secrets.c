@@ -149,6 +149,14 @@ static const char *const oauth_suffixes[AB_OAUTH_GRANTS] = {
 	[AB_OAUTH_ACCOUNT] = "_KEY_ID",
 };
 
+bool ab_secrets_export(const struct ab_secrets *secrets, const char *variable)
+{
+	for (size_t i = 0; i < secrets->len; i++)
+		if (ab_strv_has(&secrets->v[i].names, variable))
+			return true;
+	return false;
+}
+
 size_t ab_secret_parts(const struct ab_secret *secret)
 {
 	return secret->sign ? AB_PARTS : secret->oauth ? 2 : 1;

@@ -121,6 +121,8 @@ struct ab_secrets {
 	const char *scope;
 };
 
+/* Does one of them export this variable? */
+bool ab_secrets_export(const struct ab_secrets *secrets, const char *variable);
 /* How many entries of ab_secrets it is. */
 size_t ab_secret_parts(const struct ab_secret *secret);
 /* Is its value never sent to a host? It signs, or is exchanged for a token. */

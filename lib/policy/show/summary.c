@@ -3,6 +3,8 @@
 #include "base/text/units.h"
 #include "policy/model/config.h"
 #include "policy/model/policy.h"
+#include "policy/values/paths.h"
+#include "policy/values/providers.h"
 
 enum { LISTED = 8, LABEL = 12 };
 
@@ -340,4 +342,40 @@ void ab_summary_put(struct ab_buf *b, const struct ab_strv *rows, size_t columns
 			ab_buf_puts(b, rows->v[i + 1]);
 		ab_buf_puts(b, "\n");
 	}
+}
+
+void ab_summary_keys_find(const struct ab_policy *policy, char *const *caller, struct ab_strv *ret)
+{
+	const struct ab_provider *p;
+
+	for (size_t i = 0; (p = ab_provider_at(i)); i++)
+		for (size_t k = 0; k < AB_PROVIDER_NAMES && p->names[k][0]; k++) {
+			const char *value = ab_environ_get(caller, p->names[k]);
+
+			if (value && *value && !ab_secrets_export(&policy->secrets, p->names[k]))
+				ab_strv_add(ret, p->names[k]);
+		}
+}
+
+#define USE "agentbox run --secret %s -- ..."
+
+void ab_summary_keys_text(const struct ab_strv *names, struct ab_buf *ret)
+{
+	if (names->len)
+		ab_buf_puts(ret, "\nset in your environment; to use one as a secret:\n");
+	for (size_t i = 0; i < names->len; i++)
+		ab_buf_printf(ret, "  %s: " USE "\n", ab_provider_find(names->v[i])->title,
+			      names->v[i]);
+}
+
+void ab_summary_keys_json(const struct ab_strv *names, struct ab_buf *ret)
+{
+	ab_buf_jsonf(ret, "'unused':[");
+	for (size_t i = 0; i < names->len; i++) {
+		ab_autofree char *use = ab_printf(USE, names->v[i]);
+
+		ab_buf_jsonf(ret, ",{'name':%s,'provider':%s,'use':%s}", names->v[i],
+			     ab_provider_find(names->v[i])->name, use);
+	}
+	ab_buf_puts(ret, "]");
 }

@@ -26,6 +26,13 @@ void ab_summary_list(struct ab_strv *rows, const char *label, const char *before
 /* The rows as lines. `columns`: wrap to this width; 0: do not wrap. */
 void ab_summary_put(struct ab_buf *b, const struct ab_strv *rows, size_t columns);
 
+/* Add the names of the caller's variables that hold a key of a known service and belong to no secret: a run
+ * could use them as secrets. And how, for people and as a member of a JSON object. */
+void ab_summary_keys_find(const struct ab_policy *policy, char *const *environ,
+			  struct ab_strv *ret);
+void ab_summary_keys_text(const struct ab_strv *names, struct ab_buf *ret);
+void ab_summary_keys_json(const struct ab_strv *names, struct ab_buf *ret);
+
 /* The element of a list, with its origin. NULL: it has no such element. */
 const struct ab_item *ab_policy_find_item(const struct ab_policy *policy, enum ab_key_id list,
 					  const char *text);

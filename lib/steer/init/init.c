@@ -12,6 +12,7 @@
 #include "policy/layers/layers.h"
 #include "policy/model/config.h"
 #include "policy/read/settings_file.h"
+#include "policy/show/summary.h"
 #include "policy/toolchains/registries.h"
 #include "policy/toolchains/toolchains.h"
 #include "policy/values/paths.h"
@@ -224,6 +225,7 @@ int ab_init_look(const struct ab_policy_input *in, struct ab_init_plan *ret, str
 	find_remote(dir, ret);
 	find_registries(in, policy, ret);
 	find_agents(in, policy->workspace, ret);
+	ab_summary_keys_find(policy, in->environ, &ret->keys);
 	ret->path = ab_path_join(policy->workspace, AB_PROJECT_CONFIG);
 	if (plan_file(in, ret, err) < 0) {
 		ab_init_plan_fini(ret);
@@ -235,7 +237,7 @@ int ab_init_look(const struct ab_policy_input *in, struct ab_init_plan *ret, str
 void ab_init_plan_fini(struct ab_init_plan *plan)
 {
 	ab_strv_fini_all(&plan->presets, &plan->evidence, &plan->registries, &plan->agents,
-			 &plan->hooks, &plan->diff);
+			 &plan->keys, &plan->hooks, &plan->diff);
 	ab_free_all(plan->path, plan->before, plan->after);
 	*plan = (struct ab_init_plan){ 0 };
 }
@@ -357,6 +359,7 @@ char *ab_init_text(const struct ab_init_plan *plan)
 	put_row(&b, "detected", &plan->presets, &plan->evidence);
 	put_row(&b, "registries", &plan->registries, NULL);
 	put_row(&b, "agents", &plan->agents, NULL);
+	ab_summary_keys_text(&plan->keys, &b);
 	return ab_buf_take(&b);
 }
 
@@ -377,7 +380,8 @@ char *ab_init_json(const struct ab_init_plan *plan)
 
 	put_pairs(&b, "presets", &plan->presets, "because", &plan->evidence);
 	put_pairs(&b, "agents", &plan->agents, "hook", &plan->hooks);
-	ab_buf_jsonf(&b, "'registries':%p,'file':%s,'exists':%hhd,'trust':%s,'text':%s,'diff':%p",
+	ab_summary_keys_json(&plan->keys, &b);
+	ab_buf_jsonf(&b, ",'registries':%p,'file':%s,'exists':%hhd,'trust':%s,'text':%s,'diff':%p",
 		     ab_list(&plan->registries), plan->path, (bool)(plan->before != NULL),
 		     states[plan->trust], plan->after, ab_list(&plan->diff));
 	return ab_buf_take(&b);

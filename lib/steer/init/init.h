@@ -17,6 +17,7 @@ struct ab_init_plan {
 	struct ab_strv evidence;   /* for each of them: a file, or the host of the git remote */
 	struct ab_strv registries; /* hosts that the user's own settings of the tools name */
 	struct ab_strv agents;	   /* agents in use: their programs, or their hooks' names */
+	struct ab_strv keys;	   /* variables that could be secrets (policy/show/summary.h) */
 	struct ab_strv hooks;	   /* for each of them: the name for `hook install`, or "" */
 	char *path;		   /* of the file */
 	char *before;		   /* its text; NULL: it does not exist */
