@@ -88,7 +88,8 @@ const struct ab_tool_place *ab_tool_places_find(struct ab_arena *arena, char *co
 		size_t len = strcspn(word, "=") + 1;
 
 		for (char *const *e = env; e && *e; e++)
-			if (strncasecmp(*e, word, len) == 0)
+			/* At every start: most differ in the first letter. */
+			if (((**e ^ *word) & ~0x20) == 0 && strncasecmp(*e, word, len) == 0)
 				add_values(&s, word + len, n - len, *e + len);
 	}
 	return s.found;
