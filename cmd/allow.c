@@ -7,10 +7,6 @@ static const struct option options_permit[] = {
 	FLAG("user", 0, "always, in your settings"),
 	FLAG("undo", 0, "take an earlier --always back"),
 	VALUE("for", 0, "DURATION", "only for this long (30s, 10m)"),
-	{ 0 },
-};
-
-static const struct option options_allow[] = {
 	FLAG("yes", 'y', "do not ask if no run was denied it"),
 	{ 0 },
 };
@@ -55,22 +51,25 @@ static void print_outcome(const struct ab_permitted *p)
 }
 
 /* A box can print a line that looks like ours. Scripts have no screen to copy from. */
-static bool is_wanted(struct args *args, const struct ab_permit *ask)
+static bool is_wanted(const struct args *args, const struct ab_permit *ask)
 {
-	ab_autofree char *what = ab_escape(ask->what), *question = NULL;
+	ab_autofree char *raw = given(args, "yes") ? NULL : ab_permit_unasked(ask);
+	ab_autofree char *what = raw ? ab_escape(raw) : NULL, *question = NULL;
 
-	if (given(args, "yes") || !ab_permit_is_unasked(ask))
+	if (!what)
 		return true;
 	if (given(args, "json") || !can_ask()) {
-		tell("no run was denied %s; it is allowed without a question, because there is no "
-		     "terminal (--yes: without this note)",
-		     what);
+		if (ask->always || ask->undo)
+			tell("no run was denied %s; nobody is asked about it, because there is no "
+			     "terminal (--yes: without this note)",
+			     what);
 		return true;
 	}
 	question =
 		ab_printf("No run was denied %s. A program in a box can print commands that look "
-			  "like agentbox's own.\nAllow %s in every run?",
-			  what, what);
+			  "like agentbox's own.\n%s %s%s?",
+			  what, ask->undo ? "No longer deny" : "Allow", what,
+			  ask->always || ask->undo ? " in every run" : "");
 	return confirm(question);
 }
 
@@ -105,8 +104,7 @@ const struct command command_allow = {
 	.name = "allow",
 	.usage = "[OPTIONS] ID|DOMAIN|PATH",
 	.summary = "allow a host or a path",
-	.groups = OPTION_GROUPS({ NULL, options_permit }, { NULL, options_allow },
-				{ NULL, options_json }),
+	.groups = OPTION_GROUPS({ NULL, options_permit }, { NULL, options_json }),
 	.words = { 1, 1 },
 	.main = permit_main,
 };

@@ -49,8 +49,7 @@ _agentbox_options()
 	'secrets list' | 'secrets check' | 'secrets rotate') echo "--json $policy" ;;
 	'secrets providers') echo '--json' ;;
 	trust) echo '--yes -y --json --revoke' ;;
-	allow) echo '--run= --always --project --user --undo --for= --yes -y --json' ;;
-	deny) echo '--run= --always --project --user --undo --for= --json' ;;
+	allow | deny) echo '--run= --always --project --user --undo --for= --yes -y --json' ;;
 	apply) echo '--all --safe --patch -p --home --theirs --ours --json' ;;
 	discard) echo '--home --yes -y --json' ;;
 	undo) echo '--theirs --ours --json' ;;

@@ -584,37 +584,48 @@ servant_end()
 	[ "$status" -eq 0 ]
 }
 
-# unanswered WHAT...: on a terminal, `allow WHAT` for each changes nothing before a person says yes.
-unanswered()
+# refuses_unasked SETTINGS ARG...: the command asks on a terminal; without a yes nothing is changed.
+refuses_unasked()
 {
-	local what file=$HOME/.config/agentbox/config.json
+	local want=$1
 
-	need program:tmux
-	need userns
-	agentbox run --unknown deny -- curl -s http://denied.test/
-	for what; do
-		tty_start sh -c "$AGENTBOX allow $what; echo status \$?"
-		tty_wait 'No run was denied|^status'
-		tty_key Enter
-		tty_end
-		[ "$(jq -c '.network.allow' "$file" 2>/dev/null || echo null)" = null ]
-		[ ! -e .agentbox.json ]
-		[[ "$output" == *"nothing was changed"*"status 1"* ]]
-	done
+	shift
+	tty_start sh -c "$AGENTBOX $*; echo status \$?"
+	tty_wait "No run was denied|^status"
+	tty_key Enter
+	tty_end
+	[ "$(cat "$HOME/.config/agentbox/config.json" 2>/dev/null)" = "$want" ]
+	[ ! -e .agentbox.json ]
+	[ ! -e "$AGENTBOX_STATE/next.json" ]
+	[[ "$output" == *"nothing was changed"*"status 1"* ]]
 }
 
-@test "steer: on a terminal, a host that no run was denied is asked about before it is allowed for always" {
+# is_obeyed ARG...: without a question.
+is_obeyed()
+{
+	tty_start sh -c "$AGENTBOX $*; echo status \$?"
+	tty_end
+	[[ "$output" != *"No run was denied"* && "$output" == *"status 0"* ]]
+}
+
+@test "steer: on a terminal, a host that no run was denied is asked about before it is allowed" {
+	need program:tmux
+	need userns
 	local id what file=$HOME/.config/agentbox/config.json
 
-	# What a box prints looks the same.
-	unanswered "evil.test --always"
+	agentbox run --unknown deny -- curl -s http://denied.test/
 	id=$("$AGENTBOX" log --denied --json | jq -r 'select(.kind == "violation").id')
-	# The twins: a host that was denied, its id, a yes, a grant for a run, and a script.
-	for what in "denied.test --always" "$id --always" "evil.test --always --yes" "deny.test --undo"; do
-		tty_start sh -c "$AGENTBOX allow $what; echo status \$?"
-		tty_end
-		[[ "$output" != *"No run was denied"* ]]
+	# What a box prints looks the same.
+	refuses_unasked "" allow evil.test --always
+	# The twins: a host that was denied, its id, a yes, what takes access away, and a script.
+	for what in "denied.test --always" "$id --always" "evil.test --always --yes" "evil.test --undo"; do
+		is_obeyed allow "$what"
 	done
+	is_obeyed deny ads.test --always
+	# So is what a deny rule keeps out.
+	refuses_unasked "$(cat "$file")" deny ads.test --undo
+	agentbox run -- curl -s http://ads.test/
+	is_obeyed deny ads.test --undo
 	tty_start sh -c "$AGENTBOX allow typed.test --always; echo status \$?"
 	tty_wait "No run was denied"
 	tty_type y
@@ -623,10 +634,91 @@ unanswered()
 	[[ "$output" == *"typed.test is allowed in every run"*"status 0"* ]]
 	agentbox allow script.test --always </dev/null
 	[ "$status" -eq 0 ]
-	[[ "$output" == *"no run was denied script.test; it is allowed without a question, because there is no terminal"* ]]
+	[[ "$output" == *"no run was denied script.test; nobody is asked about it, because there is no terminal"* ]]
 	agentbox allow quiet.test --always --yes </dev/null
 	[[ "$output" != *"no run was denied"* ]]
-	[ "$(jq -c '.network.allow' "$file")" = '["denied.test","evil.test","typed.test","script.test","quiet.test"]' ]
+	[ "$(jq -c '.network.allow' "$file")" = '["denied.test","typed.test","script.test","quiet.test"]' ]
+}
+
+@test "steer: on a terminal, a pattern or a group that is wider than any denial is asked about" {
+	need program:tmux
+	need userns
+	agentbox run --unknown deny -- curl -s http://denied.test/
+	for what in "'*.denied.test'" "'*.test'" sub.denied.test @npm; do
+		refuses_unasked "" allow "$what" --always
+	done
+}
+
+@test "steer: on a terminal, a rule for the user's or the project's settings is asked about" {
+	need program:tmux
+	for what in --user --project; do
+		refuses_unasked "" allow evil.test --always $what
+	done
+}
+
+@test "steer: on a terminal, an active run is opened by a name only if it was denied that or waits for it" {
+	need program:tmux
+	local id
+
+	servant_start --unknown ask
+	id=$(run_id)
+	refuses_unasked "" allow other.test
+	refuses_unasked "" allow other.test --for 1m
+	ask http://other.test/
+	wait_for 90 pending 1
+	is_obeyed allow other.test
+	[ "$(got)" = 200 ]
+	ask http://v4.test:8080/
+	wait_for 90 pending 1
+	beside deny "$id-2"
+	[ "$(got)" = 403 ]
+	is_obeyed allow v4.test:8080
+	ask http://v4.test:8080/
+	[ "$(got)" = 200 ]
+	servant_end
+}
+
+@test "steer: on a terminal, a path that no run was denied is asked about before it is allowed" {
+	need program:tmux
+	readonly_home
+	local file=$HOME/.config/agentbox/config.json before
+
+	before=$(cat "$file")
+	mkdir "$HOME/data" "$HOME/bin" sub
+	ln -s "$HOME/bin" tool
+	for what in "$HOME/bin" "~/bin" ./tool "'~/.bashrc'" ./.envrc .envrc; do
+		: >"$HOME/.bashrc"
+		refuses_unasked "$before" allow "$what" --always
+	done
+	# The question names what would be opened, wherever a link leads.
+	tty_start sh -c "$AGENTBOX allow ./tool"
+	tty_wait "No run was denied $HOME/bin"
+	tty_key Enter
+	tty_end
+	refuses_unasked "$before" allow "$HOME/bin"
+	refuses_unasked "$before" allow "$HOME/bin" --project
+	# The twins: a path that was denied, unless it has become a link since; a file that was moved to
+	# quarantine; a yes; and what takes access away.
+	agentbox run --trace-denials -- touch "$HOME/data"
+	[ "$status" -ne 0 ]
+	is_obeyed allow "~/data"
+	rm "$AGENTBOX_STATE/next.json"
+	rmdir "$HOME/data"
+	ln -s bin "$HOME/data"
+	refuses_unasked "$before" allow "~/data"
+	ln -s . way
+	agentbox run --yes -- sh -c 'echo x >way/.envrc; until [ ! -e .envrc ]; do sleep 0.01; done'
+	[ "$status" -eq 0 ]
+	is_obeyed allow ./.envrc --always
+	[ "$(jq -c .filesystem.denyWrite .agentbox.json)" = '["!.envrc"]' ]
+	is_obeyed allow ./.envrc --undo
+	rm .agentbox.json
+	refuses_unasked "$before" allow ./sub/.envrc --always
+	is_obeyed allow "$HOME/bin" --always --yes
+	is_obeyed deny "$HOME/bin" --always
+	agentbox allow "$HOME/bin" --always </dev/null
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"no run was denied $HOME/bin; nobody is asked about it, because there is no terminal"* ]]
 }
 
 @test "steer: on a terminal, a pattern or a group that is wider than any denial is asked about" {

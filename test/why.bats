@@ -209,13 +209,36 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 		agentbox why "$what"
 		[ "$status" -eq 0 ]
 		[[ "$output" != *aaaaa* ]]
-		[[ "$output" == *"agentbox allow $what --always"* ]]
+		# No command to copy: a box could have printed it.
+		[[ "$output" != *"agentbox allow"* ]]
+		[[ "$output" == *"No run was denied it"*"pass its name to allow with --always"* ]]
 	done
 	agentbox allow aaaaa-1 --always
 	[ "$status" -eq 0 ]
 	agentbox why q.test
 	[[ "$output" == "q.test is allowed"* ]]
 	[[ "$output" != *aaaaa* ]]
+}
+
+@test "why: a path that a run was denied is told with the id of the denial, if that would lift it" {
+	local id line='"kind":"violation","allowed":false,"reason":"r","rule":"filesystem.write"'
+
+	readonly_home
+	mkdir "$HOME/data" "$HOME/other"
+	agentbox run --trace-denials -- touch "$HOME/data/x"
+	id=$(ls "$AGENTBOX_STATE/runs")-f1
+	agentbox why --write "$HOME/data/x"
+	[[ "$output" == *"A run was denied it; for details: agentbox why $id"*"agentbox allow $id --always"* ]]
+	# Another path, and a denial that its id does not lift.
+	record aaaaa "$start" "{$stamp,$line,\"id\":\"aaaaa-f1\",\"path\":\"$HOME/other\"}"
+	for path in data other; do
+		agentbox why --write "$HOME/$path"
+		[[ "$output" != *"$id"* && "$output" != *aaaaa* && "$output" == *"No run was denied it"* ]]
+	done
+	agentbox allow "$id" --always
+	[ "$status" -eq 0 ]
+	agentbox why --write "$HOME/data/x"
+	[[ "$output" == *"can be written"* ]]
 }
 
 @test "why: a question that waits, and a no that can be taken back" {
@@ -366,10 +389,10 @@ policy()
 	policy "$one" '[["deny","network.mode","blocked","profile ci"]]' --profile ci github.com
 	policy '.answers[0].access' '"deny"' 10.1.2.3
 	agentbox why other.test
-	[[ "$output" == *"agentbox run --allow other.test -- ..."*"agentbox allow other.test --always"* ]]
-	[[ "$output" != *"with its group"* ]]
+	[[ "$output" == *"agentbox run --allow other.test -- ..."*"No run was denied it"* ]]
+	[[ "$output" != *"with its group"* && "$output" != *"agentbox allow"* ]]
 	agentbox why repo.maven.apache.org
-	[[ "$output" == *"with its group:   agentbox allow @maven --always"* ]]
+	[[ "$output" == *"in one run, with its group:  agentbox run --allow @maven -- ..."* ]]
 	agentbox why ads.test
 	[[ "$output" == *"agentbox deny ads.test --undo"* ]]
 	# What it says is what a run does.
@@ -403,6 +426,8 @@ policy()
 	policy "$both" '[["read","allow",null],["write","allow","filesystem.write"]]' ./new
 	policy "$both" '[["read","allow",null],["write","deny","filesystem.denyWrite"]]' .envrc
 	policy "$both" '[["write","deny","filesystem.write"]]' --write /etc/hosts
+	agentbox why --write /etc/hosts
+	[[ "$output" == *"No run was denied it"* && "$output" != *"agentbox allow"* ]]
 	policy "$both" '[["write","allow",null]]' --write '~/x'
 	policy "$both" '[["read","deny",null],["write","allow",null]]' /tmp/x
 	agentbox why --write .envrc

@@ -38,12 +38,14 @@ struct ab_permitted {
 	struct ab_strv notes;	/* what else is worth knowing */
 };
 
-/* Would it add a host or a group for always that no run was denied? Then a person may have copied the
- * command from output that only looks like agentbox's own. */
-bool ab_permit_is_unasked(const struct ab_permit *permit);
-/* The id of a denial, in the newest run that has one, which `allow` by id would lift with this entry;
- * free it. NULL: there is none. */
-char *ab_permit_denial_of(const struct ab_policy_input *input, const char *entry);
+/* The host, group or real path that it would open, if no run was denied that, or waits for it; free it. Then
+ * a person may have copied the command from output that only looks like agentbox's own. */
+char *ab_permit_unasked(const struct ab_permit *permit);
+/* The id of a denial, in the newest run that has one, which `allow` by id would lift with this host or real
+ * path; free it. NULL: there is none. */
+char *ab_permit_denial_of(const struct ab_policy_input *input, const char *what);
+/* A path without links; what does not exist is added to the real path of the rest. */
+char *ab_permit_real_path(const char *path);
 
 /* On failure *ret says what was done before. */
 int ab_permit(const struct ab_permit *permit, struct ab_permitted *ret, struct ab_error *err);

@@ -3,6 +3,7 @@
 #include "steer/client/json.h"
 #include "steer/permit/permit_state.h"
 #include "workspace/survey/survey.h"
+#include "workspace/tree/host_path.h"
 #include "workspace/tree/names.h"
 
 /*
@@ -36,12 +37,16 @@ static int find_real(const char *path, bool made, char **ret, struct ab_error *e
 	return 0;
 }
 
-/* The real path of a file that does not exist in a folder that does, or NULL. */
-static char *find_missing(const char *path)
+char *ab_permit_real_path(const char *path)
 {
-	ab_autofree char *parent = ab_path_parent(path), *real = realpath(parent, NULL);
+	ab_autofree char *parent = NULL, *above = NULL;
+	char *real = realpath(path, NULL);
 
-	return real ? ab_path_join(real, ab_path_name(path)) : NULL;
+	if (real || !path[1])
+		return real ? real : ab_strdup(path);
+	parent = ab_path_parent(path);
+	above = ab_permit_real_path(parent);
+	return ab_path_join(above, ab_path_name(path));
 }
 
 char *ab_permit_workspace(struct ab_permit_job *job)
@@ -54,17 +59,6 @@ char *ab_permit_workspace(struct ab_permit_job *job)
 	workspace = ab_json_text(json_object_get(job->again.start, "policy"), "workspace");
 	cwd = ab_json_text(job->again.start, "cwd");
 	return ab_strdup(*workspace ? workspace : *cwd ? cwd : in->cwd);
-}
-
-static bool is_writable(const struct ab_policy *policy, const char *path)
-{
-	for (size_t i = 0; i < policy->fs.write.len; i++) {
-		ab_autofree char *real = realpath(policy->fs.write.v[i], NULL);
-
-		if (real && ab_path_within(path, real))
-			return true;
-	}
-	return false;
 }
 
 static int check_place(struct ab_permit_job *job, const struct ab_policy *policy, const char *path,
@@ -94,7 +88,8 @@ static bool is_unmanageable(const struct ab_permit_job *job, const char *path)
 	in.nsettings = 1;
 	if (ab_policy_load(&in, &policy, NULL, &none) < 0)
 		return false;
-	return ab_policy_held_back(policy, with.key, path) || !is_writable(policy, path);
+	return ab_policy_held_back(policy, with.key, path) ||
+	       !ab_host_path_writes(&policy->fs.write, path);
 }
 
 static int keep_for_next(struct ab_permit_job *job, const char *path, struct ab_error *err)
@@ -133,11 +128,12 @@ static int allow_path(struct ab_permit_job *job, const char *path, struct ab_err
 /* A run may create this file already: nothing has to be allowed. */
 static bool can_be_created(struct ab_permit_job *job, const char *path)
 {
-	ab_autofree char *missing = find_missing(path);
-	ab_autopolicy struct ab_policy *policy = missing ? ab_permit_policy(job, NULL) : NULL;
+	ab_autofree char *missing = ab_permit_real_path(path);
+	ab_autopolicy struct ab_policy *policy = ab_permit_policy(job, NULL);
 	struct ab_error err = { 0 };
 
-	if (!policy || check_place(job, policy, missing, &err) < 0 || !is_writable(policy, missing))
+	if (!policy || check_place(job, policy, missing, &err) < 0 ||
+	    !ab_host_path_writes(&policy->fs.write, missing))
 		return false;
 	ab_strv_addf(&job->ret->said, "%s can already be created in %s", missing,
 		     job->ret->workspace);
@@ -171,7 +167,7 @@ static int judge_path(struct ab_permit_job *job, const char *path, struct ab_err
 
 	if (!policy || check_place(job, policy, path, err) < 0)
 		return -1;
-	if (!is_writable(policy, path))
+	if (!ab_host_path_writes(&policy->fs.write, path))
 		return allow_path(job, path, err);
 	job->ret->path = ab_strdup(path);
 	if (check_closed(job->ask->input, policy, path, err) < 0)

@@ -128,6 +128,23 @@ static void answer_mode(const struct ab_policy *policy, const char *subject,
 			       "agentbox run --net filtered --allow %s -- ...", subject);
 }
 
+/* By the id of a denial. A command with a name could be one that a box has printed. */
+static void add_lasting(struct ab_why_answer *a, const struct ab_policy_input *records,
+			const char *what)
+{
+	a->denial = records ? ab_permit_denial_of(records, what) : NULL;
+	if (a->denial) {
+		ab_why_add_way(&a->how, "in this project", "agentbox allow %s --project",
+			       a->denial);
+		ab_why_add_way(&a->how, "always", "agentbox allow %s --always", a->denial);
+	} else if (records && !a->advice) {
+		a->advice =
+			ab_strdup("No run was denied it, so there is no id. To allow it in later "
+				  "runs, pass its name to allow with --always or --project; on "
+				  "a terminal, allow asks first.");
+	}
+}
+
 static void answer_host(const struct ab_policy *policy, const char *subject,
 			const struct ab_host_answer *got, struct ab_why_answers *ret)
 {
@@ -164,17 +181,11 @@ static void answer_host(const struct ab_policy *policy, const char *subject,
 	if (got->hint[0])
 		ab_why_add_way(&a->how, "in one run", "agentbox run %s -- ...", got->hint);
 	if (got->liftable) {
-		const char *what;
-
-		if (ret->records)
-			a->denial = ab_permit_denial_of(ret->records, subject);
-		what = a->denial ? a->denial : subject;
-		ab_why_add_way(&a->how, "in this project", "agentbox allow %s --project", what);
-		ab_why_add_way(&a->how, "always", "agentbox allow %s --always", what);
+		add_lasting(a, ret->records, subject);
 		/* Its tool needs the other hosts of the group, too. */
 		if (group)
-			ab_why_add_way(&a->how, "with its group", "agentbox allow @%s --always",
-				       group);
+			ab_why_add_way(&a->how, "in one run, with its group",
+				       "agentbox run --allow @%s -- ...", group);
 	}
 }
 
@@ -248,6 +259,7 @@ int ab_why_answer_host(const struct ab_preview *p, const char *text, struct ab_w
 
 struct question {
 	const struct ab_preview *p;
+	const struct ab_policy_input *records; /* of the answers */
 	struct ab_arena *arena;
 	struct ab_trace_terms terms;
 	const char *path;
@@ -255,19 +267,6 @@ struct question {
 	char *safe; /* the path, escaped */
 	const struct ab_mount *mount;
 };
-
-/* Its real path; what does not exist is added to the real path of the rest. */
-static char *find_real(const char *path)
-{
-	ab_autofree char *parent = NULL, *above = NULL;
-	char *real = realpath(path, NULL);
-
-	if (real || !path[1])
-		return real ? real : ab_strdup(path);
-	parent = ab_path_parent(path);
-	above = find_real(parent);
-	return ab_path_join(above, ab_path_name(path));
-}
 
 /* The last entry of denyRead that hides this object, found as a run finds it. */
 static const char *find_hiding(const struct ab_policy *policy, const char *object)
@@ -375,7 +374,6 @@ static void set_denied(const struct question *q, struct ab_why_answer *a, const 
 		       const struct ab_denied *d)
 {
 	enum ab_key_id id = AB_KEY_COUNT;
-	ab_autobuf struct ab_buf word = { 0 };
 	bool hidden = strcmp(d->rule, "filesystem.denyRead") == 0;
 	const char *entry = NULL;
 
@@ -395,10 +393,8 @@ static void set_denied(const struct question *q, struct ab_why_answer *a, const 
 	if (!d->hint[0])
 		return;
 	ab_why_add_way(&a->how, "in one run", "%s", d->hint);
-	if (strcmp(d->rule, "filesystem.write") == 0) {
-		ab_quote(&word, q->path);
-		ab_why_add_way(&a->how, "always", "agentbox allow %s --always", word.data);
-	}
+	if (strcmp(d->rule, "filesystem.write") == 0)
+		add_lasting(a, q->records, q->real);
 }
 
 static void answer_read(const struct question *q, struct ab_why_answer *a)
@@ -481,6 +477,7 @@ void ab_why_answer_path(const struct ab_preview *p, const char *path, bool read,
 {
 	struct ab_arena arena = { 0 };
 	struct question q = { .p = p,
+			      .records = ret->records,
 			      .arena = &arena,
 			      .terms = { .policy = p->policy,
 					 .plan = &p->plan,
@@ -489,7 +486,7 @@ void ab_why_answer_path(const struct ab_preview *p, const char *path, bool read,
 					 .home = p->host.home ? p->host.home : p->policy->home,
 					 .uid = geteuid() },
 			      .path = path,
-			      .real = find_real(path),
+			      .real = ab_permit_real_path(path),
 			      .safe = ab_escape(path) };
 
 	q.mount = ab_plan_find(&p->plan, q.real);
@@ -519,7 +516,7 @@ int ab_why_path(const struct ab_policy_input *input, const char *path, bool read
 		const char *note, bool json, char **ret, struct ab_error *err)
 {
 	struct ab_request request = { .policy = *input };
-	struct ab_why_answers answers = { .kind = "path" };
+	struct ab_why_answers answers = { .kind = "path", .records = input };
 	ab_autofree char *clean = ab_path_resolve(path, input->cwd, input->home);
 	ab_auto(ab_preview_fini) struct ab_preview p = { 0 };
 

@@ -22,7 +22,7 @@ struct ab_why_answer {
 
 struct ab_why_answers {
 	const char *kind; /* "host", "path", "command" */
-	/* Look for a denial of the host in the records of this user; NULL: do not. */
+	/* Look for a denial of the host or path in the records of this user; NULL: do not. */
 	const struct ab_policy_input *records;
 	char *what;
 	struct ab_why_answer v[3];
