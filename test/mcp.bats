@@ -466,14 +466,12 @@ make_hostile()
 @test "mcp wrap: servers of projects run in boxes, and each that does not is named with the reason" {
 	jq -n '{projects: {"/p/one": {mcpServers: {x: {type: "stdio", command: "foo", args: [], env: {}}}}},
 		mcpServers: {far: {type: "http", url: "https://x", headers: {A: "b"}},
-			help: {type: "http", url: "https://x", headersHelper: "./evil"},
 			odd: {command: {path: "foo"}}},
 		tools: {deep: [{server: {command: "bar"}}]}}' >claude.json
 	agentbox mcp wrap --yes claude.json
 	[ "$status" -eq 0 ]
 	[ "$(jq -c '.projects["/p/one"].mcpServers.x.args' claude.json)" = '["run","--","/bin/sh","-c","exec \"$@\" # args: []","sh","foo"]' ]
 	[[ "$output" == *"far stays as it is: it has no command"* ]]
-	[[ "$output" == *"help is not in a box: agentbox does not know its \"headersHelper\""* ]]
 	[[ "$output" == *"odd is not in a box: its command has a form that agentbox does not know"* ]]
 	[[ "$output" == *"tools.deep.server has a command that is not changed"* ]]
 	[[ "$output" != *"x is not"* && "$output" != *"projects"* ]]
@@ -498,6 +496,36 @@ make_hostile()
 	[[ "$output" == *"there are more commands that are not changed"* ]]
 	[[ "$output" != *inputs* ]]
 	[ "$(grep -c 'that is not changed' <<<"$output")" -le 25 ]
+}
+
+@test "mcp wrap: a server that is reached by a URL has no member that is not known for one" {
+	local member place
+
+	# An agent may run what one says, as Claude Code does with headersHelper.
+	for member in headersHelper envFile Url command args env cwd dev; do
+		for place in '{mcpServers: {far: $e}}' '{servers: {far: $e}}' '{mcp: {far: $e}}' \
+			'{projects: {"/p": {mcpServers: {far: $e}}}}'; do
+			jq -n --arg m "$member" "{type: \"http\", url: \"https://x\", (\$m): \"./evil\"} as \$e | $place" >.mcp.json
+			cp .mcp.json before
+			agentbox mcp wrap --yes .mcp.json
+			[ "$status" -ne 0 ]
+			[[ "$output" == *"far"*"has the member \""* ]]
+			cmp .mcp.json before
+		done
+	done
+	[[ "$output" == *"has the member \"dev\""*"remove it from the server"* ]]
+	# The way back is not blocked. The twins: what agents know, beside a server that is wrapped.
+	jq -n '{mcpServers: {far: {url: "https://x", headersHelper: "./evil"}}}' >.mcp.json
+	agentbox mcp wrap --undo --yes .mcp.json
+	[ "$status" -eq 0 ]
+	jq -n '{mcpServers: {claude: {type: "http", url: "https://x", headers: {A: "b"}, oauth: {clientId: "c"}},
+		cursor: {url: "https://x", auth: {CLIENT_ID: "c"}}, windsurf: {serverUrl: "https://x", disabled: true},
+		gemini: {httpUrl: "https://x", timeout: 5, trust: false, authProviderType: "google_credentials",
+			targetAudience: "a", targetServiceAccount: "b"}, near: {command: "foo"}}}' >.mcp.json
+	agentbox mcp wrap --yes .mcp.json
+	[ "$status" -eq 0 ]
+	[ "$(jq -c .mcpServers.near.args .mcp.json)" = '["run","--","/usr/bin/env","foo"]' ]
+	[ "$(grep -c 'stays as it is: it has no command' <<<"$output")" -eq 4 ]
 }
 
 @test "a project's settings are not replaced while a run could open the new file" {

@@ -22,39 +22,44 @@ static const struct place {
  * The members of a server's entry. One that is not here may be another way to say what is started,
  * where, or with which variables, so the entry is refused. Sorted by name.
  */
+enum of { ANY, COMMAND, URL }; /* a server that is started, or is reached by a URL */
+
 static const struct member {
 	const char *name;
-	bool url; /* of a server that is reached by a URL, and only of one */
+	enum of of;
 } members[] = {
-	{ "alwaysAllow", false },     /* Roo Code: tools */
-	{ "alwaysLoad", false },      /* Claude Code */
-	{ "args", false },	      /* all but OpenCode */
-	{ "authProviderType", true }, /* Gemini CLI */
-	{ "autoApprove", false },     /* Cline, Kiro: tools */
-	{ "command", false },	      /* all */
-	{ "cwd", false },	      /* Gemini CLI, VS Code, OpenCode; see wrap_words() */
-	{ "description", false },     /* Gemini CLI */
-	{ "disabled", false },	      /* Cline, Kiro, Windsurf */
-	{ "disabledTools", false },   /* Kiro, Windsurf */
-	{ "enabled", false },	      /* OpenCode, Zed */
-	{ "env", false },	      /* all but OpenCode */
-	{ "environment", false },     /* OpenCode */
-	{ "excludeTools", false },    /* Gemini CLI */
-	{ "gallery", false },	      /* VS Code: where the entry comes from */
-	{ "headers", true },	      /* all */
-	{ "httpUrl", true },	      /* Gemini CLI */
-	{ "includeTools", false },    /* Gemini CLI */
-	{ "oauth", true },	      /* Claude Code, Gemini CLI, OpenCode */
-	{ "serverUrl", true },	      /* Windsurf */
-	{ "settings", false },	      /* Zed: given to the server */
-	{ "source", false },	      /* Zed: a word */
-	{ "timeout", false },	      /* most */
-	{ "tools", false },	      /* Copilot CLI: names */
-	{ "transportType", false },   /* Cline: a word */
-	{ "trust", false },	      /* Gemini CLI: whether it asks before a tool is used */
-	{ "type", false },	      /* most: a word */
-	{ "url", true },	      /* all */
-	{ "version", false },	      /* VS Code */
+	{ "alwaysAllow", ANY },		 /* Roo Code: tools */
+	{ "alwaysLoad", ANY },		 /* Claude Code */
+	{ "args", COMMAND },		 /* all but OpenCode */
+	{ "auth", URL },		 /* Cursor: who the client is */
+	{ "authProviderType", URL },	 /* Gemini CLI */
+	{ "autoApprove", ANY },		 /* Cline, Kiro: tools */
+	{ "command", COMMAND },		 /* all */
+	{ "cwd", COMMAND },		 /* Gemini CLI, VS Code, OpenCode; see wrap_words() */
+	{ "description", ANY },		 /* Gemini CLI */
+	{ "disabled", ANY },		 /* Cline, Kiro, Windsurf */
+	{ "disabledTools", ANY },	 /* Kiro, Windsurf */
+	{ "enabled", ANY },		 /* OpenCode, Zed */
+	{ "env", COMMAND },		 /* all but OpenCode */
+	{ "environment", COMMAND },	 /* OpenCode */
+	{ "excludeTools", ANY },	 /* Gemini CLI */
+	{ "gallery", ANY },		 /* VS Code: where the entry comes from */
+	{ "headers", URL },		 /* all */
+	{ "httpUrl", URL },		 /* Gemini CLI */
+	{ "includeTools", ANY },	 /* Gemini CLI */
+	{ "oauth", URL },		 /* Claude Code, Gemini CLI, OpenCode */
+	{ "serverUrl", URL },		 /* Windsurf */
+	{ "settings", ANY },		 /* Zed: given to the server */
+	{ "source", ANY },		 /* Zed: a word */
+	{ "targetAudience", URL },	 /* Gemini CLI: a name */
+	{ "targetServiceAccount", URL }, /* Gemini CLI: a name */
+	{ "timeout", ANY },		 /* most */
+	{ "tools", ANY },		 /* Copilot CLI: names */
+	{ "transportType", ANY },	 /* Cline: a word */
+	{ "trust", ANY },		 /* Gemini CLI: whether it asks before a tool is used */
+	{ "type", ANY },		 /* most: a word */
+	{ "url", URL },			 /* all */
+	{ "version", ANY },		 /* VS Code */
 };
 
 /*
@@ -233,8 +238,8 @@ static bool is_foreign(const struct place *place, const char *name)
 	       strcmp(name, place->env) != 0;
 }
 
-/* The first member that agentbox does not know, or NULL. `place` NULL: it is reached by a URL. */
-static const char *find_unknown(json_t *server, const struct place *place)
+/* The first member that agentbox does not know in such an entry, or NULL. */
+static const char *find_unknown(json_t *server, const struct place *place, enum of of)
 {
 	const char *name;
 	json_t *value;
@@ -243,31 +248,28 @@ static const char *find_unknown(json_t *server, const struct place *place)
 	{
 		const struct member *m = ab_find_row(members, AB_COUNT(members), name, name);
 
-		if (!m || (place && (m->url || is_foreign(place, name))))
+		if (!m || (m->of != ANY && m->of != of) || is_foreign(place, name))
 			return name;
 	}
 	return NULL;
 }
 
 static int check_members(const struct place *place, const char *server_name, json_t *server,
-			 bool wrapped, struct ab_error *err)
+			 struct ab_error *err)
 {
-	const char *unknown = find_unknown(server, place);
-	json_t *folder = json_object_get(server, "cwd");
+	enum of of = json_object_get(server, "command") ? COMMAND : URL;
+	const char *unknown = find_unknown(server, place, of);
 	ab_autofree char *shown = unknown ? ab_escape(unknown) : NULL;
 
-	if (unknown) {
-		ab_fail(err, AB_EREFUSED, 0, "%s has the member \"%s\"%s", server_name, shown,
-			strcmp(unknown, "envFile") == 0
-				? ", whose variables would also apply to agentbox"
-				: ", which agentbox does not know: it could choose what is started, or where");
-		return ab_hint(err, "remove it from the server; variables go into \"%s\"",
-			       place->env);
-	}
-	if (folder && !json_is_string(folder))
-		return ab_fail(err, AB_EREFUSED, 0, "%s has a \"cwd\" that is not a folder's name",
-			       server_name);
-	return check_variables(place, server_name, server, wrapped, err);
+	if (!unknown)
+		return 0;
+	ab_fail(err, AB_EREFUSED, 0, "%s has the member \"%s\"%s", server_name, shown,
+		strcmp(unknown, "envFile") == 0
+			? ", whose variables would also apply to agentbox"
+			: ", which agentbox does not know: it could choose what is started, or where");
+	return of == URL ? ab_hint(err, "remove it from the server")
+			 : ab_hint(err, "remove it from the server; variables go into \"%s\"",
+				   place->env);
 }
 
 /* Not so an assignment, or an option. */
@@ -368,9 +370,12 @@ static int wrap_server(const struct wrapping *w, const struct place *place, cons
 {
 	size_t inner = find_inner(words);
 	json_auto_t *command = NULL;
-	json_t *out;
+	json_t *out, *folder = json_object_get(server, "cwd");
 
-	if (check_members(place, name, server, inner > 0, err) < 0)
+	if (folder && !json_is_string(folder))
+		return ab_fail(err, AB_EREFUSED, 0, "%s has a \"cwd\" that is not a folder's name",
+			       name);
+	if (check_variables(place, name, server, inner > 0, err) < 0)
 		return -1;
 	if (has_reference(words) || has_reference(json_object_get(server, place->env)))
 		ab_strv_addf(w->notes,
@@ -406,21 +411,12 @@ static void unwrap_server(const struct wrapping *w, const struct place *place, j
 
 static void note_left(const struct wrapping *w, const char *shown, json_t *server)
 {
-	const char *unknown = json_is_object(server) ? find_unknown(server, NULL) : NULL;
-	ab_autofree char *member = unknown ? ab_escape(unknown) : NULL;
+	bool far = json_is_object(server) && !json_object_get(server, "command");
 
-	if (unknown)
-		ab_strv_addf(w->notes,
-			     "%s is not in a box: agentbox does not know its \"%s\", and it has no "
-			     "command that can be changed",
-			     shown, member);
-	else if (json_is_object(server) && !json_object_get(server, "command"))
-		ab_strv_addf(w->notes, "%s stays as it is: it has no command", shown);
-	else
-		ab_strv_addf(
-			w->notes,
-			"%s is not in a box: its command has a form that agentbox does not know",
-			shown);
+	ab_strv_addf(w->notes,
+		     far ? "%s stays as it is: it has no command"
+			 : "%s is not in a box: its command has a form that agentbox does not know",
+		     shown);
 }
 
 static int change_server(const struct wrapping *w, const struct place *place, const char *name,
@@ -430,6 +426,8 @@ static int change_server(const struct wrapping *w, const struct place *place, co
 	json_auto_t *words = NULL;
 	int result = 0;
 
+	if (!w->ask->undo && check_members(place, shown, server, err) < 0)
+		return -1;
 	if (!json_is_object(server) || read_words(place, server, &words) < 0) {
 		note_left(w, shown, server);
 		return 0;

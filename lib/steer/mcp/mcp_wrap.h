@@ -24,6 +24,6 @@ struct ab_mcp_wrap {
 };
 
 /* *ret_notes: servers that stay as they are, or whose command looked wrapped, and why. Fails if a
- * server has a member that is not known, or a variable whose name no variable can have. */
+ * server, of a command or of a URL, has a member that is not known for one, or a variable whose name no variable can have. */
 int ab_mcp_wrap_plan(const struct ab_mcp_wrap *wrap, struct ab_hook_plan *ret,
 		     struct ab_strv *ret_notes, struct ab_error *err);
