@@ -238,6 +238,22 @@ stop()
 	stop $server
 }
 
+@test "publish: a request that cannot be sent names the run" {
+	local fault=${AGENTBOX%/cmd/*}/test/agentbox-fault id
+
+	! sanitized || skip "the fault program is not built with sanitizers"
+	[ -x "$fault" ] || lacks "the fault program is not built"
+	NET=filtered serve up
+	id=$(run_id)
+	run "$fault" -c sendmsg -p agentbox -k 1 -e ENOMEM "$AGENTBOX" publish 18091:3000
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[ "$output" = "agentbox: ask run $id: Cannot allocate memory" ]
+	agentbox publish 18091:3000
+	[ "$status" -eq 0 ]
+	stop $server
+}
+
 @test "ports: another process with the same pid is not taken for the box" {
 	serve up 3000
 	local record

@@ -86,6 +86,13 @@ static int fail_ended(const struct ab_steer *steer, struct ab_error *err)
 	return ab_fail(err, AB_ESYSTEM, 0, "run %s has ended", steer->id);
 }
 
+static int fail_unsent(const struct ab_steer *steer, struct ab_error *err)
+{
+	return errno == EPIPE || errno == ECONNRESET
+		       ? fail_ended(steer, err)
+		       : ab_fail(err, AB_ESYSTEM, errno, "ask run %s", steer->id);
+}
+
 static int fail_as_answered(const json_t *answer, struct ab_error *err)
 {
 	const char *text = ab_json_text(answer, "error");
@@ -110,7 +117,7 @@ int ab_steer_vsend(struct ab_steer *steer, struct ab_error *err, const char *pat
 	ab_autofree char *text = make_request(pattern, ap);
 
 	if (send(steer->fd, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-		return fail_ended(steer, err);
+		return fail_unsent(steer, err);
 	return 0;
 }
 
@@ -170,7 +177,7 @@ int ab_steer_pass(struct ab_steer *steer, const int *fds, size_t nfds, json_t **
 	text = make_request(pattern, ap);
 	va_end(ap);
 	if (ab_send_fds(steer->fd, text, strlen(text), fds, nfds) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "send a request to the box");
+		return fail_unsent(steer, err);
 	return await_answer(steer, ret_answer, err);
 }
 
