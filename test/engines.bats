@@ -122,10 +122,14 @@ assurance()
 	# One that was chosen by name is no surprise.
 	agentbox run --engine shared-proc -- true
 	[ -z "$output" ]
+	agentbox run --engine no-namespaces -- true
+	[ -z "$output" ]
 	# On a terminal each start says it.
 	for _ in 1 2; do
 		tty_run "$AGENTBOX" run --engine shared-proc -- true
 		[[ "$output" == *"agentbox: engine shared-proc: without pid-view"* ]]
+		tty_run "$AGENTBOX" run --engine no-namespaces -- true
+		[[ "$output" == *"agentbox: engine no-namespaces: without user-ns, pid-view, protected-names"* ]]
 	done
 	tty_run "$AGENTBOX" run -- true
 	[[ "$output" != *without* ]]
