@@ -43,8 +43,10 @@ static void print_undone(const struct ab_undone *undone)
 static int undo_apply(struct args *args, struct ab_layer_command *command,
 		      enum ab_apply_conflict conflict, struct ab_error *err)
 {
-	ab_autostrv struct ab_strv paths = { 0 }, changed = { 0 }, held = { 0 };
-	struct ab_undone undone = { .paths = &paths, .changed = &changed, .held = &held };
+	ab_autostrv struct ab_strv paths = { 0 }, changed = { 0 }, held = { 0 }, notes = { 0 };
+	struct ab_undone undone = {
+		.paths = &paths, .changed = &changed, .held = &held, .notes = &notes
+	};
 	struct long_work work;
 	struct ab_progress progress = show_progress(&work);
 	int rc = ab_apply_undo(&command->set, conflict, &command->claim.guard, &progress, &undone,
@@ -60,6 +62,8 @@ static int undo_apply(struct args *args, struct ab_layer_command *command,
 			print_paths("changed since the apply:", &changed);
 		print_paths("left as well, because their repository changed:", &held);
 	}
+	fflush(stdout);
+	tell_notes(&notes);
 	if (rc < 0)
 		return -1;
 	return conflict == AB_APPLY_OURS && changed.len ? 1 : 0;

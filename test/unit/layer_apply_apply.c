@@ -186,7 +186,9 @@ static int apply_one(const char *path)
 static int undo(enum ab_apply_conflict conflict)
 {
 	ab_autostrv struct ab_strv paths = { 0 }, changed = { 0 }, held = { 0 }, notes = { 0 };
-	struct ab_undone undone = { .paths = &paths, .changed = &changed, .held = &held };
+	struct ab_undone undone = {
+		.paths = &paths, .changed = &changed, .held = &held, .notes = &notes
+	};
 	struct ab_layer_set set;
 	int rc;
 
@@ -876,6 +878,29 @@ static void test_killed_race(const char *host, const char *back)
 	ok(is_clean(), "without another trace");
 }
 
+/* The user edits a file after an undo was killed, and takes another one's folder away: the next command puts
+ * the edit beside its place, and fails. It says where the edit is, and so does the one that succeeds. */
+static void test_failed_recovery(void)
+{
+	int n = 0;
+
+	do {
+		make_set("mkdir d; echo 1 >d/x; echo 1 >z", "mkdir d; echo 22 >d/x; echo 22 >z");
+		do_apply();
+	} while (kill_at(++n, do_undo) && n < 50 &&
+		 sh("[ -e \"$S/layers/dev/undo/last/undo\" ]") != 0);
+	ok(sh("[ $(cat lower/z) = 22 ] && echo mine >>lower/z && mv lower/d lower/e") == 0,
+	   "killed before call %d: the undo has begun", n);
+	ok(recover() < 0, "it cannot be completed: %s", error.text);
+	ok(strstr(error.hint, "half done") && strstr(error.hint, "-kept is another version") &&
+		   sh("cd lower; grep -qx mine .agentbox-*-kept") == 0,
+	   "where the edit is, is told: %s", error.hint);
+	ok(sh("mv lower/e lower/d") == 0 && recover() == 0, "completed later: %s", error.text);
+	ok(sh("cd lower; [ $(cat z d/x | tr -d '\\n') = 11 ] && rm .agentbox-*-kept") == 0 &&
+		   is_clean(),
+	   "everything is taken back");
+}
+
 /* has LINE FILE...: one of the files has it. In the shell, since to start a program so often takes most
  * of the time. */
 #define HAS                                                                          \
@@ -1127,6 +1152,7 @@ static void test_kills_in_memory(void)
 	test_kills();
 	test_killed_race("echo 1 >a", "[ $(cat lower/a) = 1 ]");
 	test_killed_race("echo 1 >b", "[ ! -e lower/a ]");
+	test_failed_recovery();
 	test_killed_edit("an apply", false, false);
 	test_killed_edit("an apply, and files are replaced", false, true);
 	test_killed_edit("an undo", true, false);

@@ -99,6 +99,7 @@ struct ab_undone {
 	bool gone;		 /* the layer was discarded, and the changes are not in it again */
 	struct ab_strv *changed; /* what was changed since on the host or in the layer */
 	struct ab_strv *held;	 /* OURS: what stays because its repository changed */
+	struct ab_strv *notes;	 /* what else is worth knowing, escaped */
 };
 
 /*

@@ -214,7 +214,8 @@ int ab_apply_undo(struct ab_layer_set *set, enum ab_apply_conflict conflict,
 		return ab_hint(err, "--theirs takes them back too, and loses what changed since;\n"
 				    "--ours leaves them as they are and takes back the rest");
 	}
-	if (check_parents(&site, now, err) < 0 || ab_site_undo(&site, now, progress, err) < 0)
+	if (check_parents(&site, now, err) < 0 ||
+	    ab_site_undo(&site, now, progress, ret->notes, err) < 0)
 		return -1;
 	ret->gone = site.upper < 0;
 	if (ab_undo_earlier(site.undo, &earlier) < 0)

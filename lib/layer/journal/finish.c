@@ -84,6 +84,26 @@ static int sync_restored(struct ab_site *site)
 	return root < 0 ? -1 : syncfs(root);
 }
 
+static void tell_kept(const struct ab_site *site, struct ab_strv *notes)
+{
+	for (size_t i = 0; i < site->kept.len; i++)
+		ab_strv_add_safe(notes, "%s is another version of a file that changed meanwhile",
+				 site->kept.v[i]);
+}
+
+/* At once: what comes next may fail, too. */
+static int hint_kept(const struct ab_site *site, struct ab_error *err)
+{
+	ab_autostrv struct ab_strv lines = { 0 };
+	ab_autofree char *text = NULL;
+
+	if (err->hint[0])
+		ab_strv_add(&lines, err->hint);
+	tell_kept(site, &lines);
+	text = ab_strv_join(&lines, "\n");
+	return ab_hint(err, "%s", text);
+}
+
 static int take_back(struct ab_site *site, struct ab_error *err)
 {
 	for (size_t i = site->steps.len; i-- > 0;) {
@@ -185,18 +205,13 @@ int ab_site_finish(struct ab_site *site, bool fresh, const struct ab_progress *p
 
 		fail_step(site, at, errno, "cannot apply", err);
 		if (ab_undo_mark(site->dir, "back") < 0 || take_back(site, &second) < 0)
-			return ab_hint(err,
-				       "The apply is half done: %s.\n"
-				       "The next command that uses this layer tries again.",
-				       second.text[0] ? second.text
-						      : "the journal is not writable");
-		if (site->kept.len) {
-			ab_autofree char *path = ab_escape(site->kept.v[0]);
-
-			return ab_hint(err, "Nothing was applied. %s has changes made meanwhile.",
-				       path);
-		}
-		return ab_hint(err, "Nothing was applied.");
+			ab_hint(err,
+				"The apply is half done: %s.\n"
+				"The next command that uses this layer tries again.",
+				second.text[0] ? second.text : "the journal is not writable");
+		else
+			ab_hint(err, "Nothing was applied.");
+		return hint_kept(site, err);
 	}
 	return complete_apply(site, err);
 }
@@ -242,8 +257,8 @@ static int load_now(struct ab_site *site, struct ab_step_now **ret)
 }
 
 /* One after the other: the kernel does only one rename between two folders at a time. */
-static int undo_steps(struct ab_site *site, const struct ab_step_now *now, bool fresh,
-		      const struct ab_progress *progress, struct ab_error *err)
+static int take_steps_back(struct ab_site *site, const struct ab_step_now *now, bool fresh,
+			   const struct ab_progress *progress, struct ab_error *err)
 {
 	for (size_t i = site->steps.len; i-- > 0;) {
 		if (ab_step_undo(site, i, &now[i], fresh) < 0) {
@@ -266,12 +281,22 @@ static int undo_steps(struct ab_site *site, const struct ab_step_now *now, bool 
 	return 0;
 }
 
+static int undo_steps(struct ab_site *site, const struct ab_step_now *now, bool fresh,
+		      const struct ab_progress *progress, struct ab_strv *notes,
+		      struct ab_error *err)
+{
+	if (take_steps_back(site, now, fresh, progress, err) < 0)
+		return hint_kept(site, err);
+	tell_kept(site, notes);
+	return 0;
+}
+
 int ab_site_undo(struct ab_site *site, const struct ab_step_now *now,
-		 const struct ab_progress *progress, struct ab_error *err)
+		 const struct ab_progress *progress, struct ab_strv *notes, struct ab_error *err)
 {
 	if (save_now(site, now) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "cannot write the journal");
-	return undo_steps(site, now, true, progress, err);
+	return undo_steps(site, now, true, progress, notes, err);
 }
 
 /* ---- recovery ---- */
@@ -374,13 +399,6 @@ static int recover_done(struct ab_site *site, const struct ab_layer_set *set,
 	return retire_journal(site, err);
 }
 
-static void tell_kept(const struct ab_site *site, struct ab_strv *notes)
-{
-	for (size_t i = 0; i < site->kept.len; i++)
-		ab_strv_add_safe(notes, "%s is another version of a file that changed meanwhile",
-				 site->kept.v[i]);
-}
-
 static int recover_next(struct ab_site *site, const struct ab_layer_set *set,
 			struct ab_host_guard *guard, struct ab_strv *notes, struct ab_error *err)
 {
@@ -400,7 +418,7 @@ static int recover_next(struct ab_site *site, const struct ab_layer_set *set,
 		return ab_fail(err, AB_ESYSTEM, errno, "cannot write the journal");
 	if (has_mark(site, "back")) {
 		if (take_back(site, err) < 0)
-			return -1;
+			return hint_kept(site, err);
 		ab_strv_add(notes, "an interrupted apply was taken back");
 		tell_kept(site, notes);
 		return 0;
@@ -420,10 +438,9 @@ static int recover_last(struct ab_site *site, const struct ab_layer_set *set,
 		return -1;
 	if (ab_steps_load_ready(site->dir, &site->steps) < 0 || load_now(site, &now) < 0)
 		return ab_site_fail_unread(set, "last", err);
-	if (undo_steps(site, now, false, NULL, err) < 0)
+	if (undo_steps(site, now, false, NULL, notes, err) < 0)
 		return -1;
 	ab_strv_add(notes, "an interrupted undo was completed");
-	tell_kept(site, notes);
 	return 0;
 }
 

@@ -26,9 +26,10 @@ int ab_site_finish(struct ab_site *site, bool fresh, const struct ab_progress *p
 /* Nothing is in place yet: remove what was staged and the journal. */
 int ab_site_drop_staged(struct ab_site *site, struct ab_error *err);
 
-/* Take undo/last back. `now` has one entry for each step. */
+/* Take undo/last back. `now` has one entry for each step. *notes: changed files that are beside their place
+ * now; if it fails, they are in the hint. */
 int ab_site_undo(struct ab_site *site, const struct ab_step_now *now,
-		 const struct ab_progress *progress, struct ab_error *err);
+		 const struct ab_progress *progress, struct ab_strv *notes, struct ab_error *err);
 
 /* A file of the journal undo/NAME cannot be read, errno says why: say what it is for, and where the originals
  * are. -1. */

@@ -620,44 +620,51 @@ static bool is_gone(int errnum)
 	return errnum == ENOENT || errnum == ENOTDIR || errnum == ELOOP || errnum == ESTALE;
 }
 
-int ab_step_undo(struct ab_site *site, size_t i, const struct ab_step_now *now, bool fresh)
+static int undo_step(struct ab_site *site, size_t i, const struct ab_step_now *now, bool fresh,
+		     struct spot *s)
 {
 	const struct ab_step *step = &site->steps.v[i];
-	struct spot s;
 	bool placed;
 
-	if (now->skip)
-		return 0;
 	if (step->kind == AB_STEP_MOVE)
 		return move_back(site, i);
 	/* A folder that is gone or another one by now has no mode to take back, and no new file. */
 	if (step->kind == AB_STEP_MODE)
 		return set_mode(site, i, step->old.mode & 07777) == 0 || is_gone(errno) ? 0 : -1;
-	if (find_spot(site, i, &s) < 0)
+	if (find_spot(site, i, s) < 0)
 		return is_gone(errno) && !step->old.ino ? 0 : -1;
 	if (fresh) {
-		int done = restore_fresh(site, i, &s, &now->host);
+		int done = restore_fresh(site, i, s, &now->host);
 
 		if (done != 0)
 			return done > 0 ? 0 : -1;
 	}
-	if (look_spot(&s) < 0 || drop_leftover(site, i, &s) < 0 || settle_aside(site, i, &s) < 0 ||
-	    settle_fresh(site, i, &s, &now->host) < 0)
+	if (look_spot(s) < 0 || drop_leftover(site, i, s) < 0 || settle_aside(site, i, s) < 0 ||
+	    settle_fresh(site, i, s, &now->host) < 0)
 		return -1;
 	/* Before anything else, so that it is found if we are killed again. */
-	if (!fresh && !s.at_beside.id.ino &&
-	    is_edited(site, &s, s.name, &s.at_name, &now->host, true) &&
-	    keep_beside(&s, s.name) < 0)
+	if (!fresh && !s->at_beside.id.ino &&
+	    is_edited(site, s, s->name, &s->at_name, &now->host, true) &&
+	    keep_beside(s, s->name) < 0)
 		return -1;
-	placed = is_inode(&s.at_name, &now->host);
-	if (restore_host(site, i, &s, &now->host) < 0 ||
-	    drop_displaced(site, i, &s, &now->host, placed, !fresh) < 0)
-		return -1;
+	placed = is_inode(&s->at_name, &now->host);
+	return restore_host(site, i, s, &now->host) < 0
+		       ? -1
+		       : drop_displaced(site, i, s, &now->host, placed, !fresh);
+}
+
+int ab_step_undo(struct ab_site *site, size_t i, const struct ab_step_now *now, bool fresh)
+{
+	struct spot s = { 0 };
+	int rc = now->skip ? 0 : undo_step(site, i, now, fresh, &s), saved = errno;
+
+	/* Also if the step fails after that. */
 	if (s.at_beside.id.ino)
 		tell_beside(site, i, s.beside);
 	if (s.at_second.id.ino)
 		tell_beside(site, i, s.second);
-	return 0;
+	errno = saved;
+	return rc;
 }
 
 int ab_step_unstage(struct ab_site *site, size_t i)
