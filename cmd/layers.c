@@ -19,27 +19,24 @@ static int list_main(struct args *args, struct ab_error *err)
 }
 
 /* On a terminal, ask; without one, removing work needs --yes. */
-static bool may_remove(const char *name, const char *what, const char *option)
+static bool may_remove(const struct args *args, const char *name, const char *what,
+		       const char *option)
 {
 	ab_autofree char *question = ab_printf("%s has %s. Remove them?", name, what);
-	ab_autofree char *more = ab_printf("          see them with agentbox diff %s%s, or add "
-					   "--yes to remove them",
-					   option, name);
+	ab_autofree char *without = ab_printf("%s has %s: see them with agentbox diff %s%s, or add "
+					      "--yes to remove them",
+					      name, what, option, name);
 
-	if (can_ask())
-		return confirm(question);
-	tell("%s has %s", name, what);
-	tell_more(more);
-	return false;
+	return get_consent(args, question, without, NULL) < 0;
 }
 
-static bool may_remove_changes(const char *name, int64_t n)
+static bool may_remove_changes(const struct args *args, const char *name, int64_t n)
 {
 	ab_autofree char *what = n > 0 ? ab_printf("%lld change%s that were not applied",
 						   (long long)n, n == 1 ? "" : "s")
 				       : ab_strdup("changes that were not applied");
 
-	return may_remove(name, what, "");
+	return may_remove(args, name, what, "");
 }
 
 /* 0: removed. */
@@ -52,8 +49,8 @@ static int remove_one(struct args *args, const char *name)
 
 	tell_notes(&notes);
 	if (result > 0) {
-		if (!(result == 1 ? may_remove_changes(name, changes)
-				  : may_remove(name, "files in its home layer", "--home ")))
+		if (!(result == 1 ? may_remove_changes(args, name, changes)
+				  : may_remove(args, name, "files in its home layer", "--home ")))
 			return 1;
 		result = ab_layers_rm(&args->input, name, true, &changes, &notes, &err);
 	}

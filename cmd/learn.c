@@ -32,19 +32,14 @@ static void restore_stdout(int kept)
 /* Ask once for all the hosts that will be allowed. */
 static int ask_consent(const struct args *args)
 {
-	if (given(args, "yes"))
-		return -1;
-	if (!can_ask()) {
-		tell("not started: learn lets the command reach any public host, "
-		     "and there is no terminal to ask on");
-		tell_more("          to accept that, add --yes");
-		return EXIT_REFUSED;
-	}
-	if (confirm("agentbox: learn lets the command reach any public host "
-		    "while it runs, and\n          records everything. Continue?"))
-		return -1;
-	tell("not started");
-	return EXIT_REFUSED;
+	static const char question[] =
+		"agentbox: learn lets the command reach any public host "
+		"while it runs, and\n          records everything. Continue?";
+	static const char without[] =
+		"not started: learn lets the command reach any public host, "
+		"and there is no terminal to ask on; to accept that, add --yes";
+
+	return get_consent(args, question, without, "not started") < 0 ? -1 : EXIT_REFUSED;
 }
 
 static void tell_indented(const struct ab_strv *lines)

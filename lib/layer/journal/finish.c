@@ -257,8 +257,8 @@ static int load_now(struct ab_site *site, struct ab_step_now **ret)
 }
 
 /* One after the other: the kernel does only one rename between two folders at a time. */
-static int take_steps_back(struct ab_site *site, const struct ab_step_now *now, bool fresh,
-			   const struct ab_progress *progress, struct ab_error *err)
+static int undo_steps(struct ab_site *site, const struct ab_step_now *now, bool fresh,
+		      const struct ab_progress *progress, struct ab_error *err)
 {
 	for (size_t i = site->steps.len; i-- > 0;) {
 		if (ab_step_undo(site, i, &now[i], fresh) < 0) {
@@ -281,22 +281,15 @@ static int take_steps_back(struct ab_site *site, const struct ab_step_now *now, 
 	return 0;
 }
 
-static int undo_steps(struct ab_site *site, const struct ab_step_now *now, bool fresh,
-		      const struct ab_progress *progress, struct ab_strv *notes,
-		      struct ab_error *err)
-{
-	if (take_steps_back(site, now, fresh, progress, err) < 0)
-		return hint_kept(site, err);
-	tell_kept(site, notes);
-	return 0;
-}
-
 int ab_site_undo(struct ab_site *site, const struct ab_step_now *now,
 		 const struct ab_progress *progress, struct ab_strv *notes, struct ab_error *err)
 {
 	if (save_now(site, now) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "cannot write the journal");
-	return undo_steps(site, now, true, progress, notes, err);
+	if (undo_steps(site, now, true, progress, err) < 0)
+		return hint_kept(site, err);
+	tell_kept(site, notes);
+	return 0;
 }
 
 /* ---- recovery ---- */
@@ -438,9 +431,10 @@ static int recover_last(struct ab_site *site, const struct ab_layer_set *set,
 		return -1;
 	if (ab_steps_load_ready(site->dir, &site->steps) < 0 || load_now(site, &now) < 0)
 		return ab_site_fail_unread(set, "last", err);
-	if (undo_steps(site, now, false, NULL, notes, err) < 0)
-		return -1;
+	if (undo_steps(site, now, false, NULL, err) < 0)
+		return hint_kept(site, err);
 	ab_strv_add(notes, "an interrupted undo was completed");
+	tell_kept(site, notes);
 	return 0;
 }
 
