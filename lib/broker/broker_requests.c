@@ -69,16 +69,12 @@ static int load_policy(const struct broker *b, struct ab_policy **ret, struct ab
 	return ab_policy_load(&in, ret, notes, err);
 }
 
-static const char *const allow_keys[] = { "network", "allow" };
-static const char *const deny_keys[] = { "network", "deny" };
-
 int ab_work_remember(const struct broker *b, const struct job *job, struct done *ret,
 		     struct ab_error *err)
 {
 	bool deny = job->body[0] == '0' + AB_REMEMBER_DENY;
 	const char *entry = job->body + 1;
-	const struct ab_list_change change = { .keys = deny ? deny_keys : allow_keys,
-					       .nkeys = AB_COUNT(allow_keys),
+	const struct ab_list_change change = { .key = deny ? "network.deny" : "network.allow",
 					       .value = entry };
 	const struct ab_policy_input *in = b->duty.input;
 	ab_autofree char *path = ab_policy_user_file(in, err);
@@ -98,9 +94,7 @@ int ab_work_remember(const struct broker *b, const struct job *job, struct done 
 static int save_in_project(const struct broker *b, const char *workspace, const char *entry,
 			   struct ab_strv *ret_lines, struct ab_error *err)
 {
-	struct ab_list_change change = { .keys = allow_keys,
-					 .nkeys = AB_COUNT(allow_keys),
-					 .value = entry };
+	const struct ab_list_change change = { .key = "network.allow", .value = entry };
 	ab_autostrv struct ab_strv diff = { 0 };
 	struct ab_project_file file;
 	int r = ab_project_file_open(b->duty.input, workspace, &file, err);

@@ -18,13 +18,13 @@
 #include "policy/layers/layers.h"
 #include "tap.h"
 
-static const char *const keys[] = { "network", "allow" };
+static const char key[] = "network.allow";
 
 static char *edited(const char *text, const char *value)
 {
 	struct ab_error err = { 0 };
 	char *ret = NULL;
-	int r = ab_json_edit_add(text, strlen(text), keys, 2, value, &ret, &err);
+	int r = ab_json_edit_add(text, strlen(text), key, value, &ret, &err);
 
 	return r > 0 ? ret : ab_strdup(r ? err.text : "same");
 }
@@ -76,7 +76,7 @@ static void check_removals(void)
 		const char *text = removals[i][0];
 		ab_autofree char *got = NULL;
 		struct ab_error err = { 0 };
-		int r = ab_json_edit_remove(text, strlen(text), keys, 2, "v", &got, &err);
+		int r = ab_json_edit_remove(text, strlen(text), key, "v", &got, &err);
 
 		ok(r == (removals[i][1] != NULL), "removed or not: %s", text);
 		if (r > 0 && removals[i][1])
@@ -91,7 +91,7 @@ static void check_kept_comment(void)
 	ab_autofree char *got = NULL;
 	struct ab_error err = { 0 };
 
-	ok(ab_json_edit_remove(text, strlen(text), keys, 2, "v", &got, &err) < 0 && !got,
+	ok(ab_json_edit_remove(text, strlen(text), key, "v", &got, &err) < 0 && !got,
 	   "a comment is not removed");
 	is_str(err.text, "line 1: allow has comments inside, which would be lost",
 	       "and that is said");
@@ -370,14 +370,14 @@ static void check_random(void)
 		put_blanks(&b);
 		put_object(&b, 0);
 		put_blanks(&b);
-		r = ab_json_edit_add(b.data, b.len, keys, 2, "v", &after, &err);
+		r = ab_json_edit_add(b.data, b.len, key, "v", &after, &err);
 		same += r == 0;
 		refused += r < 0;
 		if (r <= 0)
 			continue;
 		changed++;
 		if (is_equal_with(b.data, after) && is_inserted(b.data, after) &&
-		    ab_json_edit_add(after, strlen(after), keys, 2, "v", &again, &err) == 0)
+		    ab_json_edit_add(after, strlen(after), key, "v", &again, &err) == 0)
 			continue;
 		bad++;
 		printf("# before: %s\n# after: %s\n", b.data, after);
@@ -419,7 +419,7 @@ static char *get(const char *path)
 
 static int add(const char *path, const char *value, struct ab_strv *diff, struct ab_error *err)
 {
-	const struct ab_list_change change = { .keys = keys, .nkeys = 2, .value = value };
+	const struct ab_list_change change = { .key = key, .value = value };
 
 	return ab_edit_file_change(&input, path, &change, diff, err);
 }

@@ -4,7 +4,7 @@
 #include "policy_help.h"
 #include "tap.h"
 
-static const char *const keys[] = { "network", "allow" };
+static const char key[] = "network.allow";
 
 static struct ab_project_file open_project(void)
 {
@@ -17,7 +17,7 @@ static struct ab_project_file open_project(void)
 
 static int allow_host(struct ab_project_file *file, const char *host)
 {
-	const struct ab_list_change change = { .keys = keys, .nkeys = 2, .value = host };
+	const struct ab_list_change change = { .key = key, .value = host };
 	ab_autostrv struct ab_strv diff = { 0 };
 	int r;
 

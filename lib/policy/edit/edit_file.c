@@ -145,8 +145,8 @@ static int change_text(const struct edit *e, const char *old, size_t len, char *
 	const struct ab_list_change *c = e->change;
 
 	if (c)
-		return (c->remove ? ab_json_edit_remove : ab_json_edit_add)(
-			old, len, c->keys, c->nkeys, c->value, ret, err);
+		return (c->remove ? ab_json_edit_remove : ab_json_edit_add)(old, len, c->key,
+									    c->value, ret, err);
 	if (strlen(e->seen) != len || memcmp(e->seen, old, len) != 0)
 		return ab_fail(err, AB_ECONFIG, 0, "another program has changed it meanwhile");
 	if (strcmp(e->text, e->seen) == 0)

@@ -13,8 +13,7 @@ struct ab_policy_input;
 
 /* Add an element to a list, or remove one. */
 struct ab_list_change {
-	const char *const *keys; /* "network", "allow" */
-	size_t nkeys;
+	const char *key; /* "network.allow" */
 	const char *value;
 	bool remove;
 };

@@ -358,11 +358,9 @@ static bool has_value(const struct ab_json_scan_node *list, const char *value)
 
 /* An empty list replaces those of earlier layers, if its key has lists that add up. What is added
  * to it must not bring them back. */
-static bool replaces_others(const struct ab_json_scan_node *list, const char *const *keys,
-			    size_t nkeys)
+static bool replaces_others(const struct ab_json_scan_node *list, const char *name)
 {
-	ab_autofree char *path = nkeys == 2 ? ab_printf("%s.%s", keys[0], keys[1]) : NULL;
-	const struct ab_key *key = path ? ab_key_find(path, strlen(path)) : NULL;
+	const struct ab_key *key = ab_key_find(name, strlen(name));
 
 	return list->count == 0 && key && key->merge == AB_MERGE_ADD &&
 	       strcmp(list->key, "only") != 0;
@@ -386,22 +384,42 @@ static char *fill_only(const struct page *p, const struct ab_json_scan_node *lis
 	return splice_text(p, list->begin, list->end, &b);
 }
 
-int ab_json_edit_add(const char *text, size_t len, const char *const *keys, size_t nkeys,
-		     const char *value, char **ret, struct ab_error *err)
+/* The section of a list, if it has one, and its own name. */
+struct list_key {
+	char section[32];
+	const char *names[2];
+	size_t n;
+};
+
+static int open_list(struct page *p, const char *text, size_t len, const char *key,
+		     struct list_key *ret, struct ab_error *err)
+{
+	const char *dot = strchr(key, '.');
+
+	snprintf(ret->section, sizeof(ret->section), "%.*s", (int)strcspn(key, "."), key);
+	ret->names[0] = ret->section;
+	ret->names[1] = dot ? dot + 1 : NULL;
+	ret->n = dot ? 2 : 1;
+	return open_at(p, text, len, ret->names, ret->n, '[', err);
+}
+
+int ab_json_edit_add(const char *text, size_t len, const char *key, const char *value, char **ret,
+		     struct ab_error *err)
 {
 	ab_autopage struct page p = { 0 };
+	struct list_key list;
 
-	if (open_at(&p, text, len, keys, nkeys, '[', err) < 0)
+	if (open_list(&p, text, len, key, &list, err) < 0)
 		return -1;
-	if (p.found == nkeys && has_value(p.at, value))
+	if (p.found == list.n && has_value(p.at, value))
 		return 0;
-	if (p.found == nkeys && replaces_others(p.at, keys, nkeys)) {
+	if (p.found == list.n && replaces_others(p.at, key)) {
 		if (has_comment_inside(&p, p.at->begin, p.at->end))
 			return refuse_comments(p.at, err);
 		*ret = fill_only(&p, p.at, value);
 		return 1;
 	}
-	*ret = add_child(&p, p.at, keys + p.found, nkeys - p.found, value);
+	*ret = add_child(&p, p.at, list.names + p.found, list.n - p.found, value);
 	return 1;
 }
 
@@ -497,14 +515,15 @@ static int remove_element(const struct page *p, const struct ab_json_scan_node *
 	return 1;
 }
 
-int ab_json_edit_remove(const char *text, size_t len, const char *const *keys, size_t nkeys,
-			const char *value, char **ret, struct ab_error *err)
+int ab_json_edit_remove(const char *text, size_t len, const char *key, const char *value,
+			char **ret, struct ab_error *err)
 {
 	ab_autopage struct page p = { 0 };
+	struct list_key list;
 
-	if (open_at(&p, text, len, keys, nkeys, '[', err) < 0)
+	if (open_list(&p, text, len, key, &list, err) < 0)
 		return -1;
-	if (p.found < nkeys)
+	if (p.found < list.n)
 		return 0;
 	ab_json_scan_each(k, p.at)
 	{
@@ -546,13 +565,13 @@ int ab_json_edit_unset(const char *text, size_t len, const char *const *keys, si
 	return p.found < nkeys ? 0 : remove_whole(&p, p.at, ret, err);
 }
 
-void ab_json_edit_list(const char *text, size_t len, const char *const *keys, size_t nkeys,
-		       struct ab_strv *ret)
+void ab_json_edit_list(const char *text, size_t len, const char *key, struct ab_strv *ret)
 {
 	ab_autopage struct page p = { 0 };
 	struct ab_error none = { 0 };
+	struct list_key list;
 
-	if (open_at(&p, text, len, keys, nkeys, '[', &none) < 0 || p.found < nkeys)
+	if (open_list(&p, text, len, key, &list, &none) < 0 || p.found < list.n)
 		return;
 	ab_json_scan_each(k, p.at) if (k->text) ab_strv_add(ret, k->text);
 }

@@ -12,18 +12,18 @@
 #include "base/base.h"
 
 /* 1: *ret is the new text, to be freed; 0: the list already has the value; -1:
- * failed. keys: "network", "allow". An empty list that replaces earlier ones becomes
+ * failed. key: "network.allow". An empty list that replaces earlier ones becomes
  * { "only": ["value"] }. */
-int ab_json_edit_add(const char *text, size_t len, const char *const *keys, size_t nkeys,
-		     const char *value, char **ret, struct ab_error *err);
+int ab_json_edit_add(const char *text, size_t len, const char *key, const char *value, char **ret,
+		     struct ab_error *err);
 
 /* 1: *ret is the new text, to be freed; 0: the list does not exist or does not
  * have the value; -1: failed. A list without "only" is removed with its last element, and with it each
  * object, but the outermost one, that has nothing else in it. */
-int ab_json_edit_remove(const char *text, size_t len, const char *const *keys, size_t nkeys,
-			const char *value, char **ret, struct ab_error *err);
+int ab_json_edit_remove(const char *text, size_t len, const char *key, const char *value,
+			char **ret, struct ab_error *err);
 
-/* Set the value at `keys` to this JSON text. 1, 0 (it has that value) or -1, as above. */
+/* Set the value at `keys` ("env", "set", "CI") to this JSON text. 1, 0 (it has that value) or -1, as above. */
 int ab_json_edit_set(const char *text, size_t len, const char *const *keys, size_t nkeys,
 		     const char *json, char **ret, struct ab_error *err);
 
@@ -34,5 +34,4 @@ int ab_json_edit_unset(const char *text, size_t len, const char *const *keys, si
 /* Both refuse to replace a value that has comments inside. */
 
 /* Add the strings of a list to *ret; none if there is no such list, or the text is not valid. */
-void ab_json_edit_list(const char *text, size_t len, const char *const *keys, size_t nkeys,
-		       struct ab_strv *ret);
+void ab_json_edit_list(const char *text, size_t len, const char *key, struct ab_strv *ret);

@@ -88,7 +88,7 @@ int ab_project_file_change(struct ab_project_file *file, const struct ab_list_ch
 	ab_autofree char *expected = NULL;
 	const char *old = file->text ? file->text : "";
 	int changes = (c->remove ? ab_json_edit_remove : ab_json_edit_add)(
-		old, file->len, c->keys, c->nkeys, c->value, &expected, err);
+		old, file->len, c->key, c->value, &expected, err);
 
 	if (changes < 0)
 		return ab_wrap(err, "%s", file->path);

@@ -148,7 +148,6 @@ static void make_new_file(struct ab_init_plan *plan)
 
 static int add_missing(struct ab_init_plan *plan, struct ab_error *err)
 {
-	static const char *const keys[] = { "with" };
 	ab_autofree char *text = ab_strdup(plan->before);
 	bool changed = false;
 
@@ -158,7 +157,7 @@ static int add_missing(struct ab_init_plan *plan, struct ab_error *err)
 
 		if (has_preset(text, plan->presets.v[i]))
 			continue;
-		r = ab_json_edit_add(text, strlen(text), keys, 1, plan->presets.v[i], &next, err);
+		r = ab_json_edit_add(text, strlen(text), "with", plan->presets.v[i], &next, err);
 		if (r < 0)
 			return ab_wrap(err, "%s", plan->path);
 		if (r == 0)

@@ -73,40 +73,19 @@ static int change_project_file(struct ab_permit_job *job, struct ab_project_file
 	return ab_project_file_change(f, c, &job->ret->diff, err);
 }
 
-struct list_key {
-	char group[16];
-	const char *keys[2];
-};
-
-static void split_key(const char *key, struct list_key *ret)
-{
-	const char *dot = strchr(key, '.');
-
-	snprintf(ret->group, sizeof(ret->group), "%.*s", (int)(dot - key), key);
-	ret->keys[0] = ret->group;
-	ret->keys[1] = dot + 1;
-}
-
 /* The elements of a list in the file, by its key: "network.allow". */
 static void list_elements(const struct settings_file *f, const char *key, struct ab_strv *ret)
 {
-	struct list_key names;
-
-	split_key(key, &names);
 	if (f->file.text)
-		ab_json_edit_list(f->file.text, f->file.len, names.keys, AB_COUNT(names.keys), ret);
+		ab_json_edit_list(f->file.text, f->file.len, key, ret);
 }
 
 /* 1: changed, and a project's file is trusted; 0: there was nothing to change. */
 static int change_file(struct ab_permit_job *job, struct settings_file *f, const char *key,
 		       const char *entry, bool remove, struct ab_error *err)
 {
-	struct list_key names;
-	struct ab_list_change c = {
-		.keys = names.keys, .nkeys = AB_COUNT(names.keys), .value = entry, .remove = remove
-	};
+	struct ab_list_change c = { .key = key, .value = entry, .remove = remove };
 
-	split_key(key, &names);
 	if (!job->ret->file)
 		job->ret->file = ab_strdup(f->file.path);
 	return f->workspace ? change_project_file(job, &f->file, &c, err)
