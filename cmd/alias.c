@@ -130,8 +130,6 @@ static int alias_main(struct args *args, struct ab_error *err)
 {
 	ab_autostrv struct ab_strv profiles = { 0 }, docs = { 0 }, names = { 0 };
 
-	if (given(args, "yes") && !given(args, "install"))
-		return misuse(args, err, "--yes needs --install");
 	ab_policy_profiles(&args->input, &profiles, &docs);
 	if (choose_names(args, &profiles, &names, err) < 0)
 		return -1;
@@ -150,5 +148,6 @@ const struct command command_alias = {
 	.summary = "print shell functions that run programs in the box",
 	.groups = OPTION_GROUPS({ NULL, options_alias }),
 	.words = { 1, SIZE_MAX },
+	.rows = OPTION_ROWS("yes needs install"),
 	.main = alias_main,
 };

@@ -50,7 +50,6 @@ static void print_outcome(const struct ab_permitted *p)
 	tell_notes(&p->notes);
 }
 
-/* A box can print a line that looks like ours. Scripts have no screen to copy from. */
 static bool is_wanted(const struct args *args, const struct ab_permit *ask)
 {
 	ab_autofree char *raw = given(args, "yes") ? NULL : ab_permit_unasked(ask);
@@ -100,12 +99,17 @@ static int permit_main(struct args *args, struct ab_error *err)
 	return status;
 }
 
+static const char *const permit_rows[] = { "for always user project",
+					   "undo for run: it takes back what is for always",
+					   "user project", NULL };
+
 const struct command command_allow = {
 	.name = "allow",
 	.usage = "[OPTIONS] ID|DOMAIN|PATH",
 	.summary = "allow a host or a path",
 	.groups = OPTION_GROUPS({ NULL, options_permit }, { NULL, options_json }),
 	.words = { 1, 1 },
+	.rows = permit_rows,
 	.main = permit_main,
 };
 
@@ -115,5 +119,6 @@ const struct command command_deny = {
 	.summary = "deny a host from now on",
 	.groups = OPTION_GROUPS({ NULL, options_permit }, { NULL, options_json }),
 	.words = { 1, 1 },
+	.rows = permit_rows,
 	.main = permit_main,
 };

@@ -38,14 +38,11 @@ int open_layer(const struct args *args, enum ab_layer_use use, struct ab_layer_c
 	return 0;
 }
 
-int get_conflict(const struct args *args, enum ab_apply_conflict *ret, struct ab_error *err)
+enum ab_apply_conflict get_conflict(const struct args *args)
 {
-	if (given(args, "theirs") && given(args, "ours"))
-		return misuse(args, err, "--theirs and --ours cannot be combined");
-	*ret = given(args, "theirs") ? AB_APPLY_THEIRS
+	return given(args, "theirs") ? AB_APPLY_THEIRS
 	       : given(args, "ours") ? AB_APPLY_OURS
 				     : AB_APPLY_LEAVE;
-	return 0;
 }
 
 static void show_step(void *arg, size_t done, size_t all)
@@ -256,15 +253,9 @@ static bool pick_hunks(struct ab_apply *apply, enum ab_apply_conflict conflict)
 static int check_choice(const struct args *args, const struct ab_layer_command *command,
 			struct ab_error *err)
 {
-	bool all = given(args, "all"), safe = given(args, "safe"), patch = given(args, "patch");
-
-	if (all + safe + patch > 1)
-		return misuse(args, err, "--all, --safe and --patch cannot be combined");
-	if (all && command->paths.len)
+	if (given(args, "all") && command->paths.len)
 		return misuse(args, err, "--all and a path cannot be combined");
-	if (patch && given(args, "json"))
-		return misuse(args, err, "--patch and --json cannot be combined");
-	if (patch && !can_ask())
+	if (given(args, "patch") && !can_ask())
 		return misuse(args, err, "--patch needs a terminal");
 	return 0;
 }
@@ -387,13 +378,11 @@ static int apply_changes(struct args *args, struct ab_layer_command *command,
 static int apply_main(struct args *args, struct ab_error *err)
 {
 	ab_autolayercommand struct ab_layer_command command = AB_LAYER_COMMAND_NONE;
-	enum ab_apply_conflict conflict = AB_APPLY_LEAVE;
 
-	if (get_conflict(args, &conflict, err) < 0 ||
-	    open_layer(args, AB_LAYER_WAITING, &command, err) < 0)
-		return -1;
-	return check_choice(args, &command, err) < 0 ? -1
-						     : apply_changes(args, &command, conflict, err);
+	return open_layer(args, AB_LAYER_WAITING, &command, err) < 0 ||
+			       check_choice(args, &command, err) < 0
+		       ? -1
+		       : apply_changes(args, &command, get_conflict(args), err);
 }
 
 const struct command command_apply = {
@@ -403,5 +392,6 @@ const struct command command_apply = {
 	.groups = OPTION_GROUPS({ NULL, options_apply }, { NULL, options_conflicts },
 				{ NULL, options_json }),
 	.words = { 0, SIZE_MAX },
+	.rows = OPTION_ROWS("all safe patch", "safe patch", "patch json", "theirs ours"),
 	.main = apply_main,
 };

@@ -221,12 +221,6 @@ static int check_forms(const struct args *args, struct ab_error *err)
 		return misuse(
 			args, err,
 			"quote the command line: agentbox check \"git status\", or use agentbox check -- git status");
-	if (given(args, "null") && !given(args, "batch"))
-		return misuse(args, err, "--null requires --batch");
-	if (given(args, "explain") && (given(args, "json") || given(args, "batch")))
-		return misuse(
-			args, err,
-			"--explain cannot be combined with --json or --batch, which already list the commands");
 	return 0;
 }
 
@@ -250,5 +244,7 @@ const struct command command_check = {
 	.summary = "judge a command without running it",
 	.groups = OPTION_GROUPS({ "Judging", options_check }, { "Policy", options_policy }),
 	.words = { 0, SIZE_MAX },
+	.rows = OPTION_ROWS("null needs batch",
+			    "explain json batch: they list the commands already"),
 	.main = check_main,
 };

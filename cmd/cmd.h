@@ -52,6 +52,7 @@ struct option_group {
 #define OPTION_GROUPS(...) \
 	(const struct option_group[]){ __VA_ARGS__, { NULL, options_common }, { 0 } }
 /* clang-format on */
+#define OPTION_ROWS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
 struct args;
 
@@ -66,7 +67,10 @@ struct command {
 	const struct command *subs; /* ends with an entry whose name is NULL */
 	struct {
 		size_t min, max;
-	} words;   /* how many arguments that are not options it takes */
+	} words; /* how many arguments that are not options it takes */
+	/* Rows of option names, and why, ends with NULL: the first cannot be combined with the others (RUN:
+	 * with an argument), or "needs" them. */
+	const char *const *rows;
 	bool bare; /* needs no caller, or calls ab_caller_init() itself */
 	/* The exit status, or -1 with the error to print. */
 	int (*main)(struct args *args, struct ab_error *err);
@@ -178,7 +182,7 @@ const struct command *find_sub(const struct args *args, const char *word, struct
  * name it. Not with --json, which has both. */
 int open_layer(const struct args *args, enum ab_layer_use use, struct ab_layer_command *ret,
 	       struct ab_error *err);
-int get_conflict(const struct args *args, enum ab_apply_conflict *ret, struct ab_error *err);
+enum ab_apply_conflict get_conflict(const struct args *args);
 struct long_work {
 	int64_t began_ms;
 	bool shown;

@@ -319,13 +319,7 @@ static const struct option options_place[] = {
 	{ 0 },
 };
 
-/* -1, or the exit status after a usage error. */
-static int check_place(const struct args *args, struct ab_error *err)
-{
-	return given(args, "user") && given(args, "project")
-		       ? misuse(args, err, "--user and --project cannot be combined")
-		       : 0;
-}
+static const char *const place_rows[] = { "user project", NULL };
 
 static void print_changed(const struct ab_settings_changed *changed)
 {
@@ -363,8 +357,6 @@ static int change_main(struct args *args, struct ab_error *err)
 	struct ab_settings_change change = { .project = given(args, "project"), .unset = unset };
 	ab_auto(ab_settings_changed_fini) struct ab_settings_changed changed = { 0 };
 
-	if (check_place(args, err) < 0)
-		return -1;
 	change.key = args->rest[0];
 	change.values = args->rest + 1;
 	change.nvalues = args->nrest - 1;
@@ -404,8 +396,7 @@ static int edit_main(struct args *args, struct ab_error *err)
 	struct ab_settings_editing editing;
 	int status;
 
-	if (check_place(args, err) < 0 ||
-	    ab_settings_edit_begin(&args->input, given(args, "project"), &editing, err) < 0)
+	if (ab_settings_edit_begin(&args->input, given(args, "project"), &editing, err) < 0)
 		return -1;
 	status = edit_until_right(args, &editing);
 	ab_settings_edit_end(&editing);
@@ -422,13 +413,14 @@ static const struct command subs[] = {
 	  OPTION_GROUPS({ "Policy", options_policy }, { NULL, options_json }), .words = { 1, 1 },
 	  .main = get_main },
 	{ "config set", "[OPTIONS] KEY VALUE...", "set a value in a settings file",
-	  OPTION_GROUPS({ NULL, options_place }, { NULL, options_files }), .words = { 2, SIZE_MAX },
-	  .main = change_main },
+	  OPTION_GROUPS({ NULL, options_place }, { NULL, options_files }),
+	  .words = { 2, SIZE_MAX }, .rows = place_rows, .main = change_main },
 	{ "config unset", "[OPTIONS] KEY", "remove a value from a settings file",
-	  OPTION_GROUPS({ NULL, options_place }, { NULL, options_files }), .words = { 1, 1 },
-	  .main = change_main },
+	  OPTION_GROUPS({ NULL, options_place }, { NULL, options_files }),
+	  .words = { 1, 1 }, .rows = place_rows, .main = change_main },
 	{ "config edit", "[OPTIONS]", "edit a settings file; save it only if it is right",
-	  OPTION_GROUPS({ NULL, options_place }, { NULL, options_files }), .main = edit_main },
+	  OPTION_GROUPS({ NULL, options_place }, { NULL, options_files }), .rows = place_rows,
+	  .main = edit_main },
 	{ "config check", "[OPTIONS] [FILE]",
 	  "find mistakes in one settings file, or in all of them",
 	  OPTION_GROUPS({ NULL, options_files }, { NULL, options_json }), .words = { 0, 1 },

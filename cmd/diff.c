@@ -11,21 +11,6 @@ static const struct option options_diff[] = {
 	{ 0 },
 };
 
-static int check_options(const struct args *args, struct ab_error *err)
-{
-	int forms = given(args, "stat") + given(args, "json") + given(args, "html");
-
-	if (forms > 1)
-		return misuse(args, err, "--stat, --json and --html cannot be combined");
-	if (given(args, "hunks") && !given(args, "json"))
-		return misuse(args, err, "--hunks needs --json");
-	if (given(args, "labelled") && given(args, "safe"))
-		return misuse(args, err, "--labelled and --safe cannot be combined");
-	if (args->dashes && args->before > 1)
-		return misuse(args, err, "unexpected argument \"%s\"", args->rest[1]);
-	return 0;
-}
-
 static struct ab_diff_request get_request(const struct args *args)
 {
 	bool which = args->dashes ? args->before > 0 : args->nrest > 0;
@@ -57,8 +42,8 @@ static int diff_main(struct args *args, struct ab_error *err)
 	bool save = given(args, "html") && strcmp(file, "-") != 0;
 	int result;
 
-	if (check_options(args, err) < 0)
-		return -1;
+	if (args->dashes && args->before > 1)
+		return misuse(args, err, "unexpected argument \"%s\"", args->rest[1]);
 	request = get_request(args);
 	ab_pager_init(&pager, request.style.columns && request.form <= AB_DIFF_STAT, &args->input,
 		      &report.roots);
@@ -87,5 +72,6 @@ const struct command command_changes = {
 	.summary = "show what a layer would change",
 	.groups = OPTION_GROUPS({ NULL, options_diff }),
 	.words = { 0, SIZE_MAX },
+	.rows = OPTION_ROWS("stat json html", "json html", "hunks needs json", "labelled safe"),
 	.main = diff_main,
 };

@@ -61,8 +61,6 @@ static int run_diagnosis(struct args *args, struct ab_error *err)
 
 static int doctor_main(struct args *args, struct ab_error *err)
 {
-	if (given(args, "fix") && (given(args, "attack") || given(args, "json")))
-		return misuse(args, err, "--fix cannot be combined with --attack or --json");
 	if (given(args, "fix"))
 		return print_profile(err);
 	if (ab_caller_init(&args->input, err) < 0)
@@ -75,6 +73,7 @@ const struct command command_doctor = {
 	.usage = "[--json] [--attack]  |  doctor --fix",
 	.summary = "show what this machine can enforce, and how to fix the rest",
 	.groups = OPTION_GROUPS({ "Doctor", options_doctor }),
+	.rows = OPTION_ROWS("fix attack json"),
 	.bare = true,
 	.main = doctor_main,
 };

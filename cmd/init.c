@@ -161,8 +161,6 @@ static int init_main(struct args *args, struct ab_error *err)
 {
 	ab_auto(ab_init_plan_fini) struct ab_init_plan plan = { 0 };
 
-	if (given(args, "print") && (given(args, "yes") || given(args, "json")))
-		return misuse(args, err, "--print cannot be combined with --yes or --json");
 	if (ab_init_look(&args->input, &plan, err) < 0)
 		return -1;
 	if (given(args, "print")) {
@@ -179,5 +177,6 @@ const struct command command_init = {
 	.usage = "[OPTIONS]",
 	.summary = "set up a project: detect what it needs, write .agentbox.json",
 	.groups = OPTION_GROUPS({ NULL, options_init }),
+	.rows = OPTION_ROWS("print yes json"),
 	.main = init_main,
 };

@@ -68,48 +68,12 @@ static int read_host(const struct args *args, const char **ret, struct ab_error 
 
 static int read_query(const struct args *args, struct ab_query *ret, struct ab_error *err)
 {
-	bool denied = given(args, "denied"), allowed = given(args, "allowed");
-
 	if (read_time(args, "since", ret->since, err) < 0 ||
 	    read_time(args, "until", ret->until, err) < 0 || read_host(args, &ret->host, err) < 0)
 		return -1;
-	if (denied && allowed)
-		return misuse(args, err, "--denied and --allowed cannot be combined");
-	ret->verdict = denied ? AB_QUERY_DENIED : allowed ? AB_QUERY_ALLOWED : AB_QUERY_ANY;
-	return 0;
-}
-
-static int check_options(const struct args *args, struct ab_error *err)
-{
-	bool stats = given(args, "stats"), html = given(args, "html");
-
-	if (given(args, "follow") && (stats || html || given(args, "all")))
-		return misuse(args, err, "-f cannot be combined with --stats, --html or --all");
-	if (given(args, "dir") && (given(args, "follow") || html || given(args, "all") ||
-				   given(args, "list") || given(args, "lines") || args->nrest))
-		return misuse(args, err,
-			      "--dir cannot be combined with -f, -n, --html, --all, "
-			      "--list or RUN");
-	if (given(args, "key") && !given(args, "verify"))
-		return misuse(args, err, "--key is for --verify");
-	if (html && (stats || given(args, "json")))
-		return misuse(args, err, "--html cannot be combined with --stats or --json");
-	if (given(args, "all") && (html || args->nrest))
-		return misuse(args, err,
-			      html ? "--html cannot be combined with --all"
-				   : "--all cannot be combined with RUN");
-	if (given(args, "list") && (given(args, "follow") || stats || html || args->nrest))
-		return misuse(args, err,
-			      args->nrest ? "--list cannot be combined with RUN"
-					  : "--list cannot be combined with -f, --stats "
-					    "or --html");
-	if (given(args, "list") &&
-	    (given(args, "denied") || given(args, "allowed") || given(args, "host")))
-		return misuse(args, err,
-			      "--list cannot be combined with --denied, --allowed or "
-			      "--host");
-	if (given(args, "lines") && (stats || html))
-		return misuse(args, err, "-n cannot be combined with --stats or --html");
+	ret->verdict = given(args, "denied")	? AB_QUERY_DENIED
+		       : given(args, "allowed") ? AB_QUERY_ALLOWED
+						: AB_QUERY_ANY;
 	return 0;
 }
 
@@ -441,21 +405,7 @@ static void show_verdict(void *arg, const char *path, const struct ab_chain_verd
 		fwrite(b.data, 1, b.len, stdout);
 }
 
-static int check_verify(const struct args *args, const struct ab_query *query, struct ab_error *err)
-{
-	if (given(args, "follow") || given(args, "lines") || given(args, "list") ||
-	    given(args, "stats") || given(args, "html"))
-		return misuse(args, err,
-			      "--verify cannot be combined with -f, -n, --list, "
-			      "--stats or --html");
-	if (!ab_query_empty(query))
-		return misuse(args, err,
-			      "--verify reads whole records: --denied, --allowed, --host, --since "
-			      "and --until cannot be combined with it");
-	return 0;
-}
-
-static int verify_records(struct args *args, const struct ab_query *query, struct ab_error *err)
+static int verify_records(struct args *args, struct ab_error *err)
 {
 	struct verifying view = { .json = given(args, "json"),
 				  .many = given(args, "all") || given(args, "dir") };
@@ -468,7 +418,7 @@ static int verify_records(struct args *args, const struct ab_query *query, struc
 	struct ab_left_out left_out;
 	bool partial;
 
-	if (check_verify(args, query, err) < 0 || ab_caller_init(&args->input, err) < 0 ||
+	if (ab_caller_init(&args->input, err) < 0 ||
 	    ab_records_verify(&args->input, &request, &left_out, err) < 0)
 		return -1;
 	partial = tell_left_out(&left_out);
@@ -489,11 +439,10 @@ static int log_main(struct args *args, struct ab_error *err)
 	uint64_t lost;
 	int result;
 
-	if (check_options(args, err) < 0 || read_query(args, &v.query, err) < 0 ||
-	    read_most(args, &v.most, err) < 0)
+	if (read_query(args, &v.query, err) < 0 || read_most(args, &v.most, err) < 0)
 		return -1;
 	if (given(args, "verify"))
-		return verify_records(args, &v.query, err);
+		return verify_records(args, err);
 	if (open_records(&v, err) < 0)
 		return -1;
 	v.style.colour = wants_colour(STDOUT_FILENO);
@@ -523,6 +472,11 @@ const struct command command_log = {
 	.summary = "show what a run did, and what was denied",
 	.groups = OPTION_GROUPS({ NULL, options_log }),
 	.words = { 0, 1 },
+	.rows = OPTION_ROWS("denied allowed", "follow stats html all",
+			    "dir follow lines html all list RUN", "html stats json all", "all RUN",
+			    "list follow stats html denied allowed host RUN", "lines stats html",
+			    "key needs verify", "verify follow lines list stats html",
+			    "verify denied allowed host since until: it reads whole records"),
 	.bare = true,
 	.main = log_main,
 };

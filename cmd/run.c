@@ -119,39 +119,20 @@ int run_request(struct args *args, struct ab_request *ret, struct ab_error *err)
 	return 0;
 }
 
-/* The box exists: nothing about it can be changed. */
-static int refuse_box_options(const struct args *args, struct ab_error *err)
-{
-	static const char *const others[] = { "profile",      "config",	       "workspace",
-					      "cwd",	      "approver",      "require-covered",
-					      "fd",	      "name",	       "audit",
-					      "on-violation", "trace-denials", "result",
-					      "keep",	      "detach" };
-	const char *name = args->input.nsettings ? args->settings[0].origin + strlen("--") : NULL;
-
-	for (size_t i = 0; !name && i < AB_COUNT(others); i++)
-		if (given(args, others[i]))
-			name = others[i];
-	return name ? misuse(args, err,
-			     "--%s belongs to the box, which exists already; it cannot be used with --in",
-			     name)
-		    : 0;
-}
-
 static int check_stay(const struct args *args, struct ab_request *request, struct ab_error *err)
 {
 	const char *idle = value_of(args, "idle");
 
 	request->keep = given(args, "keep");
 	request->detach = given(args, "detach");
-	if (idle && !request->keep)
-		return misuse(args, err, "--idle needs --keep");
 	if (idle && (ab_parse_duration(idle, &request->idle_ms) < 0 || !request->idle_ms))
 		return misuse(args, err, "--idle: invalid duration \"%s\"; for example 30m", idle);
-	if (given(args, "in"))
-		return refuse_box_options(args, err);
-	if ((request->keep || request->detach) && request->nfds)
-		return misuse(args, err, "--fd cannot be used with --keep or -d");
+	/* The box exists: nothing about it can be changed. */
+	if (given(args, "in") && args->input.nsettings)
+		return misuse(
+			args, err,
+			"--in cannot be combined with %s: it belongs to the box, which exists already",
+			args->settings[0].origin);
 	return 0;
 }
 
@@ -198,17 +179,6 @@ int run_in_box(struct args *args, struct ab_request *request, const char *box, s
 	return end_like(status, interrupted ? SIGINT : 0);
 }
 
-/* Nothing was run: the options that say how have no meaning. */
-static int check_dry(const struct args *args, struct ab_error *err)
-{
-	if (given(args, "in") || given(args, "keep") || given(args, "detach"))
-		return misuse(args, err, "--dry-run cannot be used with --in, --keep or --detach");
-	return given(args, "json") && !given(args, "dry-run")
-		       ? misuse(args, err,
-				"--json needs --dry-run; agentbox exec --json runs a command")
-		       : 0;
-}
-
 /* "run ls --net allowed": the option went to the command, which may have failed of it. */
 static void point_at_option(const struct args *args, int status)
 {
@@ -230,8 +200,8 @@ static int run_main(struct args *args, struct ab_error *err)
 
 	if (run_request(args, &request, err) < 0 || check_stay(args, &request, err) < 0)
 		return -1;
-	if (given(args, "dry-run") || given(args, "json"))
-		return check_dry(args, err) < 0 ? -1 : preview_main(args, &request, err);
+	if (given(args, "dry-run"))
+		return preview_main(args, &request, err);
 	status = run_in_box(args, &request, value_of(args, "in"), err);
 	point_at_option(args, status);
 	return status;
@@ -246,5 +216,10 @@ const struct command command_run = {
 				{ "Policy", options_policy }),
 	.runs = true,
 	.words = { 0, SIZE_MAX },
+	.rows = OPTION_ROWS(
+		"idle needs keep", "json needs dry-run: agentbox exec --json runs a command",
+		"dry-run in keep detach", "fd keep detach",
+		"in profile config workspace cwd approver require-covered fd name audit "
+		"on-violation trace-denials result keep detach: it belongs to the box, which exists already"),
 	.main = run_main,
 };

@@ -25,8 +25,6 @@ static int stop_main(struct args *args, struct ab_error *err)
 	};
 	ab_autostrv struct ab_strv notes = { 0 }, ended = { 0 };
 
-	if (all && args->nrest)
-		return misuse(args, err, "--all ends every run; leave out \"%s\"", args->rest[0]);
 	if (!all && !args->nrest)
 		return misuse(args, err, "name the run to end (agentbox ps), or use --all");
 	if (grace && ab_parse_duration(grace, &how.grace_ms) < 0)
@@ -50,5 +48,6 @@ const struct command command_stop = {
 	.summary = "end a run",
 	.groups = OPTION_GROUPS({ NULL, options_stop }),
 	.words = { 0, SIZE_MAX },
+	.rows = OPTION_ROWS("all RUN: it ends every run"),
 	.main = stop_main,
 };

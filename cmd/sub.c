@@ -58,6 +58,30 @@ static int run_sub(struct args *args, struct ab_error *err)
 	return status < 0 ? complain(&own, err) : status > 0 ? 0 : run_command(&own);
 }
 
+static bool is_given(const struct args *args, const char *word, size_t len)
+{
+	ab_autofree char *name = ab_strndup(word, len);
+
+	return strcmp(name, "RUN") == 0 ? args->nrest > 0 : given(args, name);
+}
+
+static int check_row(const struct args *args, const char *row, struct ab_error *err)
+{
+	ab_autofree char *names = ab_strndup(row, strcspn(row, ":"));
+	const char *rest = names, *word;
+	size_t n = 0, len = 0;
+	const char *first = ab_word_next(&rest, &n);
+	bool needs = ab_word_listed(rest, "needs", 5);
+
+	while (is_given(args, first, n) && (word = ab_word_next(&rest, &len)) != NULL)
+		if (strncmp(word, "needs", len) != 0 && is_given(args, word, len) != needs)
+			return misuse(args, err, "--%.*s %s %s%.*s%s", (int)n, first,
+				      needs ? "needs" : "cannot be combined with",
+				      *word == 'R' ? "" : "--", (int)len, word,
+				      row + strlen(names));
+	return 0;
+}
+
 static int start_command(struct args *args, struct ab_error *err)
 {
 	const struct command *command = args->command;
@@ -72,6 +96,9 @@ static int start_command(struct args *args, struct ab_error *err)
 		return misuse(args, err, "unexpected argument \"%s\"", args->rest[max]);
 	if (args->nrest < command->words.min)
 		return misuse(args, err, "usage: agentbox %s %s", command->name, command->usage);
+	for (const char *const *row = command->rows; row && *row; row++)
+		if (check_row(args, *row, err) < 0)
+			return -1;
 	if (!command->bare && ab_caller_init(&args->input, err) < 0)
 		return -1;
 	return command->main(args, err);

@@ -88,8 +88,6 @@ static int trust_main(struct args *args, struct ab_error *err)
 	const char *file = args->rest[0];
 	ab_auto(ab_trust_review_fini) struct ab_trust_review review = { 0 };
 
-	if (given(args, "yes") && given(args, "revoke"))
-		return misuse(args, err, "--yes cannot be combined with --revoke");
 	if (given(args, "revoke"))
 		return revoke_trust(args, file, err);
 	if (ab_trust_review(&args->input, file, &review, err) < 0)
@@ -104,5 +102,6 @@ const struct command command_trust = {
 	.summary = "let a project's .agentbox.json widen the policy",
 	.groups = OPTION_GROUPS({ NULL, options_trust }),
 	.words = { 0, 1 },
+	.rows = OPTION_ROWS("yes revoke"),
 	.main = trust_main,
 };

@@ -72,12 +72,10 @@ static int undo_apply(struct args *args, struct ab_layer_command *command,
 static int undo_main(struct args *args, struct ab_error *err)
 {
 	ab_autolayercommand struct ab_layer_command command = AB_LAYER_COMMAND_NONE;
-	enum ab_apply_conflict conflict = AB_APPLY_LEAVE;
 
-	if (get_conflict(args, &conflict, err) < 0 ||
-	    open_layer(args, AB_LAYER_APPLIED, &command, err) < 0)
-		return -1;
-	return undo_apply(args, &command, conflict, err);
+	return open_layer(args, AB_LAYER_APPLIED, &command, err) < 0
+		       ? -1
+		       : undo_apply(args, &command, get_conflict(args), err);
 }
 
 const struct command command_undo = {
@@ -86,5 +84,6 @@ const struct command command_undo = {
 	.summary = "take the last apply back",
 	.groups = OPTION_GROUPS({ NULL, options_changed }, { NULL, options_json }),
 	.words = { 0, 1 },
+	.rows = OPTION_ROWS("theirs ours"),
 	.main = undo_main,
 };

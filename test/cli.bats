@@ -182,6 +182,34 @@ commands="run config|show config|check config|path profile|list profile|show pol
 	usage 125 "--quiet takes no value" run --quiet=1 -- true
 }
 
+@test "options that cannot be combined are named, with the reason if there is one" {
+	local command want
+
+	while IFS='|' read -r command want; do
+		agentbox $command
+		[ "$status" -eq 2 ]
+		[[ "$output" == "agentbox: $want"*" (see agentbox ${command%% *} --help)" ]]
+	done <<-'END'
+	log --list --stats|--list cannot be combined with --stats
+	log --all abcde|--all cannot be combined with RUN
+	log --verify --host x.test|--verify cannot be combined with --host: it reads whole records
+	log --key file|--key needs --verify
+	stop --all abcde|--all cannot be combined with RUN: it ends every run
+	apply --safe --patch|--safe cannot be combined with --patch
+	undo --theirs --ours|--theirs cannot be combined with --ours
+	allow x.test --always --for 1m|--for cannot be combined with --always
+	check --null x|--null needs --batch
+	END
+	# The twins.
+	agentbox stop --all
+	[ "$status" -eq 0 ]
+	agentbox_split log --list --json
+	[ "$status" -ne 2 ]
+	agentbox run --in nobody --cwd . -- true
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"--in cannot be combined with --cwd: it belongs to the box, which exists already"* ]]
+}
+
 @test "a value stands behind its option or behind an equals sign" {
 	local a b
 	a=$("$AGENTBOX" config show --json --net blocked --write=/srv/x)

@@ -174,12 +174,22 @@ groups()
 	done
 }
 
+# in_rows FILE: the names in its rows of options that cannot be combined.
+in_rows()
+{
+	tr '\n' ' ' <"$1" | sed 's/"[[:space:]]*"//g' | grep -oE '(OPTION_ROWS\(|_rows\[\] = \{)[^)}]*' |
+		grep -oE '"[^":]*' | tr -d '"' | tr ' ' '\n' | grep -E '^[a-z]' | sed '/^needs$/d; s/.*/"&"/'
+}
+
 # unlisted FILE...: the options that each file asks for by a name that none of its tables has.
 unlisted()
 {
 	local f
 	for f in "$@"; do
-		comm -23 <(grep -oE '\b(given|value_of|count_given)\([^()"]*"[a-z-]+"' "$f" | grep -o '"[^"]*"' | sort -u) \
+		comm -23 <({
+			grep -oE '\b(given|value_of|count_given)\([^()"]*"[a-z-]+"' "$f" | grep -o '"[^"]*"'
+			in_rows "$f"
+		} | sort -u) \
 			<(grep -hoE '\b(FLAG|VALUE)\("[a-z-]+"|^	\{ "help"' "$f" "$ROOT"/cmd/{options,run}.c |
 				grep -o '"[^"]*"' | sort -u)
 	done
@@ -190,6 +200,9 @@ unlisted()
 	[ -z "$(unlisted "$ROOT"/cmd/*.c)" ]
 	sed 's/given(args, "stat")/given(args, "stats")/' "$ROOT/cmd/diff.c" >diff.c
 	[ "$(unlisted diff.c)" = '"stats"' ]
+	[ "$(in_rows "$ROOT/cmd/diff.c" | paste -sd' ')" = '"stat" "json" "html" "json" "html" "hunks" "json" "labelled" "safe"' ]
+	sed 's/hunks needs json/hunk needs json/' "$ROOT/cmd/diff.c" >diff.c
+	[ "$(unlisted diff.c)" = '"hunk"' ]
 }
 
 @test "man: one page for each command, and none for anything else" {

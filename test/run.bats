@@ -329,7 +329,7 @@ no_control_bytes()
 	[ "${lines[-1]}" = "$WORKSPACE/sub" ]
 	agentbox run --in stays --cwd sub -- true
 	[ "$status" -eq 125 ]
-	[[ "$output" == *"--cwd belongs to the box"* ]]
+	[[ "$output" == *"--cwd: it belongs to the box"* ]]
 	agentbox stop stays
 }
 

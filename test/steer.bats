@@ -565,7 +565,7 @@ servant_end()
 	[[ "$output" == *"y.test is no longer in network.deny of your settings"* ]]
 	agentbox deny y.test --for 1m --undo
 	[ "$status" -eq 2 ]
-	[[ "$output" == *"--undo cannot be combined with --for and --run: it takes back what was denied for always" ]]
+	[[ "$output" == *"--undo cannot be combined with --for: it takes back what is for always"* ]]
 }
 
 @test "steer: a private address is not allowed for always, for it would have no effect" {

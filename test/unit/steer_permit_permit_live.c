@@ -263,8 +263,6 @@ static void check_always(struct box *box)
 	ok(strstr(SAY(.what = "files.example", .always = true), "already"),
 	   "a second time it is there");
 	hear(box);
-	SAY(.what = "x.example", .always = true, .for_ms = 5);
-	ok(error.code == AB_EUSAGE, "for a while and for ever: %s", error.text);
 	put_file(USER_FILE, "{ broken");
 	ok(strstr(SAY(.what = "y.example", .always = true), "!") &&
 		   strstr(error.text, "config.json:1"),

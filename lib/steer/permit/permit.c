@@ -83,15 +83,6 @@ int ab_permit(const struct ab_permit *ask, struct ab_permitted *ret, struct ab_e
 	if (ab_furniture_boxed())
 		return ab_fail(err, AB_EREFUSED, 0, "nothing can be %s from inside a box",
 			       ask->deny ? "denied" : "allowed");
-	if (ask->always && ask->for_ms)
-		return ab_fail(err, AB_EUSAGE, 0, "--for and --always cannot be combined");
-	if (ask->undo && (ask->for_ms || ask->run))
-		return ab_fail(err, AB_EUSAGE, 0,
-			       "--undo cannot be combined with --for and --run: it takes back what "
-			       "was %s for always",
-			       ask->deny ? "denied" : "allowed");
-	if (ask->user && ask->project)
-		return ab_fail(err, AB_EUSAGE, 0, "--user and --project cannot be combined");
 	if (strcmp(ask->what, "*") == 0)
 		return refuse_wildcard(ask, err);
 	if (ab_permit_read(ask->input, ask->what, &meant, err) < 0 ||
