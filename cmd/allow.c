@@ -57,7 +57,7 @@ static bool is_wanted(const struct args *args, const struct ab_permit *ask)
 
 	if (!what)
 		return true;
-	if (given(args, "json") || !can_ask()) {
+	if (!may_ask(args)) {
 		if (ask->always || ask->undo)
 			tell("no run was denied %s; nobody is asked about it, because there is no "
 			     "terminal (--yes: without this note)",

@@ -9,6 +9,7 @@ static const struct option options_apply[] = {
 	FLAG("safe", 0, "apply the changes without a label"),
 	FLAG("patch", 'p', "ask about each change, hunk by hunk"),
 	FLAG("home", 0, "the layer above your home folder"),
+	FLAG("yes", 'y', "do not ask about changes that want a look"),
 	{ 0 },
 };
 
@@ -289,6 +290,24 @@ static bool ask_choice(struct ab_apply *apply, enum ab_apply_conflict conflict)
 	return answer != 'n';
 }
 
+/* Programs outside the box may obey what has a label. */
+static int check_look(const struct args *args, struct ab_apply *apply, struct ab_error *err)
+{
+	size_t labelled = 0;
+
+	if (!may_ask(args))
+		return 1;
+	ab_apply_label(apply);
+	for (size_t i = 0; i < apply->changes.len; i++)
+		if (apply->picks[i].take && apply->changes.v[i].labels) {
+			print_change(&apply->changes.v[i], NULL);
+			labelled++;
+		}
+	return !labelled || confirm("This wants a look. Apply everything that you named?")
+		       ? 1
+		       : ab_fail(err, AB_EREFUSED, 0, "nothing was applied");
+}
+
 /* The changes that were asked for: -1, or an exit status. */
 static int choose_changes(const struct args *args, const struct ab_layer_command *command,
 			  enum ab_apply_conflict conflict, struct ab_apply *apply,
@@ -310,7 +329,7 @@ static int choose_changes(const struct args *args, const struct ab_layer_command
 	}
 	if (safe && command->paths.len)
 		ab_apply_keep_safe(apply);
-	return !patch || pick_hunks(apply, conflict);
+	return patch ? pick_hunks(apply, conflict) : check_look(args, apply, err);
 }
 
 static int print_applied(const struct args *args, const struct ab_layer_command *command,

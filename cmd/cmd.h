@@ -134,6 +134,9 @@ void tell_notes(const struct ab_strv *notes);
 
 /* Is there a person to ask? */
 bool can_ask(void);
+/* The same about a command that a box may have printed, so that it looks like ours: not with --yes or --json.
+ * Scripts have no screen to copy from. */
+bool may_ask(const struct args *args);
 /* Ask on the terminal; anything except "y" counts as no. */
 bool confirm(const char *question);
 /* May it be done? Yes with --yes, or if a person says so; else `without` (nobody can be asked) or

@@ -321,6 +321,11 @@ static const struct option options_place[] = {
 
 static const char *const place_rows[] = { "user project", NULL };
 
+static const struct option options_sure[] = {
+	FLAG("yes", 'y', "do not ask if it allows more"),
+	{ 0 },
+};
+
 static void print_changed(const struct ab_settings_changed *changed)
 {
 	ab_autofree char *safe = ab_escape(changed->file);
@@ -350,11 +355,20 @@ static void note_active_runs(const struct args *args, const char *key)
 		     key);
 }
 
+static bool confirm_wider(const struct ab_strv *widens)
+{
+	printf("Allowed only with this change:\n");
+	print_safe("  ", widens);
+	return confirm("Change it?");
+}
+
 /* Sets or unsets a key. */
 static int change_main(struct args *args, struct ab_error *err)
 {
 	bool unset = strcmp(args->command->name, "config unset") == 0;
-	struct ab_settings_change change = { .project = given(args, "project"), .unset = unset };
+	struct ab_settings_change change = { .project = given(args, "project"),
+					     .unset = unset,
+					     .may_widen = may_ask(args) ? confirm_wider : NULL };
 	ab_auto(ab_settings_changed_fini) struct ab_settings_changed changed = { 0 };
 
 	change.key = args->rest[0];
@@ -413,10 +427,10 @@ static const struct command subs[] = {
 	  OPTION_GROUPS({ "Policy", options_policy }, { NULL, options_json }), .words = { 1, 1 },
 	  .main = get_main },
 	{ "config set", "[OPTIONS] KEY VALUE...", "set a value in a settings file",
-	  OPTION_GROUPS({ NULL, options_place }, { NULL, options_files }),
+	  OPTION_GROUPS({ NULL, options_place }, { NULL, options_sure }, { NULL, options_files }),
 	  .words = { 2, SIZE_MAX }, .rows = place_rows, .main = change_main },
 	{ "config unset", "[OPTIONS] KEY", "remove a value from a settings file",
-	  OPTION_GROUPS({ NULL, options_place }, { NULL, options_files }),
+	  OPTION_GROUPS({ NULL, options_place }, { NULL, options_sure }, { NULL, options_files }),
 	  .words = { 1, 1 }, .rows = place_rows, .main = change_main },
 	{ "config edit", "[OPTIONS]", "edit a settings file; save it only if it is right",
 	  OPTION_GROUPS({ NULL, options_place }, { NULL, options_files }), .rows = place_rows,

@@ -11,7 +11,7 @@ static bool may_discard(const struct args *args, const char *key, size_t n)
 {
 	ab_autofree char *question = NULL;
 
-	if (given(args, "yes") || given(args, "json") || n == 0 || !can_ask())
+	if (n == 0 || !may_ask(args))
 		return true;
 	question =
 		ab_printf("Discard %zu %s of %s for good?", n, n == 1 ? "change" : "changes", key);

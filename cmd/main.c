@@ -134,6 +134,11 @@ bool can_ask(void)
 	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 }
 
+bool may_ask(const struct args *args)
+{
+	return can_ask() && !given(args, "yes") && !given(args, "json");
+}
+
 int get_consent(const struct args *args, const char *question, const char *without, const char *no)
 {
 	if (given(args, "yes"))

@@ -38,7 +38,8 @@ _agentbox_options()
 	doctor) echo '--json --fix --attack' ;;
 	'config show') echo "--all -a --json $policy" ;;
 	'config get') echo "--json $policy" ;;
-	'config set' | 'config unset' | 'config edit') echo '--user --project --config= --workspace=' ;;
+	'config set' | 'config unset') echo '--user --project --yes -y --config= --workspace=' ;;
+	'config edit') echo '--user --project --config= --workspace=' ;;
 	'config check') echo '--config= --workspace= --json' ;;
 	'config path') echo '--config= --workspace= --json' ;;
 	'config reload') echo '--cut' ;;
@@ -50,7 +51,7 @@ _agentbox_options()
 	'secrets providers') echo '--json' ;;
 	trust) echo '--yes -y --json --revoke' ;;
 	allow | deny) echo '--run= --always --project --user --undo --for= --yes -y --json' ;;
-	apply) echo '--all --safe --patch -p --home --theirs --ours --json' ;;
+	apply) echo '--all --safe --patch -p --home --yes -y --theirs --ours --json' ;;
 	discard) echo '--home --yes -y --json' ;;
 	undo) echo '--theirs --ours --json' ;;
 	'approvals list') echo '--json' ;;

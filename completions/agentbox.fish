@@ -393,6 +393,9 @@ end
 for in in '__agentbox_in config show' '__agentbox_in config get' '__agentbox_in config set' '__agentbox_in config unset'
     complete -c agentbox -n $in -a '(__agentbox_keys)'
 end
+for in in '__agentbox_in config set' '__agentbox_in config unset'
+    complete -c agentbox -n $in -l yes -s y -d 'Do not ask if it allows more'
+end
 for in in '__agentbox_in config check' '__agentbox_in config path'
     complete -c agentbox -n $in -l json -d 'Print JSON'
 end
@@ -473,6 +476,7 @@ complete -c agentbox -n '__agentbox_in allow; and string match -q "*/*" -- (comm
 complete -c agentbox -n '__agentbox_in apply' -l theirs -d 'Where both sides changed: take the layer\'s'
 complete -c agentbox -n '__agentbox_in apply' -l ours -d 'Where both sides changed: keep the host\'s'
 complete -c agentbox -n '__agentbox_in apply' -l json -d 'Print JSON'
+complete -c agentbox -n '__agentbox_in apply' -l yes -s y -d 'Do not ask about changes that want a look'
 complete -c agentbox -n '__agentbox_in undo' -l theirs -d 'Also take back what changed since'
 complete -c agentbox -n '__agentbox_in undo' -l ours -d 'Leave what changed since the apply'
 complete -c agentbox -n '__agentbox_in undo' -l json -d 'Print JSON'

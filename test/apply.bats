@@ -168,6 +168,36 @@ nothing_left()
 	[ "$(cat .envrc)" = "export X=1" ]
 }
 
+@test "apply: on a terminal, what programs outside would obey is shown before it is applied" {
+	need program:tmux
+	layer dev 'echo 2 >a; echo "export X=1" >.envrc; mkdir sub; echo "export X=1" >sub/.envrc'
+	# A box can print these commands.
+	for what in --all .envrc; do
+		tty_start sh -c "$AGENTBOX apply dev $what; echo status \$?"
+		tty_wait 'added     [.]envrc'
+		tty_wait 'This wants a look. Apply everything that you named'
+		tty_key Enter
+		tty_end
+		[[ "$output" == *"nothing was applied"*"status 1"* ]]
+		[ "$(cat a)" = 1 ]
+		[ ! -e .envrc ]
+	done
+	# The twins: what has no label, a yes as an option, and one at the question.
+	tty_run "$AGENTBOX" apply dev a
+	[ "$status" -eq 0 ]
+	[ "$(cat a)" = 2 ]
+	tty_run "$AGENTBOX" apply dev --yes .envrc
+	[ "$status" -eq 0 ]
+	[ -e .envrc ]
+	tty_start sh -c "$AGENTBOX apply dev --all; echo status \$?"
+	tty_wait 'This wants a look'
+	tty_type y
+	tty_key Enter
+	tty_end
+	[[ "$output" == *"applied"*"status 0"* ]]
+	[ -e sub/.envrc ]
+}
+
 @test "apply: a file that the host changed since is a conflict" {
 	layer dev 'echo 22 >a; rm src/b; echo n >n'
 	echo host >a

@@ -1153,6 +1153,47 @@ changed()
 	grep -q '// mine' .agentbox.json
 }
 
+@test "config set, unset: on a terminal, what allows more is told and asked about" {
+	need program:tmux
+	local file=$HOME/.config/agentbox/config.json before what
+
+	user '{ "network": { "deny": ["ads.test"] } }'
+	before=$(cat "$file")
+	# A box can print these commands.
+	while IFS='|' read -r command what; do
+		tty_start sh -c "$AGENTBOX config $command; echo status \$?"
+		tty_wait "Allowed only with this change"
+		tty_matches "$what"
+		tty_key Enter
+		tty_end
+		[[ "$output" == *"nothing was changed"*"status 1"* ]]
+		[ "$(cat "$file")" = "$before" ]
+		[ ! -e .agentbox.json ]
+	done <<-'END'
+	set network.mode allowed|network.mode: allowed, not filtered
+	set commands.override.git-publish sandboxed|commands.override: git-publish=sandboxed
+	set filesystem.write /srv --project|filesystem.write: /srv
+	set secrets.X_KEY '{"env":"HOME","hosts":["x.test"]}'|secrets: X_KEY
+	unset network.deny|network.deny: without ads.test
+	END
+	# The twins: what allows nothing more, a yes as an option, and one at the question.
+	for what in "set network.deny b.test ads.test" "set limits.timeout 30m" "set network.mode allowed --yes"; do
+		tty_run sh -c "$AGENTBOX config $what"
+		[ "$status" -eq 0 ]
+		[[ "$output" != *"Allowed only"* ]]
+	done
+	[ "$(jq -c '[.network.mode, .network.deny]' "$file")" = '["allowed",["b.test","ads.test"]]' ]
+	tty_start sh -c "$AGENTBOX config unset network.deny; echo status \$?"
+	tty_wait "Allowed only with this change"
+	tty_type y
+	tty_key Enter
+	tty_end
+	[[ "$output" == *"status 0"* ]]
+	[ "$(jq -c .network.deny "$file")" = null ]
+	agentbox config set network.deny '[]' </dev/null
+	[ "$status" -eq 0 ]
+}
+
 @test "config set --project: trust stays with what a person wrote, and with nothing else" {
 	agentbox config set --project limits.timeout 1h
 	[ "$status" -eq 0 ]

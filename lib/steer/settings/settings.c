@@ -9,6 +9,7 @@
 #include "policy/edit/edit_file.h"
 #include "policy/edit/json_edit.h"
 #include "policy/edit/list_origin.h"
+#include "policy/layers/compare.h"
 #include "policy/layers/layers.h"
 #include "policy/layers/trust.h"
 #include "policy/model/keys.h"
@@ -237,8 +238,23 @@ int ab_settings_edit(struct ab_settings_editing *e, struct ab_error *err)
 	return 0;
 }
 
-/* The first mistakes of the copy, as mistakes of the file. */
-static int check_copy(const struct ab_settings_editing *e, struct ab_error *err)
+/* What the copy allows and the file does not: one that is not there, or wrong, allows as much as the profile. */
+static void find_wider(const struct ab_settings_editing *e, const struct ab_policy *copy,
+		       struct ab_strv *ret)
+{
+	ab_autopolicy struct ab_policy *file = NULL;
+	struct ab_error none = { 0 };
+
+	if (ab_policy_load_one(e->input, e->file, &file, &none) == 0 ||
+	    ab_policy_load_one(e->input, "default", &file, &none) == 0)
+		ab_policy_wider(file, copy, ret);
+	else
+		ab_strv_add_safe(ret, "everything in %s", e->file);
+}
+
+/* The first mistakes of the copy, as mistakes of the file. `widens` may be NULL. */
+static int check_copy(const struct ab_settings_editing *e, struct ab_strv *widens,
+		      struct ab_error *err)
 {
 	enum { SHOWN = 5 };
 	ab_autostrv struct ab_strv wrong = { 0 };
@@ -250,7 +266,11 @@ static int check_copy(const struct ab_settings_editing *e, struct ab_error *err)
 		return -1;
 	if (wrong.len == 0) {
 		/* A profile that extends itself, or a value that no policy can have. */
-		return ab_policy_load_one(e->input, e->copy, &policy, err);
+		if (ab_policy_load_one(e->input, e->copy, &policy, err) < 0)
+			return -1;
+		if (widens)
+			find_wider(e, policy, widens);
+		return 0;
 	}
 	for (size_t i = 0; i < wrong.len && i < SHOWN; i++) {
 		const char *rest =
@@ -266,16 +286,22 @@ static int check_copy(const struct ab_settings_editing *e, struct ab_error *err)
 
 /* Would a run accept a file with this text? Values, profiles that it extends, and the policy that it
  * makes by itself. */
-static int check_settings(const struct ab_policy_input *in, const char *file, bool project,
-			  const char *text, struct ab_error *err)
+static int check_settings(const struct ab_policy_input *in, const char *file,
+			  const struct ab_settings_change *c, const char *text,
+			  struct ab_error *err)
 {
-	struct ab_settings_editing e = { .input = in, .project = project, .file = ab_strdup(file) };
+	struct ab_settings_editing e = { .input = in,
+					 .project = c->project,
+					 .file = ab_strdup(file) };
+	ab_autostrv struct ab_strv widens = { 0 };
 	int result = make_copy(&e, text, err);
 
 	if (result == 0)
-		result = check_copy(&e, err);
+		result = check_copy(&e, c->may_widen ? &widens : NULL, err);
 	ab_settings_edit_end(&e);
-	return result;
+	return result == 0 && widens.len && !c->may_widen(&widens)
+		       ? ab_fail(err, AB_EREFUSED, 0, "nothing was changed")
+		       : result;
 }
 
 int ab_settings_edit_save(struct ab_settings_editing *e, struct ab_settings_changed *ret,
@@ -287,7 +313,7 @@ int ab_settings_edit_save(struct ab_settings_editing *e, struct ab_settings_chan
 	text = read_settings(e->copy, true, err);
 	/* Untouched: also if the file did not exist. */
 	if (text && (strcmp(text, *e->seen ? e->seen : start_text) == 0 ||
-		     (check_copy(e, err) == 0 &&
+		     (check_copy(e, NULL, err) == 0 &&
 		      save_settings(e->input, e->file, e->project, e->seen, text, ret, err) == 0)))
 		return 0;
 	ab_settings_changed_fini(ret);
@@ -474,7 +500,7 @@ static int change_place(const struct ab_policy_input *in, const struct place *pl
 					      json.data, &text, err);
 	if (changed <= 0)
 		return changed < 0 ? ab_wrap(err, "%s", ret->file) : 0;
-	if (check_settings(in, ret->file, c->project, text, err) < 0 ||
+	if (check_settings(in, ret->file, c, text, err) < 0 ||
 	    save_settings(in, ret->file, c->project, seen, text, ret, err) < 0)
 		return -1;
 	note_effect(in, place, c, ret);

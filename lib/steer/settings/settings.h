@@ -20,6 +20,9 @@ struct ab_settings_change {
 	const char *const *values;
 	size_t nvalues;
 	bool unset;
+	/* Asked with what the new file allows and the old one does not, one line each: false: leave it. NULL:
+	 * nobody is asked. */
+	bool (*may_widen)(const struct ab_strv *lines);
 };
 
 struct ab_settings_changed {
