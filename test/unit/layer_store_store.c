@@ -246,6 +246,24 @@ static void nest(int dir, int depth)
 	close(at);
 }
 
+/* Another process removes a folder that was hidden: both at once would find it neither full nor empty. */
+static void check_remove_beside(void)
+{
+	int other;
+
+	mkdirat(state.root, "layers/.gone-0-y", 0700);
+	mkdirat(state.root, "layers/.gone-0-y/a", 0700);
+	mkdirat(state.root, "layers/.gone-0-z", 0700);
+	other = openat(state.root, "layers/.gone-0-y", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ok(other >= 0 && flock(other, LOCK_EX | LOCK_NB) == 0, "another one removes it");
+	ok(!ab_layers_sweep(AB_LAYER_STORE(&state), 100) && exists("layers/.gone-0-y/a"),
+	   "so it is left to that one");
+	ok(!exists("layers/.gone-0-z"), "and the others are swept");
+	close(other);
+	ok(!ab_layers_sweep(AB_LAYER_STORE(&state), 100) && !exists("layers/.gone-0-y"),
+	   "after a kill it is swept, too");
+}
+
 /* What a box can leave behind; nothing outside changes. */
 static void check_remove(void)
 {
@@ -292,6 +310,7 @@ static void check_remove(void)
 	   "a small budget leaves a part");
 	ok(!ab_layers_sweep(AB_LAYER_STORE(&state), 100), "a larger one does not");
 	ok(!exists("layers/.gone-0-x"), "what a killed removal left is swept");
+	check_remove_beside();
 }
 
 /* The copy of one run: nobody finds it, and it goes with its lock. */

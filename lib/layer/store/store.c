@@ -461,6 +461,17 @@ static bool is_abandoned(int dir, const char *name)
 	       time(NULL) - st.st_mtime > UNUSED_S;
 }
 
+/* Two processes that move its folders up at once would find it neither full nor empty. 0 and 1 as below; what
+ * another one still removes is left to it. */
+static int remove_hidden(int dir, const char *name, size_t *budget)
+{
+	ab_autoclose int fd = ab_open_same_mount(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+
+	if (fd >= 0 && ab_lock_wait(fd, LOCK_EX, *budget == SIZE_MAX ? LOCK_MS : 0) == 1)
+		return 0;
+	return ab_remove_tree_some(dir, name, budget);
+}
+
 /* Remove folders that were renamed; 0: all; 1: the budget is used up; -1: one cannot be removed. */
 static int sweep_hidden(int dir, size_t *budget)
 {
@@ -473,7 +484,7 @@ static int sweep_hidden(int dir, size_t *budget)
 		if (strncmp(name, GONE, strlen(GONE)) == 0 || is_abandoned(dir, name))
 			ab_strv_add(&hidden, name);
 	for (size_t i = 0; i < hidden.len && result != 1; i++) {
-		int removed = ab_remove_tree_some(dir, hidden.v[i], budget);
+		int removed = remove_hidden(dir, hidden.v[i], budget);
 
 		if (removed != 0)
 			result = removed;
