@@ -50,6 +50,19 @@ static const char *set_reason(struct proof *p, const char *what, const char *pat
 	return p->why;
 }
 
+/* Of what is removed, the kernel takes off the mask before the name. A reader of the folder waits for
+ * the removal, then sees what is left. */
+static bool is_removed(const char *path)
+{
+	char folder[PATH_MAX], entry[512] __attribute__((aligned(8)));
+	ab_autoclose int fd = -1;
+
+	snprintf(folder, sizeof(folder), "%.*s", (int)(strrchr(path, '/') - path), path);
+	fd = open(*folder ? folder : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return (fd >= 0 ? getdents64(fd, entry, sizeof(entry)) >= 0 : errno == ENOENT) &&
+	       access(path, F_OK) < 0 && errno == ENOENT;
+}
+
 static const char *check_namespace(struct proof *p, enum ab_ns ns, const char *path)
 {
 	struct stat st;
@@ -291,7 +304,7 @@ static bool can_connect(const struct proof *p, const char *path)
 		if (fd < 0)
 			return true;
 		if (connect(fd, (struct sockaddr *)&un, sizeof(un)) == 0 || errno == EAGAIN)
-			return true;
+			return !is_removed(path);
 		if (errno == EACCES)
 			return false;
 	}
@@ -430,7 +443,7 @@ static const char *probe_read_deny(struct proof *p)
 				return set_reason(p, "readable: files in", m->path);
 			continue;
 		}
-		if (fd >= 0 && !is_shown(p->spec, m->path, fd))
+		if (fd >= 0 && !is_shown(p->spec, m->path, fd) && !is_removed(m->path))
 			return set_reason(p, "readable:", m->path);
 	}
 	return NULL;
