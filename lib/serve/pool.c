@@ -65,9 +65,7 @@ static void take_failure(struct ab_pool_box *box, const json_t *packet)
 {
 	struct ab_pool *pool = box->pool;
 
-	ab_fail(&pool->why, ab_error_code(ab_served_text(packet, "code")), 0, "%s",
-		ab_served_text(packet, "error"));
-	ab_hint(&pool->why, "%s", ab_served_text(packet, "hint"));
+	ab_served_failure(packet, &pool->why);
 	(void)ab_pool_pace_box(&pool->pace, false);
 	end_box(box);
 	if (pool->opening)

@@ -213,6 +213,7 @@ static int read_shell(struct reading *r)
 
 #define BIT(what) (1u << AB_SERVE_##what)
 #define COMMANDS (BIT(RUN) | BIT(CHECK) | BIT(WRAP))
+#define ABOUT_RUN (BIT(ANSWER) | BIT(INPUT) | BIT(SIGNAL) | BIT(STOP) | BIT(UPDATE) | BIT(STATUS))
 
 #define AT(member) offsetof(struct ab_serve_request, member)
 #define TEXT(member) .form = MEMBER_TEXT, .at = AT(member)
@@ -247,8 +248,7 @@ static const struct member {
 	{ "messages", BIT(RUN), FLAG(messages) },
 	{ "require_covered", BIT(RUN), FLAG(require_covered) },
 	{ "trace_denials", BIT(RUN), FLAG(trace_denials) },
-	{ "run", BIT(ANSWER) | BIT(INPUT) | BIT(SIGNAL) | BIT(STOP) | BIT(UPDATE) | BIT(STATUS),
-	  NUMBER(run, 0, INT64_MAX) },
+	{ "run", ABOUT_RUN, NUMBER(run, 0, INT64_MAX) },
 	/* Not 0, as if there were none: the policy would be another one. */
 	{ "pool", BIT(RUN) | BIT(CLOSE) | BIT(STATUS), NUMBER(pool, 1, INT64_MAX) },
 	{ "size", BIT(POOL), NUMBER(size, 1, AB_SERVE_BOXES_MAX) },
@@ -381,39 +381,25 @@ static int check_fixed(const struct ab_serve_request *r, const json_t *line, str
 /* Members that must be there. */
 static const char *find_missing(const struct ab_serve_request *r)
 {
-	switch (r->what) {
-	case AB_SERVE_HELLO:
-		return r->protocol ? NULL : "missing \"protocol\"";
-	case AB_SERVE_CLOSE:
-		return r->pool ? NULL : "missing \"pool\"";
-	case AB_SERVE_ANSWER:
-		if (!r->question || !r->answer)
-			return "an answer needs \"question\" and \"answer\"";
-		break;
-	case AB_SERVE_SIGNAL:
-		if (!r->signal)
-			return "missing \"signal\"";
-		break;
-	case AB_SERVE_INPUT:
-		if (!r->bytes && !r->eof)
-			return "missing \"text\", \"base64\" or \"eof\"";
-		break;
-	case AB_SERVE_STATUS:
-		if (r->pool)
-			return NULL;
-		break;
-	case AB_SERVE_STOP:
-	case AB_SERVE_UPDATE:
-	case AB_SERVE_DO_COUNT:
-		break;
-	case AB_SERVE_POOL: /* its size has a bound that is told */
-	case AB_SERVE_RUN:
-	case AB_SERVE_CHECK:
-	case AB_SERVE_WRAP:
-	case AB_SERVE_DOCTOR:
-		return NULL;
-	}
-	return r->run ? NULL : "missing \"run\"";
+	/* The first that applies counts. Of a pool the size is missing: its bound is told, too. */
+	const struct {
+		unsigned requests; /* bits */
+		bool there;
+		const char *text;
+	} needs[] = {
+		{ BIT(HELLO), r->protocol, "missing \"protocol\"" },
+		{ BIT(CLOSE), r->pool, "missing \"pool\"" },
+		{ BIT(ANSWER), r->question && r->answer,
+		  "an answer needs \"question\" and \"answer\"" },
+		{ BIT(SIGNAL), r->signal, "missing \"signal\"" },
+		{ BIT(INPUT), r->bytes || r->eof, "missing \"text\", \"base64\" or \"eof\"" },
+		{ ABOUT_RUN, r->run || (r->pool && r->what == AB_SERVE_STATUS), "missing \"run\"" },
+	};
+
+	for (size_t i = 0; i < AB_COUNT(needs); i++)
+		if ((needs[i].requests & 1u << r->what) && !needs[i].there)
+			return needs[i].text;
+	return NULL;
 }
 
 static int check_whole(struct ab_serve_request *r, const json_t *line, struct ab_error *err)

@@ -245,10 +245,7 @@ static int (*const handlers[AB_SERVE_DO_COUNT])(struct server *, struct ab_serve
 						struct ab_error *) = {
 	[AB_SERVE_HELLO] = greet,	[AB_SERVE_RUN] = start_run,
 	[AB_SERVE_CHECK] = start_task,	[AB_SERVE_DOCTOR] = start_task,
-	[AB_SERVE_WRAP] = wrap_command, [AB_SERVE_ANSWER] = steer_run,
-	[AB_SERVE_INPUT] = steer_run,	[AB_SERVE_SIGNAL] = steer_run,
-	[AB_SERVE_STOP] = steer_run,	[AB_SERVE_UPDATE] = steer_run,
-	[AB_SERVE_STATUS] = steer_run,	[AB_SERVE_POOL] = open_pool,
+	[AB_SERVE_WRAP] = wrap_command, [AB_SERVE_POOL] = open_pool,
 	[AB_SERVE_CLOSE] = close_pool,
 };
 
@@ -272,7 +269,7 @@ static void take_line(void *arg, const char *line, size_t len)
 	if (result < 0 || r.what != AB_SERVE_RUN)
 		drop_fds(s, r.nfds);
 	if (result == 0)
-		result = handlers[r.what](s, &r, &err);
+		result = steer[r.what] ? steer_run(s, &r, &err) : handlers[r.what](s, &r, &err);
 	if (result < 0)
 		ab_serve_refuse(&s->channel, r.id, &err);
 	ab_serve_request_fini(&r);

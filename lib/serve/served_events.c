@@ -61,15 +61,13 @@ static void take_question(struct ab_served_run *run, json_t *packet)
 {
 	const char *why = ab_served_text(packet, "why");
 
-	run->asked |= strcmp(ab_served_text(packet, "id"), command_id) == 0;
-	json_object_set(packet, "question", json_object_get(packet, "id"));
+	run->asked |= strcmp(ab_served_text(packet, "question"), command_id) == 0;
 	if (!json_object_get(packet, "kind"))
 		json_object_set_new(packet, "kind",
 				    json_string(strcmp(why, "agent") == 0  ? "ssh"
 						: strcmp(why, "tool") == 0 ? "tool"
 						: strcmp(why, "held") == 0 ? "network"
 									   : "host"));
-	json_object_del(packet, "id");
 	json_object_del(packet, "why");
 	json_object_del(packet, "version");
 	tell_question(run, "question", packet);
@@ -167,13 +165,18 @@ static void take_began(struct ab_served_run *run, const json_t *packet)
 		tell_pool(run, json_is_true(json_object_get(packet, "warm")));
 }
 
+void ab_served_failure(const json_t *packet, struct ab_error *ret)
+{
+	ab_fail(ret, ab_error_code(ab_served_text(packet, "code")), 0, "%s",
+		ab_served_text(packet, "error"));
+	ab_hint(ret, "%s", ab_served_text(packet, "hint"));
+}
+
 static void take_failed(struct ab_served_run *run, const json_t *packet)
 {
 	run->failed = true;
 	run->exit = (int)json_integer_value(json_object_get(packet, "exit"));
-	ab_fail(&run->why, ab_error_code(ab_served_text(packet, "code")), 0, "%s",
-		ab_served_text(packet, "error"));
-	ab_hint(&run->why, "%s", ab_served_text(packet, "hint"));
+	ab_served_failure(packet, &run->why);
 }
 
 static void take_packet(struct ab_served_run *run, json_t *packet)
@@ -185,20 +188,18 @@ static void take_packet(struct ab_served_run *run, json_t *packet)
 		return;
 	}
 	json_object_del(packet, "event");
+	/* Of a question. */
+	json_object_set(packet, "question", json_object_get(packet, "id"));
+	json_object_del(packet, "id");
 	if (strcmp(kind, "began") == 0) {
 		take_began(run, packet);
 	} else if (strcmp(kind, "asked") == 0) {
 		take_question(run, packet);
 	} else if (strcmp(kind, "settled") == 0) {
-		json_object_set(packet, "question", json_object_get(packet, "id"));
-		json_object_del(packet, "id");
 		tell_question(run, "settled", packet);
-	} else if (strcmp(kind, "denied") == 0) {
+	} else if (strcmp(kind, "denied") == 0 || strcmp(kind, "message") == 0) {
 		members = list_members(packet);
-		ab_served_tell(run, "violation", members);
-	} else if (strcmp(kind, "message") == 0) {
-		members = list_members(packet);
-		ab_served_tell(run, "message", members);
+		ab_served_tell(run, strcmp(kind, "denied") == 0 ? "violation" : kind, members);
 	} else if (strcmp(kind, "failed") == 0) {
 		take_failed(run, packet);
 	} else if (strcmp(kind, "missed") == 0) {
@@ -206,11 +207,13 @@ static void take_packet(struct ab_served_run *run, json_t *packet)
 	}
 }
 
-void ab_served_hear(struct ab_served_run *run)
+void ab_served_hear(struct ab_source *source, uint32_t events)
 {
+	struct ab_served_run *run = source->owner;
 	ab_autofree char *bytes = run->steer.fd < 0 ? NULL : ab_realloc(NULL, PACKET_ROOM);
 	ssize_t n;
 
+	(void)events;
 	while (bytes && (n = recv(run->steer.fd, bytes, PACKET_ROOM, MSG_DONTWAIT)) > 0) {
 		json_t *packet = json_loadb(bytes, (size_t)n, JSON_ALLOW_NUL, NULL);
 

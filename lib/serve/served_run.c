@@ -79,12 +79,6 @@ void ab_served_continue(struct ab_served_run *run)
 	}
 }
 
-static void steer_ready(struct ab_source *source, uint32_t events)
-{
-	(void)events;
-	ab_served_hear(source->owner);
-}
-
 static void tell_record(struct ab_served_run *run, const char *line, size_t len)
 {
 	ab_autobuf struct ab_buf b = { 0 };
@@ -322,7 +316,7 @@ static struct ab_served_run *make_run(struct ab_loop *loop, struct ab_channel *c
 	*run = (struct ab_served_run){
 		.loop = loop, .channel = channel, .number = number, .capture = capture, .result = -1
 	};
-	run->steer = (struct ab_source){ .fd = -1, .ready = steer_ready, .owner = run };
+	run->steer = (struct ab_source){ .fd = -1, .ready = ab_served_hear, .owner = run };
 	run->records = (struct ab_source){ .fd = -1, .ready = records_ready, .owner = run };
 	run->input = (struct ab_source){ .fd = -1, .ready = input_ready, .owner = run };
 	for (size_t i = 0; i < 2; i++)
@@ -458,7 +452,7 @@ static void read_last_output(struct ab_served_run *run, size_t i)
 
 void ab_served_ended(struct ab_served_run *run, int code, int status)
 {
-	ab_served_hear(run);
+	ab_served_hear(&run->steer, 0);
 	for (size_t i = 0; i < 2; i++) {
 		if (run->out[i].pipe.fd >= 0)
 			read_last_output(run, i);

@@ -105,8 +105,8 @@ int ab_served_status(struct ab_served_run *run, struct ab_serve_request *request
 		     struct ab_error *err);
 /* `id` NULL: no reply. */
 void ab_served_stop(struct ab_served_run *run, json_t *id, uint64_t grace_ms);
-/* Read every packet that is there. */
-void ab_served_hear(struct ab_served_run *run);
+/* Read every packet that is there: `steer` of a run is ready. */
+void ab_served_hear(struct ab_source *source, uint32_t events);
 /* The question about the command is over: "answered", "time", "gone". Nothing if there is none. */
 void ab_served_settle_command(struct ab_served_run *run, const char *how);
 /* No answer will come. */
@@ -119,6 +119,8 @@ void ab_serve_reply(struct ab_channel *channel, const json_t *id, const char *pa
 	__attribute__((format(printf, 3, 4)));
 void ab_serve_refuse(struct ab_channel *channel, const json_t *id, const struct ab_error *err);
 
+/* The failure that a packet tells: *ret. */
+void ab_served_failure(const json_t *packet, struct ab_error *ret);
 /* A text of a packet; "": there is none. */
 static inline const char *ab_served_text(const json_t *object, const char *key)
 {
