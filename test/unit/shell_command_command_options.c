@@ -12,40 +12,40 @@ static const struct {
 	const char *line, *want;
 	bool exact;
 } cases[] = {
-	{ NULL, NULL, 0, "x", "" },
-	{ NULL, NULL, 0, "x -ab c", "-a -b c?" },
-	{ "f", NULL, 0, "x -vf file c", "-v -f=file c" },
-	{ "f", NULL, 0, "x -vffile c", "-v -f=file c" },
-	{ "f", NULL, 0, "x -f", "-f" },
-	{ "f", NULL, 0, "x a -f b c", "a -f=b c" },
-	{ "f", NULL, 1, "x a -f b c", "a -f b c" },
-	{ "f", NULL, 0, "x -- -f b", "-f b" },
-	{ "f", NULL, 0, "x -f -- b", "-f=-- b" },
-	{ NULL, NULL, 0, "x - a", "- a" },
-	{ NULL, "file= force", 0, "x --file a b", "--file=a b" },
-	{ NULL, "file= force", 0, "x --file=a b", "--file=a b" },
-	{ NULL, "file= force", 0, "x --fi a b", "--file=a b" },
-	{ NULL, "file= force", 0, "x --fo a", "--force a" },
-	{ NULL, "file= files", 0, "x --file a", "--file=a" },
-	{ NULL, "files= file", 0, "x --file a", "--file a" },
-	{ NULL, "file=", 0, "x --other a", "--other a?" },
-	{ NULL, NULL, 0, "x --a=b", "--a=b" },
-	{ NULL, "file=", 0, "x --file= b", "--file= b" },
-	{ "f", NULL, 0, "x ^ -f a", "^ -f=a" },
-	{ "f", NULL, 0, "x -f^ a", "-f=^ a" },
-	{ NULL, "file=", 0, "x --file=^ a", "--file=^ a" },
-	{ "f", NULL, 2, "x a -f b c -f d", "a -f=b c -f d" },
-	{ "f-v", NULL, 0, "x -v a -fv", "-v a -f=v" },
-	{ "f-v", NULL, 0, "x -w a -vw b -- c", "-w a? -v -w b? c" },
+	{ "", "", 0, "x", "" },
+	{ "", "", 0, "x -ab c", "-a -b c?" },
+	{ "f", "", 0, "x -vf file c", "-v -f=file c" },
+	{ "f", "", 0, "x -vffile c", "-v -f=file c" },
+	{ "f", "", 0, "x -f", "-f" },
+	{ "f", "", 0, "x a -f b c", "a -f=b c" },
+	{ "f", "", 1, "x a -f b c", "a -f b c" },
+	{ "f", "", 0, "x -- -f b", "-f b" },
+	{ "f", "", 0, "x -f -- b", "-f=-- b" },
+	{ "", "", 0, "x - a", "- a" },
+	{ "", "file= force", 0, "x --file a b", "--file=a b" },
+	{ "", "file= force", 0, "x --file=a b", "--file=a b" },
+	{ "", "file= force", 0, "x --fi a b", "--file=a b" },
+	{ "", "file= force", 0, "x --fo a", "--force a" },
+	{ "", "file= files", 0, "x --file a", "--file=a" },
+	{ "", "files= file", 0, "x --file a", "--file a" },
+	{ "", "file=", 0, "x --other a", "--other a?" },
+	{ "", "", 0, "x --a=b", "--a=b" },
+	{ "", "file=", 0, "x --file= b", "--file= b" },
+	{ "f", "", 0, "x ^ -f a", "^ -f=a" },
+	{ "f", "", 0, "x -f^ a", "-f=^ a" },
+	{ "", "file=", 0, "x --file=^ a", "--file=^ a" },
+	{ "f", "", 2, "x a -f b c -f d", "a -f=b c -f d" },
+	{ "f-v", "", 0, "x -v a -fv", "-v a -f=v" },
+	{ "f-v", "", 0, "x -w a -vw b -- c", "-w a? -v -w b? c" },
 	{ "f", "file= force", 0, "x --force a --other b --other=c d -f e g",
 	  "--force a --other b? --other=c d -f=e g" },
-	{ NULL, "file=", 0, "x --fil a b", "--fil a? b", true },
-	{ NULL, "file=", 0, "x --file a b", "--file=a b", true },
+	{ "", "file=", 0, "x --fil a b", "--fil a? b", true },
+	{ "", "file=", 0, "x --file a b", "--file=a b", true },
 };
 
-static char *walk(const struct ab_opts *opts, const struct ab_simple *command)
+static char *walk(const struct ab_grammar *opts, const struct ab_simple *command)
 {
-	struct ab_opt_walk w = ab_opt_begin(*opts, command->argv, command->argc);
+	struct ab_opt_walk w = ab_opt_begin(opts, command->argv, command->argc);
 	struct ab_buf b = { 0 };
 
 	while (ab_opt_next(&w)) {
@@ -68,13 +68,13 @@ static char *walk(const struct ab_opts *opts, const struct ab_simple *command)
 
 static void test_list(void)
 {
-	static const struct ab_opts opts = { "o", "output= recursive", 0, false, 0 };
+	static const struct ab_grammar opts = { "o", "output= recursive", 0, false, 0 };
 	struct ab_field argv[] = { { .text = { "x", 1 } },
 				   { .text = { "-vR", 3 } },
 				   { .text = { "--out", 5 } },
 				   { .text = { "f", 1 } },
 				   { .text = { "o", 1 } } };
-	struct ab_opt_walk w = ab_opt_begin(opts, argv, AB_COUNT(argv));
+	struct ab_opt_walk w = ab_opt_begin(&opts, argv, AB_COUNT(argv));
 
 	ok(ab_opt_given(w, "r R recursive"), "a letter of the list is given");
 	ok(ab_opt_given(w, "o output"), "an abbreviated name of the list is given");
@@ -87,12 +87,13 @@ int main(void)
 {
 	test_list();
 	for (size_t i = 0; i < AB_COUNT(cases); i++) {
-		struct ab_opts opts = { cases[i].values, cases[i].longs, cases[i].ends,
-					.exact = cases[i].exact };
+		struct ab_grammar opts = { .ends = cases[i].ends, .exact = cases[i].exact };
 		struct ab_arena arena = { 0 };
 		ab_autofree char *got = NULL;
 		struct ab_simple command;
 
+		snprintf(opts.values, sizeof(opts.values), "%s", cases[i].values);
+		snprintf(opts.longs, sizeof(opts.longs), "%s", cases[i].longs);
 		split(&arena, cases[i].line, &command);
 		got = walk(&opts, &command);
 		is_str(got, cases[i].want, cases[i].line);

@@ -36,14 +36,14 @@ static bool is_next(const char **before, struct ab_text word)
 	return order < 0 || (order == 0 && len < word.len);
 }
 
-static void test_row(const struct ab_opts *opts, bool *ret_letters, bool *ret_words)
+static void test_row(const struct ab_grammar *opts, bool *ret_letters, bool *ret_words)
 {
 	const char *before = "";
 	struct ab_text word;
 
 	*ret_letters &= is_set(opts->values);
 	for (size_t i = 0; i <= opts->more; i++) {
-		const char *list = opts->longs + i * AB_OPTS_STRIDE;
+		const char *list = opts[i].longs;
 
 		*ret_words &= i == 0 || *list;
 		while ((word = ab_list_next(&list)).len > 0)
@@ -62,11 +62,9 @@ static void test_table(void)
 		rest &= ab_grammars[i].values[0] || ab_grammars[i].longs[0];
 	}
 	for (uint32_t i = 0; i < ab_name_slots; i++) {
-		const struct ab_opts opts = ab_grammar_row(&ab_name_index[i]);
-
 		if (ab_name_index[i].grammar) {
 			rows++;
-			test_row(&opts, &letters, &words);
+			test_row(ab_grammar_row(&ab_name_index[i]), &letters, &words);
 		}
 	}
 	ok(rows > 0 && rest, "every row says something");
@@ -92,11 +90,10 @@ static const struct {
 	{ "", NULL, NULL },
 };
 
-static bool has_name(const struct ab_opts *opts, const char *name)
+static bool has_name(const struct ab_grammar *opts, const char *name)
 {
 	for (size_t i = 0; i <= opts->more; i++)
-		if (ab_listed(opts->longs + i * AB_OPTS_STRIDE,
-			      (struct ab_text){ name, (uint32_t)strlen(name) }))
+		if (ab_listed(opts[i].longs, (struct ab_text){ name, (uint32_t)strlen(name) }))
 			return true;
 	return false;
 }
@@ -104,19 +101,20 @@ static bool has_name(const struct ab_opts *opts, const char *name)
 static void test_lookup(void)
 {
 	for (size_t i = 0; i < AB_COUNT(lookups); i++) {
-		const struct ab_opts opts = ab_grammar_of(lookups[i].name);
+		const struct ab_grammar *opts = ab_grammar_of(lookups[i].name);
 
 		if (!lookups[i].values)
-			ok(!opts.values && !opts.longs, "\"%s\" has no grammar", lookups[i].name);
+			ok(!*opts->values && !*opts->longs, "\"%s\" has no grammar",
+			   lookups[i].name);
 		else
-			ok(opts.values && strchr(opts.values, lookups[i].values[0]) &&
-				   (!lookups[i].longs || has_name(&opts, lookups[i].longs)),
+			ok(strchr(opts->values, lookups[i].values[0]) &&
+				   (!lookups[i].longs || has_name(opts, lookups[i].longs)),
 			   "%s: -%s and --%s take a value", lookups[i].name, lookups[i].values,
 			   lookups[i].longs ? lookups[i].longs : "");
 	}
-	ok(ab_grammar_sub("git", (struct ab_text){ "switch", 6 }).values,
+	ok(*ab_grammar_sub("git", (struct ab_text){ "switch", 6 })->values,
 	   "a subcommand has its own");
-	ok(!ab_grammar_sub("git", (struct ab_text){ "a-name-that-is-too-long", 23 }).values,
+	ok(!*ab_grammar_sub("git", (struct ab_text){ "a-name-that-is-too-long", 23 })->values,
 	   "a long name has none");
 }
 
@@ -181,11 +179,11 @@ static void try_names(struct subject *s, const char *list)
 
 static void try_grammar(struct subject *s)
 {
-	const struct ab_opts opts = ab_grammar_of(s->program);
+	const struct ab_grammar *opts = ab_grammar_of(s->program);
 
-	try_letters(s, opts.values ? opts.values : "");
-	for (size_t i = 0; opts.longs && i <= opts.more; i++)
-		try_names(s, opts.longs + i * AB_OPTS_STRIDE);
+	try_letters(s, opts->values);
+	for (size_t i = 0; i <= opts->more; i++)
+		try_names(s, opts[i].longs);
 }
 
 static void try_unknown(struct subject *s)

@@ -55,7 +55,7 @@ static void find_place(const struct ab_simple *command, enum ab_language languag
 		       struct place *ret)
 {
 	const struct code_options *m = &code_options[language];
-	const struct ab_opts opts = ab_grammar_as(command, m->name);
+	const struct ab_grammar *opts = ab_grammar_as(command, m->name);
 	size_t skip = command->argc > 1 && ab_field_is(&command->argv[1], "eval") &&
 		      language == AB_LANG_NODE;
 	bool operand = skip || language == AB_LANG_AWK;

@@ -57,19 +57,18 @@ static bool is_after(const char *list, struct ab_text name)
 
 /* The listed name, with "=" if it takes a value; len 0: not listed, or the beginning of
  * several names: then both readings are judged. */
-static struct ab_text find_long(const struct ab_opts *opts, struct ab_text name)
+static struct ab_text find_long(const struct ab_grammar *opts, struct ab_text name)
 {
+	const struct ab_grammar *row = opts, *last = opts + opts->more;
 	struct ab_text found = { 0 };
-	const char *list = opts->longs, *last;
 	unsigned count = 0;
 
-	if (!list || name.len == 0)
+	if (name.len == 0)
 		return found;
-	last = list + (size_t)opts->more * AB_OPTS_STRIDE;
-	while (list < last && !is_after(list + AB_OPTS_STRIDE, name))
-		list += AB_OPTS_STRIDE;
-	if (find_name(list, opts->exact, name, &found, &count) ||
-	    (list < last && find_name(list + AB_OPTS_STRIDE, opts->exact, name, &found, &count)))
+	while (row < last && !is_after(row[1].longs, name))
+		row++;
+	if (find_name(row->longs, opts->exact, name, &found, &count) ||
+	    (row < last && find_name(row[1].longs, opts->exact, name, &found, &count)))
 		return found;
 	return count > 1 ? (struct ab_text){ 0 } : found;
 }
@@ -86,7 +85,7 @@ static __attribute__((noinline)) enum ab_opt read_long(struct ab_opt_walk *w,
 	equals = w->name.len + 2 < f->text.len;
 	if (equals)
 		cut_value(w, f, w->name.len + 3);
-	found = find_long(&w->opts, w->name);
+	found = find_long(w->opts, w->name);
 	w->unsure = !found.len && !equals ? AB_UNKNOWN_LONG : AB_NO_UNKNOWN;
 	if (found.len && found.s[found.len - 1] == '=') {
 		found.len--;
@@ -101,7 +100,7 @@ static __attribute__((noinline)) enum ab_opt read_long(struct ab_opt_walk *w,
 static enum ab_opt read_letter(struct ab_opt_walk *w)
 {
 	const struct ab_field *f = &w->argv[w->index];
-	const char *known = w->opts.values ? w->opts.values : "";
+	const char *known = w->opts->values;
 	bool takes = true;
 
 	w->letter = f->text.s[w->inside++];
@@ -149,7 +148,7 @@ static enum ab_opt read_next(struct ab_opt_walk *w)
 	/* It may be the value of an unknown long option: do not count it. */
 	if (unsure != AB_UNKNOWN_LONG)
 		w->operands++;
-	w->ended |= w->opts.ends && w->operands >= w->opts.ends;
+	w->ended |= w->opts->ends && w->operands >= w->opts->ends;
 	w->value = *f;
 	return AB_OPT_OPERAND;
 }

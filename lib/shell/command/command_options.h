@@ -6,19 +6,17 @@
  */
 #include "shell/syntax/field.h"
 
-/* One per program: grammar.h. */
-struct ab_opts {
-	/* Letters that take a value, then "-" and some that take none: "fC-qv".
-	 * NULL: none is known. */
-	const char *values;
-	/* Names that take a value, and some that take none: "file= recursive". */
-	const char *longs;
+/* One per program: grammar.h. A row contains its texts: pointers would have to be relocated at each
+ * start of the program. */
+struct ab_grammar {
+	/* Letters that take a value, then "-" and some that take none: "fC-qv". */
+	char values[32];
+	/* Names that take a value, and some that take none: "file= recursive". Sorted. */
+	char longs[88];
 	uint8_t ends; /* this many operands end the options; 0: none do */
 	bool exact;   /* long names cannot be abbreviated */
-	uint8_t more; /* lists that follow `longs`, AB_OPTS_STRIDE bytes apart, all sorted */
+	uint8_t more; /* so many rows that follow continue the long names */
 };
-
-enum { AB_OPTS_STRIDE = 122 };
 
 enum ab_opt {
 	AB_OPT_END,
@@ -35,7 +33,7 @@ enum ab_unknown_option {
 };
 
 struct ab_opt_walk {
-	struct ab_opts opts;
+	const struct ab_grammar *opts;
 	const struct ab_field *argv;
 	size_t argc, next;
 	size_t index; /* of its word */
@@ -50,8 +48,8 @@ struct ab_opt_walk {
 };
 
 /* From argv[1] on; grammar.h has the same for a command. */
-static inline struct ab_opt_walk ab_opt_begin(struct ab_opts opts, const struct ab_field *argv,
-					      size_t argc)
+static inline struct ab_opt_walk ab_opt_begin(const struct ab_grammar *opts,
+					      const struct ab_field *argv, size_t argc)
 {
 	return (struct ab_opt_walk){ .opts = opts, .argv = argv, .argc = argc, .next = 1 };
 }

@@ -10,29 +10,19 @@
  */
 #include "shell/command/simple.h"
 
-/*
- * scripts/judge-tables makes the rows of tables/options.txt. Some continue the long names of the row
- * above, in order. A row contains its texts: pointers would have to be relocated at each start of
- * the program.
- */
 struct ab_name_slot;
 
-struct ab_grammar {
-	char values[32]; /* as in struct ab_opts */
-	char longs[88];
-	unsigned char ends;
-	bool exact;
-};
-
+/* scripts/judge-tables makes the rows of tables/options.txt. */
 extern const struct ab_grammar ab_grammars[];
 extern const size_t ab_ngrammars;
 
 /* Empty if the program has no row. */
-struct ab_opts ab_grammar(struct ab_text name);
-struct ab_opts ab_grammar_of(const char *name);
-struct ab_opts ab_grammar_row(const struct ab_name_slot *slot);
+const struct ab_grammar *ab_grammar(struct ab_text name);
+const struct ab_grammar *ab_grammar_of(const char *name);
+const struct ab_grammar *ab_grammar_row(const struct ab_name_slot *slot);
 /* Of a program that the command is, or is like. */
-static inline struct ab_opts ab_grammar_as(const struct ab_simple *command, const char *program)
+static inline const struct ab_grammar *ab_grammar_as(const struct ab_simple *command,
+						     const char *program)
 {
 	return ab_text_is(command->name, program) ? command->opts : ab_grammar_of(program);
 }
@@ -47,4 +37,4 @@ static inline struct ab_opt_walk ab_opt_begin_as(const struct ab_simple *command
 	return ab_opt_begin(ab_grammar_as(command, program), command->argv, command->argc);
 }
 /* For a subcommand with its own options: "git", "checkout". */
-struct ab_opts ab_grammar_sub(const char *program, struct ab_text sub);
+const struct ab_grammar *ab_grammar_sub(const char *program, struct ab_text sub);

@@ -12,7 +12,6 @@
 struct ab_name_slot {
 	char name[22] ab_unterminated; /* not terminated if it is that long */
 	uint8_t len;
-	uint8_t more;	  /* rows of the grammar that continue the first */
 	uint16_t grammar; /* first row + 1; 0: none */
 	uint16_t rows;	  /* in ab_name_rows: one for each of its tables, in their order */
 	uint32_t tables;

@@ -51,11 +51,11 @@ enum ab_sign {
 };
 
 struct ab_simple {
-	const struct ab_scene *scene; /* rules.h */
-	struct ab_text name;	      /* argv[0] without its folder; "": unknown or no command */
-	unsigned tables;	      /* that may know the name: name_index.h */
-	unsigned signs;		      /* enum ab_sign */
-	struct ab_opts opts;	      /* its option grammar */
+	const struct ab_scene *scene;  /* rules.h */
+	struct ab_text name;	       /* argv[0] without its folder; "": unknown or no command */
+	unsigned tables;	       /* that may know the name: name_index.h */
+	unsigned signs;		       /* enum ab_sign */
+	const struct ab_grammar *opts; /* its option grammar */
 	/* Of the name, and of the name without a version at its end; NULL: none. */
 	const struct ab_name_slot *slot, *bare_slot;
 	const struct ab_field *argv;

@@ -195,10 +195,10 @@ static bool names_sure_secret(const struct ab_simple *command, size_t at)
 
 static size_t find_secret_of_git(const struct ab_simple *command)
 {
-	const struct ab_opts git = ab_grammar_as(command, "git");
+	const struct ab_grammar *git = ab_grammar_as(command, "git");
 	struct ab_operands words;
 
-	ab_tool_operands(&git, command, &words);
+	ab_tool_operands(git, command, &words);
 	for (size_t i = 1; i < command->argc; i++)
 		if (command->argv[i].text.len > 1 && command->argv[i].text.s[0] == '/' &&
 		    names_sure_secret(command, i))

@@ -165,7 +165,7 @@ static void report_dd_file(const struct ab_simple *command, ab_write_targets_fn 
  */
 static void report_tar_files(const struct ab_simple *command, ab_write_targets_fn *fn, void *arg)
 {
-	const struct ab_opts opts = ab_grammar_as(command, "tar");
+	const struct ab_grammar *opts = ab_grammar_as(command, "tar");
 	const struct ab_field *old;
 	struct ab_field archive = { 0 }, folder = { 0 };
 	bool makes = false, unpacks = false;

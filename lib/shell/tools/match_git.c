@@ -24,7 +24,7 @@ static bool is_own_alias(const struct ab_field *value)
 }
 
 /* `git config KEY VALUE`, `git config set KEY VALUE`. Other keys do no harm. */
-static bool sets_program(const struct ab_opts *git, const struct ab_simple *command,
+static bool sets_program(const struct ab_grammar *git, const struct ab_simple *command,
 			 const struct ab_operands *words)
 {
 	size_t at = 1;
@@ -61,7 +61,7 @@ static bool is_path(const struct ab_field *f)
  * checkout takes a branch or files. It takes files after "--", with two or more
  * words, or if the only word looks like a path.
  */
-static bool checks_out_files(const struct ab_opts *git, const struct ab_simple *command,
+static bool checks_out_files(const struct ab_grammar *git, const struct ab_simple *command,
 			     const struct ab_operands *operands)
 {
 	if (operands->len < 2 || !ab_field_is(operands->v[0], "checkout") ||
@@ -73,7 +73,7 @@ static bool checks_out_files(const struct ab_opts *git, const struct ab_simple *
 	return operands->len > 2 || is_path(operands->v[1]);
 }
 
-static bool is_branch_forced(const struct ab_opts *git, const struct ab_simple *command,
+static bool is_branch_forced(const struct ab_grammar *git, const struct ab_simple *command,
 			     const struct ab_operands *operands)
 {
 	return operands->len > 1 && ab_field_is(operands->v[0], "branch") &&
@@ -97,22 +97,22 @@ static bool is_look(struct ab_text setting)
 static void match_subcommand(const struct ab_simple *command, size_t at, bool plain,
 			     struct ab_hits *hits)
 {
-	const struct ab_opts git = ab_grammar_sub("git", command->argv[at].text);
+	const struct ab_grammar *git = ab_grammar_sub("git", command->argv[at].text);
 	struct ab_simple rest = *command;
 	struct ab_operands operands;
 
 	rest.argv += at - 1;
 	rest.argc -= at - 1;
-	ab_tool_match(&ab_tools_git, ab_tools_git.deeds, &git, &rest, hits);
-	ab_tool_operands(&git, &rest, &operands);
-	if (checks_out_files(&git, &rest, &operands) || is_branch_forced(&git, &rest, &operands))
+	ab_tool_match(&ab_tools_git, ab_tools_git.deeds, git, &rest, hits);
+	ab_tool_operands(git, &rest, &operands);
+	if (checks_out_files(git, &rest, &operands) || is_branch_forced(git, &rest, &operands))
 		ab_hit_because(hits, AB_RULE_GIT_DISCARD, command->range,
 			       "Discards uncommitted changes.");
-	if (sets_program(&git, &rest, &operands))
+	if (sets_program(git, &rest, &operands))
 		ab_hit_because(hits, AB_RULE_PERSISTENCE, command->range,
 			       "Makes later git commands run a program.");
 	if (plain && ab_tool_plain(command))
-		ab_tool_match(&ab_tools_git_reads, ab_tools_git_reads.deeds, &git, &rest, hits);
+		ab_tool_match(&ab_tools_git_reads, ab_tools_git_reads.deeds, git, &rest, hits);
 }
 
 /* A reading command is not plain if an option before it configures or replaces a
@@ -120,13 +120,11 @@ static void match_subcommand(const struct ab_simple *command, size_t at, bool pl
 void ab_match_git(const struct ab_simple *command, struct ab_hits *hits)
 {
 	struct ab_opt_walk w;
-	struct ab_opts git;
 	bool plain = true;
 
 	if (!ab_text_is(command->name, "git"))
 		return;
-	git = ab_grammar_as(command, "git");
-	w = ab_opt_begin(git, command->argv, command->argc);
+	w = ab_opt_begin_as(command, "git");
 	while (ab_opt_next(&w) && w.what != AB_OPT_OPERAND)
 		if ((ab_opt_is(&w, 'c', NULL) && w.value.text.s && !is_look(w.value.text)) ||
 		    ab_opt_is(&w, 0, "config-env") || ab_opt_is(&w, 0, "git-dir") ||

@@ -44,10 +44,10 @@ static bool names_all_processes(const struct ab_simple *command)
 
 static bool selects_all_processes(const struct ab_simple *command)
 {
-	static const struct ab_opts none = { "Ggstu-9", "", 0, false, 0 };
+	static const struct ab_grammar signals = { .values = "Ggstu-9" };
 	bool by_owner = false, named = false, every = false;
 
-	for (struct ab_opt_walk w = ab_opt_begin(none, command->argv, command->argc);
+	for (struct ab_opt_walk w = ab_opt_begin(&signals, command->argv, command->argc);
 	     ab_opt_next(&w);) {
 		by_owner |= ab_opt_is(&w, 'u', NULL) || ab_opt_is(&w, 't', NULL) ||
 			    ab_opt_is(&w, 'U', NULL) || ab_opt_is(&w, 0, "user") ||

@@ -11,14 +11,12 @@
  */
 static bool is_git_transport(const struct ab_simple *command, struct ab_hits *hits)
 {
-	struct ab_opts ssh;
 	struct ab_operands words;
 	struct ab_text what;
 
 	if (!ab_text_is(command->name, "ssh"))
 		return false;
-	ssh = ab_grammar_as(command, "ssh");
-	ab_tool_operands(&ssh, command, &words);
+	ab_tool_operands(ab_grammar_as(command, "ssh"), command, &words);
 	if (words.len < 2)
 		return false;
 	what = words.v[1]->text;

@@ -42,10 +42,10 @@ static bool match_words(const char *words, const struct ab_operands *operands, b
 	return false;
 }
 
-void ab_tool_operands(const struct ab_opts *opts, const struct ab_simple *command,
+void ab_tool_operands(const struct ab_grammar *opts, const struct ab_simple *command,
 		      struct ab_operands *ret)
 {
-	struct ab_opt_walk w = ab_opt_begin(*opts, command->argv, command->argc);
+	struct ab_opt_walk w = ab_opt_begin(opts, command->argv, command->argc);
 
 	for (ret->len = 0; ret->len < AB_OPERANDS_MAX && ab_opt_next_operand(&w);) {
 		ret->maybe_value[ret->len] = w.maybe_value;
@@ -103,10 +103,10 @@ static bool lists_operand(const char *list)
 	return *list;
 }
 
-static bool is_option_given(const struct ab_opts *opts, const struct ab_simple *command,
+static bool is_option_given(const struct ab_grammar *opts, const struct ab_simple *command,
 			    size_t skip, const char *list)
 {
-	for (struct ab_opt_walk w = ab_opt_begin(*opts, command->argv, command->argc);
+	for (struct ab_opt_walk w = ab_opt_begin(opts, command->argv, command->argc);
 	     ab_opt_next(&w);) {
 		const char *rest = list;
 		struct ab_text item;
@@ -125,7 +125,7 @@ static bool is_option_given(const struct ab_opts *opts, const struct ab_simple *
 	return false;
 }
 
-bool ab_tool_given(const struct ab_opts *opts, const struct ab_simple *command, size_t skip,
+bool ab_tool_given(const struct ab_grammar *opts, const struct ab_simple *command, size_t skip,
 		   const char *list)
 {
 	return (ab_command_shows(command, AB_SIGN_OPTION) || lists_operand(list)) &&
@@ -139,7 +139,7 @@ static bool is_alone(const struct ab_simple *command, const char *word)
 
 /* After a further operand, --help may belong to another command: `docker run image
  * --help`. */
-static bool asks_for_help(enum ab_help help, const struct ab_opts *opts,
+static bool asks_for_help(enum ab_help help, const struct ab_grammar *opts,
 			  const struct ab_simple *command, size_t used)
 {
 	size_t seen = 0;
@@ -149,7 +149,7 @@ static bool asks_for_help(enum ab_help help, const struct ab_opts *opts,
 		return true;
 	if (help == AB_HELP_LETTER && ab_field_is(&command->argv[command->argc - 1], "-h"))
 		return true;
-	for (struct ab_opt_walk w = ab_opt_begin(*opts, command->argv, command->argc);
+	for (struct ab_opt_walk w = ab_opt_begin(opts, command->argv, command->argc);
 	     ab_opt_next(&w);) {
 		if (ab_opt_is(&w, 0, "help") ||
 		    (w.what == AB_OPT_LETTER && ab_field_is(&command->argv[w.index], "-help")))
@@ -175,7 +175,7 @@ static bool is_bare(const struct ab_operands *operands, bool skip, size_t used)
 	return true;
 }
 
-static bool does_deed(const struct ab_deed *deed, enum ab_help help, const struct ab_opts *opts,
+static bool does_deed(const struct ab_deed *deed, enum ab_help help, const struct ab_grammar *opts,
 		      const struct ab_simple *command, const struct ab_operands *operands)
 {
 	bool allows = ab_rules[deed->rule].decision == AB_ALLOW;
@@ -189,7 +189,7 @@ static bool does_deed(const struct ab_deed *deed, enum ab_help help, const struc
 }
 
 void ab_tool_match(const struct ab_toolbox *box, const struct ab_deed *first,
-		   const struct ab_opts *opts, const struct ab_simple *command,
+		   const struct ab_grammar *opts, const struct ab_simple *command,
 		   struct ab_hits *hits)
 {
 	const struct ab_deed *deed = first, *end = box->deeds + box->len;
@@ -217,10 +217,9 @@ void ab_toolbox_match_as(const struct ab_toolbox *box, const struct ab_name_slot
 			 const struct ab_simple *command, struct ab_hits *hits)
 {
 	const struct ab_deed *first = AB_SLOT_ROW(box->deeds, box->table, slot);
-	const struct ab_opts opts = ab_grammar_row(slot);
 
 	if (first)
-		ab_tool_match(box, first, &opts, command, hits);
+		ab_tool_match(box, first, ab_grammar_row(slot), command, hits);
 }
 
 /* Variables that neither name a program nor load code. */

@@ -72,7 +72,7 @@ const struct ab_name_slot *ab_toolbox_find(const struct ab_toolbox *box,
 /* Add a hit for every deed of a program that the command does: `first` in the box, and those
  * that belong to it. */
 void ab_tool_match(const struct ab_toolbox *box, const struct ab_deed *first,
-		   const struct ab_opts *opts, const struct ab_simple *command,
+		   const struct ab_grammar *opts, const struct ab_simple *command,
 		   struct ab_hits *hits);
 /* The same for the program of a slot, with its grammar. NULL: does nothing. */
 void ab_toolbox_match_as(const struct ab_toolbox *box, const struct ab_name_slot *slot,
@@ -85,11 +85,11 @@ static inline void ab_toolbox_match(const struct ab_toolbox *box, const struct a
 		ab_toolbox_match_as(box, ab_toolbox_find(box, command), command, hits);
 }
 
-void ab_tool_operands(const struct ab_opts *opts, const struct ab_simple *command,
+void ab_tool_operands(const struct ab_grammar *opts, const struct ab_simple *command,
 		      struct ab_operands *ret);
 /* Is one of the options in `list` given? `skip`: leading operands that are the
  * tool's subcommands. */
-bool ab_tool_given(const struct ab_opts *opts, const struct ab_simple *command, size_t skip,
+bool ab_tool_given(const struct ab_grammar *opts, const struct ab_simple *command, size_t skip,
 		   const char *list);
 /* The command cannot write or run anything beyond what its words say: no output goes
  * to a file, every word is known, the program belongs to the system, and no variable

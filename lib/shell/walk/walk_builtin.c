@@ -22,9 +22,9 @@ static struct ab_text join_path(struct ab_walk *w, struct ab_text base, struct a
 
 static void change_folder(struct ab_walk *w, const struct ab_simple *command)
 {
-	static const struct ab_opts none = { 0 };
+	static const struct ab_grammar none = { 0 };
 	const struct ab_var *former = ab_vars_get(w->vars, oldpwd);
-	struct ab_opt_walk o = ab_opt_begin(none, command->argv, command->argc);
+	struct ab_opt_walk o = ab_opt_begin(&none, command->argv, command->argc);
 	struct ab_var *v;
 
 	ab_opt_next_operand(&o);
@@ -85,9 +85,9 @@ static bool split_assignment(const struct ab_field *f, struct ab_text *ret_name,
 /* declare -n: the value is the name of a variable. */
 static bool is_reference(const struct ab_simple *command)
 {
-	static const struct ab_opts none = { .ends = 1 };
+	static const struct ab_grammar none = { .ends = 1 };
 
-	return ab_opt_given(ab_opt_begin(none, command->argv, command->argc), "n");
+	return ab_opt_given(ab_opt_begin(&none, command->argv, command->argc), "n");
 }
 
 static void set_variables(struct ab_walk *w, const struct ab_simple *command)

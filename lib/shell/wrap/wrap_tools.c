@@ -30,7 +30,7 @@ static void read_setting(struct ab_wrapping *w, const struct ab_field *f)
 /* git config KEY VALUE */
 static void read_config(struct ab_wrapping *w, size_t at)
 {
-	const struct ab_opts opts = ab_grammar_of("git config");
+	const struct ab_grammar *opts = ab_grammar_of("git config");
 	const struct ab_field *key = NULL;
 
 	for (struct ab_opt_walk walk = ab_opt_begin(opts, w->argv + at, w->argc - at);
@@ -47,7 +47,7 @@ static void read_config(struct ab_wrapping *w, size_t at)
 
 static void read_options(struct ab_wrapping *w, size_t at, const char *script, const char *suffix)
 {
-	const struct ab_opts opts = ab_grammar_sub("git", w->argv[at].text);
+	const struct ab_grammar *opts = ab_grammar_sub("git", w->argv[at].text);
 
 	for (struct ab_opt_walk walk = ab_opt_begin(opts, w->argv + at, w->argc - at);
 	     ab_opt_next(&walk);) {
@@ -63,7 +63,7 @@ static void read_options(struct ab_wrapping *w, size_t at, const char *script, c
 /* Options that name the remote program, and "ext::CMD", which runs locally. */
 static void read_remote(struct ab_wrapping *w, size_t at)
 {
-	const struct ab_opts opts = ab_grammar_sub("git", w->argv[at].text);
+	const struct ab_grammar *opts = ab_grammar_sub("git", w->argv[at].text);
 	bool clones = ab_field_is(&w->argv[at], "clone");
 
 	for (struct ab_opt_walk walk = ab_opt_begin(opts, w->argv + at, w->argc - at);

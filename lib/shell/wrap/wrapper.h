@@ -66,9 +66,9 @@ struct ab_wrapping {
 	struct ab_arena *arena;
 	const struct ab_simple *command;
 	const struct ab_wrapper *row;
-	struct ab_text name;	     /* of the row, or the name that led to it */
-	struct ab_opts opts;	     /* the grammar of that name */
-	const struct ab_field *argv; /* starts at the subcommand, if any */
+	struct ab_text name;	       /* of the row, or the name that led to it */
+	const struct ab_grammar *opts; /* the grammar of that name */
+	const struct ab_field *argv;   /* starts at the subcommand, if any */
 	size_t argc;
 	struct ab_inner **tail;
 	bool transparent;
