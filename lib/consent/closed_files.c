@@ -62,10 +62,7 @@ static bool is_hidden(const struct hidden *hidden, const char *path)
 {
 	ab_autofree char *real = path[0] == '/' ? realpath(path, NULL) : NULL;
 
-	for (size_t i = 0; real && i < hidden->n; i++)
-		if (ab_path_within(real, hidden->v[i].path))
-			return true;
-	return false;
+	return real && ab_guards_cover(hidden->v, hidden->n, real);
 }
 
 /* False: an argument may be a file that the box shows. */

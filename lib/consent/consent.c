@@ -1,7 +1,6 @@
 #include "consent/consent.h"
 
-#include <ctype.h>
-
+#include "audit/read/words.h"
 #include "base/text/words.h"
 #include "shell/syntax/quote.h"
 #include "policy/model/policy.h"
@@ -115,29 +114,16 @@ static void warn_of(const struct consent *c, const char *what, const struct ab_e
 		ab_request_say(c->request, AB_SAY_WARNING, "          %s", err->hint);
 }
 
-/* "Publishes commits." in the middle of a sentence: "publishes commits". */
-static char *as_clause(const char *sentence)
-{
-	char *clause = ab_strdup(sentence);
-	size_t len = strlen(clause);
-
-	if (len > 1 && clause[len - 1] == '.')
-		clause[len - 1] = '\0';
-	if (isupper((unsigned char)clause[0]) && !isupper((unsigned char)clause[1]))
-		clause[0] = (char)tolower((unsigned char)clause[0]);
-	return clause;
-}
-
 /* `remedy`: lines after the part that decided, or NULL. */
 static int refuse_command(const struct consent *c, const char *remedy, struct ab_error *err)
 {
 	const struct ab_judgement *j = &c->judgement;
-	ab_autofree char *why = as_clause(j->reason);
-	ab_autobuf struct ab_buf hint = { 0 };
+	ab_autobuf struct ab_buf why = { 0 }, hint = { 0 };
 
+	ab_words_clause(&why, j->reason);
 	ab_point(&hint, j->text, j->range, "", LINE);
 	ab_buf_puts(&hint, remedy ? remedy : "");
-	ab_fail(err, AB_EREFUSED, 0, "refused: %s     rule %s", why, c->rule);
+	ab_fail(err, AB_EREFUSED, 0, "refused: %s     rule %s", why.data, c->rule);
 	return ab_hint(err, "%s", hint.data);
 }
 
@@ -371,6 +357,17 @@ static void judge_request(struct consent *c, const struct ab_request *request,
 	c->rule = ab_command_prompt_rule(&c->judgement);
 }
 
+/* Frees the rule. */
+static int settle(struct consent *c, bool inside, struct ab_consent *ret, struct ab_error *err)
+{
+	int result = act_on_verdict(c, inside, ret, err);
+
+	if (result == 0)
+		report_verdict(c, ret);
+	free(c->rule);
+	return result;
+}
+
 bool ab_consent_given(const struct ab_request *request, const struct ab_policy *policy,
 		      struct ab_consent *ret)
 {
@@ -402,17 +399,16 @@ static void explain_hidden(const struct consent *c, const struct ab_strv *paths)
 		       paths->len == 1 ? "it" : "them", options.data);
 }
 
-/* Would a yes change nothing, because the box hides what the command reads? */
-static bool is_useless(struct consent *c, struct ab_arena *arena, struct ab_consent *ret)
+/* Would a yes change nothing, because the box hides what the command reads? Then none is needed. */
+static void waive_approval(struct consent *c, struct ab_arena *arena, struct ab_consent *ret)
 {
 	ab_autostrv struct ab_strv paths = { 0 };
 
 	if (!ab_closed_files(arena, &c->command, &c->judgement, &paths))
-		return false;
-	ret->decision = AB_SANDBOXED;
+		return;
+	c->judgement.decision = ret->decision = AB_SANDBOXED;
 	ret->rule = "";
 	explain_hidden(c, &paths);
-	return true;
 }
 
 int ab_consent_get(const struct ab_request *request, const struct ab_policy *policy, bool inside,
@@ -424,12 +420,9 @@ int ab_consent_get(const struct ab_request *request, const struct ab_policy *pol
 
 	judge_request(&c, request, policy, &arena, ret);
 	blank_values(&c, &arena);
-	result = !inside && !request->unboxed && is_useless(&c, &arena, ret)
-			 ? 0
-			 : act_on_verdict(&c, inside, ret, err);
-	if (result == 0)
-		report_verdict(&c, ret);
-	free(c.rule);
+	if (!inside && !request->unboxed)
+		waive_approval(&c, &arena, ret);
+	result = settle(&c, inside, ret, err);
 	ab_arena_fini(&arena);
 	return result;
 }
@@ -440,14 +433,9 @@ int ab_consent_act(const struct ab_request *request, const struct ab_judgement *
 	struct consent c = { .request = request,
 			     .command = { .cwd = ab_request_start(request) },
 			     .judgement = *judgement };
-	int result;
 
 	memcpy(c.key, key, sizeof(c.key));
 	*ret = (struct ab_consent){ .decision = judgement->decision };
 	c.rule = ab_command_prompt_rule(judgement);
-	result = act_on_verdict(&c, false, ret, err);
-	if (result == 0)
-		report_verdict(&c, ret);
-	free(c.rule);
-	return result;
+	return settle(&c, false, ret, err);
 }

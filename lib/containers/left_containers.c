@@ -64,13 +64,10 @@ static void sweep_run(int dir, const char *run, struct ab_strv *notes)
 
 void ab_left_containers_sweep(int state, struct ab_strv *notes)
 {
-	ab_autostrv struct ab_strv runs = { 0 };
 	ab_autodir DIR *folder = ab_folder_list(state, FOLDER);
 	const char *run;
 
 	while ((run = ab_folder_next(folder)) != NULL)
 		if (run[0] != '.')
-			ab_strv_add(&runs, run);
-	for (size_t i = 0; i < runs.len; i++)
-		sweep_run(dirfd(folder), runs.v[i], notes);
+			sweep_run(dirfd(folder), run, notes);
 }

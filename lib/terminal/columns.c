@@ -74,14 +74,10 @@ size_t ab_columns_fit(struct ab_buf *b, const char *text, size_t len, size_t roo
 
 size_t ab_columns_width(const char *text)
 {
-	size_t cols = 0, len = strlen(text);
+	ab_autobuf struct ab_buf unused = { 0 };
+	size_t cols;
 
-	for (size_t at = 0; at < len;) {
-		struct cell cell = get_cell(text + at, len - at);
-
-		cols += cell.cols;
-		at += cell.bytes;
-	}
+	ab_columns_fit(&unused, text, strlen(text), SIZE_MAX, &cols);
 	return cols;
 }
 

@@ -325,10 +325,9 @@ void ab_relay_init(struct ab_relay *r, int in, int out)
 int ab_relay_start(struct ab_relay *r, int box, struct ab_loop *loop, struct ab_error *err)
 {
 	struct ab_relay_end *sides[] = { &r->in, &r->out, &r->box };
-	int flags = box >= 0 ? fcntl(box, F_GETFL) : 0;
 
 	r->box.source.fd = box;
-	if (flags < 0 || (box >= 0 && fcntl(box, F_SETFL, flags | O_NONBLOCK) < 0))
+	if (box >= 0 && ab_set_nonblocking(box) < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "prepare the box's terminal");
 	r->loop = loop;
 	for (size_t i = 0; i < 3; i++)

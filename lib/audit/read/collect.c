@@ -97,13 +97,6 @@ static void set_path(struct ab_collect *c, const struct level *l, const char *na
 	ab_buf_puts(&c->path, name);
 }
 
-static bool is_record_name(const char *name)
-{
-	size_t len = strlen(name);
-
-	return len > strlen(".jsonl") && strcmp(name + len - strlen(".jsonl"), ".jsonl") == 0;
-}
-
 /* True: it is the folder of a run. Else it is entered, if it may be. */
 static bool open_folder(struct ab_collect *c, int dir, struct ab_collected *ret)
 {
@@ -153,7 +146,7 @@ static bool open_name(struct ab_collect *c, struct level *l, const char *name,
 		c->left_out.links++;
 		return false;
 	}
-	if (!is_record_name(name))
+	if (!ab_ends_with(name, ".jsonl") || strcmp(name, ".jsonl") == 0)
 		return false;
 	if (S_ISREG(st.st_mode))
 		return open_file(c, l->dir, name, ret);

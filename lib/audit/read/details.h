@@ -44,6 +44,13 @@ struct ab_detail { /* points into the line */
 int ab_details_find(const char *line, size_t len, const char *const names[], size_t n,
 		    struct ab_detail ret[]);
 
+/* Keep a copy of this line instead of the one before; NULL: there is none. */
+static inline void ab_details_keep(char **place, const char *line, size_t len)
+{
+	free(*place);
+	*place = ab_strndup(line, len);
+}
+
 /* One member, which may be missing. False: this is not a record, and it counts as missing. */
 bool ab_details_one(const char *line, size_t len, const char *name, struct ab_detail *ret);
 

@@ -7,6 +7,7 @@
 #include "audit/read/sentences.h"
 #include "audit/write/log.h"
 #include "base/system/folder.h"
+#include "base/text/units.h"
 
 #define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
@@ -173,14 +174,7 @@ int ab_denial_parse(const char *text, struct ab_denial_name *ret)
 		p++;
 	}
 	/* No leading zeros: one number has one spelling. */
-	if (*p < '1' || *p > '9')
-		return -1;
-	for (; *p >= '0' && *p <= '9'; p++) {
-		number = number * 10 + (uint64_t)(*p - '0');
-		if (number > UINT32_MAX)
-			return -1;
-	}
-	if (*p)
+	if (*p == '0' || !ab_parse_digits(p, strlen(p), &number) || number > UINT32_MAX)
 		return -1;
 	memcpy(name.run, text, ID_LEN);
 	name.number = (uint32_t)number;
@@ -209,12 +203,6 @@ static bool is_denial(const struct ab_detail m[])
 {
 	return m[M_ID].kind == AB_DETAIL_TEXT &&
 	       (ab_detail_is(&m[M_KIND], "violation") || ab_detail_is(&m[M_KIND], "exec"));
-}
-
-static void replace_line(char **place, const char *line, size_t len)
-{
-	free(*place);
-	*place = ab_strndup(line, len);
 }
 
 /* Not every line of a denial has the process and the reason. */
@@ -261,12 +249,12 @@ static bool gather_record(void *arg, const char *line, size_t len)
 	take_time(g, m);
 	g->any = true;
 	if (other) {
-		replace_line(other, line, len);
+		ab_details_keep(other, line, len);
 		return true;
 	}
 	f->count += ab_denial_times(&m[M_ID], &m[M_DOOR], &m[M_REPEATED]);
 	if (!f->denied || weigh_record(m) > g->weight) {
-		replace_line(&f->denied, line, len);
+		ab_details_keep(&f->denied, line, len);
 		g->weight = weigh_record(m);
 	}
 	return true;

@@ -84,12 +84,6 @@ static struct ab_page_denial *find_denial(struct ab_page *page, const struct ab_
 	return &page->denials[*row - 1];
 }
 
-static void replace_line(char **place, const char *line, size_t len)
-{
-	free(*place);
-	*place = ab_strndup(line, len);
-}
-
 static void add_denial(struct ab_page *page, const char *line, size_t len,
 		       const struct ab_detail m[], const char *stamp, uint64_t count)
 {
@@ -105,14 +99,14 @@ static void add_denial(struct ab_page *page, const char *line, size_t len,
 	memcpy(d->last, stamp, sizeof(d->last));
 	d->count += count;
 	if (!d->line || (process && !d->process)) {
-		replace_line(&d->line, line, len);
+		ab_details_keep(&d->line, line, len);
 		d->process = process;
 	}
 }
 
 static void add_request(struct ab_page *page, const char *line, size_t len)
 {
-	replace_line(&page->requests[page->nrequests++ % AB_PAGE_REQUESTS], line, len);
+	ab_details_keep(&page->requests[page->nrequests++ % AB_PAGE_REQUESTS], line, len);
 }
 
 static void add_row(struct ab_strv *rows, uint64_t *more, const char *line, size_t len)
@@ -140,12 +134,12 @@ static void add_record(struct ab_page *page, const char *line, size_t len,
 		add_request(page, line, len);
 		add_time(&page->time, stamp, 0, count);
 	} else if (ab_detail_is(kind, "start") || ab_detail_is(kind, "refused")) {
-		replace_line(&page->start, line, len);
+		ab_details_keep(&page->start, line, len);
 		add_time(&page->time, stamp, 0, 0);
 	} else if (ab_detail_is(kind, "assurance")) {
-		replace_line(&page->assurance, line, len);
+		ab_details_keep(&page->assurance, line, len);
 	} else if (ab_detail_is(kind, "end")) {
-		replace_line(&page->end, line, len);
+		ab_details_keep(&page->end, line, len);
 		add_time(&page->time, stamp, 0, 0);
 	} else if (ab_detail_is(kind, "question")) {
 		add_row(&page->questions, &page->more_questions, line, len);

@@ -44,9 +44,8 @@ static void add_fact(struct ab_buf *b, const char *name, const struct ab_detail 
 {
 	if (value->kind != AB_DETAIL_TEXT)
 		return;
-	ab_buf_printf(b, "<div><dt>%s</dt><dd>", name);
-	add_field(b, value);
-	ab_buf_puts(b, "</dd></div>");
+	ab_buf_printf(b, "<div><dt>%s</dt>", name);
+	add_within(b, "<dd>", value, "</dd></div>");
 }
 
 static void add_command(struct ab_buf *b, const struct ab_detail *argv)

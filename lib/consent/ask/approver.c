@@ -15,16 +15,14 @@ void ab_approver_request(struct ab_buf *b, const struct ab_judgement *j, const c
 		     (int)strnlen(j->text.s, j->text.len), j->text.s);
 	for (size_t i = 0; i < argc; i++)
 		ab_buf_jsonf(b, ",%s", argv[i]);
-	ab_buf_jsonf(b, "],'cwd':%s,'decision':%s,'rule':%s,'reason':%s,'range':[%u,%u]", cwd,
-		     ab_decision_names[j->decision], j->rule, j->reason, j->range.from,
-		     j->range.to);
-	if (session)
-		ab_buf_jsonf(b, ",'session':%s", session);
-	ab_buf_jsonf(b, ",'pid':%d}\n", getpid());
+	ab_buf_jsonf(b,
+		     "],'cwd':%s,'decision':%s,'rule':%s,'reason':%s,'range':[%u,%u]?,'session':%s"
+		     ",'pid':%d}\n",
+		     cwd, ab_decision_names[j->decision], j->rule, j->reason, j->range.from,
+		     j->range.to, session, getpid());
 }
 
-__attribute__((format(printf, 2, 3))) static void set_failed(struct ab_approver_reply *ret,
-							     const char *fmt, ...)
+void ab_approver_fail(struct ab_approver_reply *ret, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -42,14 +40,14 @@ void ab_approver_parse(const char *text, size_t len, struct ab_approver_reply *r
 
 	*ret = (struct ab_approver_reply){ 0 };
 	if (!json)
-		set_failed(ret, "its answer is not JSON: %s", wrong.text);
+		ab_approver_fail(ret, "its answer is not JSON: %s", wrong.text);
 	else if (json_unpack_ex(json, &wrong, 0, "{s:s,s?s}", "answer", &answer, "reason",
 				&reason) < 0)
-		set_failed(ret, "its answer is malformed: %s", wrong.text);
+		ab_approver_fail(ret, "its answer is malformed: %s", wrong.text);
 	else if (strcmp(answer, "run") == 0)
 		ret->answer = AB_ANSWER_SESSION;
 	else if (!ab_word_parse(ab_answer_names, answer, &ret->answer))
-		set_failed(ret, "\"%.40s\" is not an answer", answer);
+		ab_approver_fail(ret, "\"%.40s\" is not an answer", answer);
 	if (!ret->failed)
 		snprintf(ret->why, sizeof(ret->why), "%s", reason);
 }
@@ -57,11 +55,11 @@ void ab_approver_parse(const char *text, size_t len, struct ab_approver_reply *r
 static void read_reply(int status, const char *output, size_t len, struct ab_approver_reply *ret)
 {
 	if (WIFSIGNALED(status))
-		set_failed(ret, "it was killed by signal %d", WTERMSIG(status));
+		ab_approver_fail(ret, "it was killed by signal %d", WTERMSIG(status));
 	else if (WEXITSTATUS(status) != 0)
-		set_failed(ret, "it exited with status %d", WEXITSTATUS(status));
+		ab_approver_fail(ret, "it exited with status %d", WEXITSTATUS(status));
 	else if (len == 0)
-		set_failed(ret, "it printed nothing");
+		ab_approver_fail(ret, "it printed nothing");
 	else
 		ab_approver_parse(output, len, ret);
 }
@@ -85,18 +83,18 @@ void ab_approver_ask(const char *command, const struct ab_strv *touched, const c
 	struct ab_ran ran;
 
 	if (in < 0 || lseek(in, 0, SEEK_SET) < 0)
-		return set_failed(ret, "it cannot be started: %s", strerror(errno));
+		return ab_approver_fail(ret, "it cannot be started: %s", strerror(errno));
 	ab_program_run(&program, &ran);
 	switch (ran.how) {
 	case AB_RAN_ENDED:
 		return read_reply(ran.status, output, ran.out_len, ret);
 	case AB_RAN_FAILED:
-		return set_failed(ret, "it cannot be started: %s", strerror(ran.errnum));
+		return ab_approver_fail(ret, "it cannot be started: %s", strerror(ran.errnum));
 	case AB_RAN_LATE:
-		return set_failed(ret, "no answer in %g s", timeout_ms / 1000.0);
+		return ab_approver_fail(ret, "no answer in %g s", timeout_ms / 1000.0);
 	case AB_RAN_TOO_MUCH:
-		return set_failed(ret, "it printed more than %d KiB", OUTPUT_MAX / 1024);
+		return ab_approver_fail(ret, "it printed more than %d KiB", OUTPUT_MAX / 1024);
 	case AB_RAN_INTERRUPTED:
-		return set_failed(ret, "interrupted");
+		return ab_approver_fail(ret, "interrupted");
 	}
 }

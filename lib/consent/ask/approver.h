@@ -28,6 +28,9 @@ struct ab_approver_reply {
 void ab_approver_request(struct ab_buf *b, const struct ab_judgement *judgement,
 			 const char *const *argv, size_t argc, const char *cwd,
 			 const char *session);
+/* It has failed, and why. */
+void ab_approver_fail(struct ab_approver_reply *ret, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 /* Pure. */
 void ab_approver_parse(const char *text, size_t len, struct ab_approver_reply *ret);
 /* Run `command`, which ab_host_command_check() accepted, with /bin/sh and ask it. */

@@ -50,7 +50,8 @@ static enum heard show_and_read(int tty, const struct ab_question *q,
 			ab_buf_puts(&text, "more\n");
 		(more ? ab_command_prompt_more
 		      : ab_command_prompt_question)(&text, q, ab_tty_columns(tty, 80));
-		ab_tty_keys_write(tty, text.data, text.len);
+		/* If it cannot be written, the next read fails too. */
+		(void)ab_write_all(tty, text.data, text.len);
 		tcflush(tty, TCIFLUSH);
 		heard = read_answer(tty, hold, ret, ret_said);
 		more = heard == HEARD_MORE;
@@ -60,7 +61,7 @@ static enum heard show_and_read(int tty, const struct ab_question *q,
 		ab_buf_printf(&text, "%s\n", ab_answer_names[*ret]);
 	else
 		ab_buf_puts(&text, "\n");
-	ab_tty_keys_write(tty, text.data, text.len);
+	(void)ab_write_all(tty, text.data, text.len);
 	return heard;
 }
 

@@ -231,10 +231,8 @@ char *ab_command_prompt_rule(const struct ab_judgement *judgement)
 {
 	struct ab_buf b = { 0 };
 
-	if (!judgement->user_rule) {
-		ab_buf_puts(&b, judgement->rule);
-		return ab_buf_take(&b);
-	}
+	if (!judgement->user_rule)
+		return ab_strdup(judgement->rule);
 	ab_buf_puts(&b, "\"");
 	ab_command_prompt_show(&b, (struct ab_text){ judgement->user_rule,
 						     (uint32_t)strlen(judgement->user_rule) });

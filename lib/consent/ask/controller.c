@@ -4,12 +4,6 @@
 
 enum { ANSWER_MAX = 64 * 1024 };
 
-static void set_unanswered(struct ab_approver_reply *ret, const char *why)
-{
-	*ret = (struct ab_approver_reply){ .answer = AB_ANSWER_NO, .failed = true };
-	snprintf(ret->why, sizeof(ret->why), "%s", why);
-}
-
 void ab_controller_ask(int sock, const char *question, size_t len, unsigned timeout_ms,
 		       struct ab_approver_reply *ret)
 {
@@ -23,14 +17,14 @@ void ab_controller_ask(int sock, const char *question, size_t len, unsigned time
 	/* The rest of the object. */
 	ab_buf_add(&packet, question + 1, len - 1);
 	if (send(sock, packet.data, packet.len, MSG_NOSIGNAL) < 0)
-		return set_unanswered(ret, errno == EMSGSIZE ? "the question is too long"
-							     : "it has left");
+		return ab_approver_fail(ret, errno == EMSGSIZE ? "the question is too long"
+							       : "it has left");
 	/* Days at most, so it is an int. */
 	if (ab_poll(sock, POLLIN, (int)timeout_ms) <= 0)
-		return set_unanswered(ret, "the time is over");
+		return ab_approver_fail(ret, "the time is over");
 	n = recv(sock, answer, ANSWER_MAX, 0);
 	if (n <= 0)
-		return set_unanswered(ret, "it has left");
+		return ab_approver_fail(ret, "it has left");
 	ab_approver_parse(answer, (size_t)n, ret);
 	(void)!send(sock, done, sizeof(done) - 1, MSG_NOSIGNAL);
 }

@@ -6,11 +6,6 @@ const char *const ab_choice_names[AB_CHOICE_COUNT] = {
 	[AB_CHOICE_NEVER] = "never",
 };
 
-bool ab_choice_parse(const char *name, enum ab_host_choice *ret)
-{
-	return ab_word_parse(ab_choice_names, name, ret);
-}
-
 enum ab_host_choice ab_choice_of_answer(enum ab_answer answer)
 {
 	switch (answer) {

@@ -16,6 +16,5 @@ enum ab_host_choice {
 
 /* As on the control socket: "no", "once", "run", ... */
 extern const char *const ab_choice_names[AB_CHOICE_COUNT];
-bool ab_choice_parse(const char *name, enum ab_host_choice *ret);
 /* For hosts, a session is this run. */
 enum ab_host_choice ab_choice_of_answer(enum ab_answer answer);

@@ -87,6 +87,15 @@ static char *name_host(const struct ab_host_prompt_question *q)
 	return ab_buf_take(&b);
 }
 
+/* As much of the text as fits on one line. */
+static void put_line(struct ab_strv *lines, const char *text, size_t cols)
+{
+	struct ab_buf line = { 0 };
+
+	ab_columns_fit(&line, text, strlen(text), cols, NULL);
+	ab_strv_give(lines, ab_buf_take(&line));
+}
+
 static void put_box(struct ab_buf *line, size_t used, size_t cols, const char *run_id)
 {
 	ab_autofree char *box = ab_printf("box %s", run_id);
@@ -245,14 +254,6 @@ static void put_foot(struct ab_strv *lines, const struct ab_host_prompt_question
 	ab_columns_words(lines, margin, margin, b.data, " ", cols);
 }
 
-static void put_small_foot(struct ab_strv *lines, size_t cols)
-{
-	struct ab_buf line = { 0 };
-
-	ab_columns_fit(&line, small_menu, sizeof(small_menu) - 1, cols, NULL);
-	ab_strv_give(lines, ab_buf_take(&line));
-}
-
 /* Adds at most `rows` lines; the last one says how many are missing. */
 static void add_lines(struct ab_strv *to, const struct ab_strv *from, size_t rows, size_t cols)
 {
@@ -263,10 +264,8 @@ static void add_lines(struct ab_strv *to, const struct ab_strv *from, size_t row
 	if (n < from->len && rows) {
 		ab_autofree char *rest =
 			ab_printf("%zu more lines on a larger screen", from->len - n);
-		struct ab_buf line = { 0 };
 
-		ab_columns_fit(&line, rest, strlen(rest), cols, NULL);
-		ab_strv_give(to, ab_buf_take(&line));
+		put_line(to, rest, cols);
 	}
 }
 
@@ -279,7 +278,7 @@ static void put_small(struct ab_strv *lines, const struct ab_host_prompt_questio
 
 	if (rows > 1) {
 		put_small_head(lines, q, rows - 1, cols);
-		put_small_foot(lines, cols);
+		put_line(lines, small_menu, cols);
 		return;
 	}
 	if (cols > 2 * room) {

@@ -24,11 +24,6 @@ void ab_tty_keys_end(int tty, const struct termios *before)
 	tcsetattr(tty, TCSAFLUSH, before);
 }
 
-void ab_tty_keys_write(int tty, const char *text, size_t len)
-{
-	(void)ab_write_all(tty, text, len);
-}
-
 size_t ab_tty_keys_read(int tty, int wake, int64_t shown, char *keys, size_t room, bool *ret_woken)
 {
 	struct pollfd poll_for[] = { { .fd = tty, .events = POLLIN },

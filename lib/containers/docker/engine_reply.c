@@ -29,7 +29,8 @@ int ab_reply_info(const char *text, size_t len, struct ab_buf *ret)
 	return json_is_object(info) ? ab_body_write(reduced, ret) : -1;
 }
 
-static bool has_label(const json_t *container, const char *run)
+/* Has it the label of the run? */
+static bool keep_container(const json_t *container, const void *run)
 {
 	const json_t *labels = json_object_get(container, "Labels");
 	const char *value = json_string_value(json_object_get(labels, AB_CONTAINER_LABEL));
@@ -47,11 +48,6 @@ static int keep_some(const char *text, size_t len, bool (*keep)(const json_t *, 
 
 	json_array_foreach(list, i, one) if (keep(one, arg)) json_array_append(kept, one);
 	return json_is_array(list) ? ab_body_write(kept, ret) : -1;
-}
-
-static bool keep_container(const json_t *container, const void *run)
-{
-	return has_label(container, run);
 }
 
 int ab_reply_containers(const char *text, size_t len, const char *run, struct ab_buf *ret)

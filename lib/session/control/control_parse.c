@@ -61,7 +61,7 @@ static int read_answer(struct reading *r)
 		if (!r->to->number)
 			return fail_request(r, "this run has no question with that id");
 	}
-	if (!ab_choice_parse(answer, &r->to->answer))
+	if (!ab_word_parse(ab_choice_names, answer, &r->to->answer))
 		return fail_request(r, "invalid answer; use once, run, group, project, always, no "
 				       "or never");
 	return 0;

@@ -25,7 +25,7 @@ static char read_key(struct person *p)
 
 static void say(const struct person *p, const char *text)
 {
-	ab_tty_keys_write(p->tty, text, strlen(text));
+	(void)ab_write_all(p->tty, text, strlen(text));
 }
 
 static const struct {
