@@ -45,7 +45,7 @@ test_packages="
 	default-jdk-headless/javac maven/mvn cargo/cargo golang-go/go
 	python3-pip python3-setuptools python3-wheel python3-venv sqlite3/sqlite3 tmux/tmux
 	vim/vim less/less gdb/gdb strace/strace procps/ps util-linux/setpriv
-	iproute2/ip jq/jq gojq/gojq clang/clang libclang-rt-14-dev mandoc/mandoc
+	iproute2/ip jq/jq gojq/gojq clang/clang libclang-rt-dev mandoc/mandoc
 	zsh/zsh fish/fish attr/setfattr binutils/readelf
 	nginx-light/nginx openssh-server/sshd openssh-client/ssh
 	redis-server/redis-server redis-tools/redis-cli wget/wget
@@ -152,6 +152,14 @@ install_packages()
 	lists_fresh=1
 }
 lists_fresh=
+
+# Every version formats differently, and not every distribution has ours: then
+# scripts/check-format is skipped.
+install_formatter()
+{
+	(install_packages $format_packages) ||
+		! apt-cache policy ${format_packages%/*} | grep -q 'Candidate: [^(]'
+}
 
 # Seconds until `deadline`, a value of SECONDS that the caller may set.
 time_left()
