@@ -122,6 +122,7 @@ static const struct ab_try ipc[] = {
 	{ "the log", connect_path_socket, "/dev/log" },
 	{ "the resolver", connect_path_socket, "/run/systemd/resolve/io.systemd.Resolve" },
 	{ "the name service cache", connect_path_socket, "/var/run/nscd/socket" },
+	{ "Windows, from WSL2", connect_path_socket, "/run/WSL/1_interop" },
 	{ "the display", connect_path_socket, "/tmp/.X11-unix/X0" },
 };
 const struct ab_tries ab_tries_ipc = { "services of the host", ipc, AB_COUNT(ipc) };

@@ -720,11 +720,3 @@ is_obeyed()
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"no run was denied $HOME/bin; nobody is asked about it, because there is no terminal"* ]]
 }
-
-@test "steer: on a terminal, a pattern or a group that is wider than any denial is asked about" {
-	unanswered "'*.denied.test' --always" "'*.test' --always" "sub.denied.test --always" "@npm --always"
-}
-
-@test "steer: on a terminal, a rule for the user's or the project's settings is asked about" {
-	unanswered "evil.test --always --user" "evil.test --always --project"
-}

@@ -270,6 +270,9 @@ void ab_check_surroundings(struct ab_verdict *v)
 
 	if (ab_furniture_boxed())
 		ab_verdict_set(v, AB_HEALTH_OK, "inside a box: a run here can only tighten it");
+	else if (access("/run/WSL", F_OK) == 0)
+		ab_verdict_set(v, AB_HEALTH_OK,
+			       "inside WSL2: in a box, Windows programs start but reach nothing");
 	else if (name)
 		ab_verdict_set(v, AB_HEALTH_OK,
 			       "inside a container (%.60s): the rows above show what it permits",
