@@ -190,7 +190,7 @@ static int deny(struct ab_datagrams *d, const struct ab_held *call, const struct
 {
 	struct ab_handed message = { .kind = AB_HANDED_DENIED, .to = *to };
 
-	d->untold++;
+	d->untold += d->proxy >= 0;
 	if (d->proxy < 0 || !ab_bucket_take(&d->rate, (uint64_t)ab_now_ms(), AB_DATAGRAMS_BURST,
 					    AB_DATAGRAMS_PER_SECOND))
 		return ENETUNREACH;
