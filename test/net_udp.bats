@@ -277,9 +277,11 @@ recorded_when_sent()
 	    if not sender:
 	        os.execlp(program, "python3", "-c", "import socket; socket.socket(fileno=%d).send(b'x')"
 	                  % os.dup2(s.fileno(), 9), name)
-	    say(name, os.waitstatus_to_exitcode(os.waitpid(sender, 0)[1]))
+	    say(name[:9], os.waitstatus_to_exitcode(os.waitpid(sender, 0)[1]))
 	send_from("one")
 	send_from("two")
+	send_from("x" * 900)
+	send_from("x" * 2000)
 	while (below := [entry.path for entry in os.scandir() if entry.name[0] == "\1"]):
 	    os.chdir(below[0])
 	send_from("deep", "./python3")
@@ -292,14 +294,20 @@ recorded_when_sent()
 	expect <<-END
 	one: 1
 	two: 1
+	xxxxxxxxx: 1
+	xxxxxxxxx: 1
 	deep: 1
 	kept: [4096, 1]
 	tcp: 200
 	END
-	[ "$(datagrams | jq -r '"\(.domain):\(.port) \(.packets) \(.process[0].argv[-1])"')" = "203.0.113.9:443 1 one
+	# Words that are too long are cut, which is told.
+	[ "$(datagrams | jq -r '"\(.domain):\(.port) \(.packets) \(.process[0].argv[-1] // "" | sub("x{900}"; "whole"))"')" = \
+		"203.0.113.9:443 1 one
 203.0.113.9:443 1 two
-203.0.113.9:443 1 null" ]
-	[ "$(datagrams | jq -r '.process[0].pid' | sort -u | wc -l)" -eq 3 ]
+203.0.113.9:443 1 whole
+203.0.113.9:443 1 ...
+203.0.113.9:443 1 " ]
+	[ "$(datagrams | jq -r '.process[0].pid' | sort -u | wc -l)" -eq 5 ]
 }
 
 @test "udp: a flood is bounded in the record, and every packet is counted" {

@@ -70,6 +70,10 @@ traced()
 		.process[0].argv == ["sh", "job", "one", "two three"]'
 	record | jq -es 'any(.kind == "assurance" and .denials_traced and
 		(.holds | index("syscalls")))' >/dev/null
+	# What is too long for the record is cut there, which is told.
+	traced -- sh job "$(printf '%2000s' x)"
+	[ "$status" -ne 0 ]
+	seen '.access == "write" and .process[0].argv[:2] == ["sh", "job"] and .process[0].argv[-1] == "..."'
 }
 
 @test "trace: a write inside is not" {

@@ -50,7 +50,8 @@ static char *process_of(const struct ab_note *note)
 	struct ab_buf b = { 0 };
 
 	ab_buf_puts(&b, "[");
-	ab_socket_owner_describe(note->pid, note->exe, note->command, note->words, &b);
+	ab_socket_owner_describe(note->pid, note->exe, note->command, note->words,
+				 note->words == sizeof(note->command) - 1, &b);
 	ab_buf_puts(&b, "]");
 	return ab_buf_take(&b);
 }

@@ -178,7 +178,7 @@ static void describe_caller(const struct ab_held *call, struct ab_handed *ret)
 
 	ab_buf_puts(&b, "[");
 	ab_socket_owner_describe(ab_exec_own_pid(call->pid), exe ? exe : "", words,
-				 n > 0 ? (size_t)n : 0, &b);
+				 n > 0 ? (size_t)n : 0, n == sizeof(words) - 1, &b);
 	ab_buf_puts(&b, "]");
 	/* Only the path of a program can be that long: then its process is not known. */
 	ret->len = b.len <= sizeof(ret->bytes) ? (uint32_t)b.len : 2;

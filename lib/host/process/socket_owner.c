@@ -153,7 +153,7 @@ static void describe_process(int dir, pid_t inner, struct ab_buf *b)
 		memcpy(exe + (n = EXE_MAX) - 3, "...", 3);
 	exe[n > 0 ? n : 0] = '\0';
 	n = fd < 0 ? -1 : ab_read_full(fd, text, sizeof(text));
-	ab_socket_owner_describe(inner, exe, text, n > 0 ? (size_t)n : 0, b);
+	ab_socket_owner_describe(inner, exe, text, n > 0 ? (size_t)n : 0, false, b);
 }
 
 /* A process outside may have this pid by now. */

@@ -55,5 +55,5 @@ bool ab_socket_owner_parse_status(const char *text, size_t len, pid_t *ret_inner
  * than this. */
 void ab_socket_owner_argv(const char *text, size_t len, bool more, struct ab_buf *b);
 /* {"pid":3,"exe":"/usr/bin/curl","argv":["curl","-s"]} of that, and of what leads to its program. */
-void ab_socket_owner_describe(pid_t pid, const char *exe, const char *text, size_t len,
+void ab_socket_owner_describe(pid_t pid, const char *exe, const char *text, size_t len, bool more,
 			      struct ab_buf *b);

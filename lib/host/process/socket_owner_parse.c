@@ -108,10 +108,10 @@ void ab_socket_owner_argv(const char *text, size_t len, bool more, struct ab_buf
 	ab_buf_puts(b, "]");
 }
 
-void ab_socket_owner_describe(pid_t pid, const char *exe, const char *text, size_t len,
+void ab_socket_owner_describe(pid_t pid, const char *exe, const char *text, size_t len, bool more,
 			      struct ab_buf *b)
 {
 	ab_buf_jsonf(b, "{'pid':%d,'exe':%s,'argv':", pid, exe);
-	ab_socket_owner_argv(text, len, false, b);
+	ab_socket_owner_argv(text, len, more, b);
 	ab_buf_puts(b, "}");
 }
