@@ -901,6 +901,29 @@ static void test_failed_recovery(void)
 	   "everything is taken back");
 }
 
+/* So it does if there are so many that their names have no room in what it says. */
+static void test_many_edits(void)
+{
+	int n = 0;
+
+	do {
+		make_set("mkdir d; echo 1 >d/x; for i in $(seq 40); do echo 1 >z$i; done",
+			 "mkdir d; echo 22 >d/x; for i in $(seq 40); do echo 22 >z$i; done");
+		do_apply();
+	} while (kill_at(++n, do_undo) && n < 50 &&
+		 sh("[ -e \"$S/layers/dev/undo/last/undo\" ]") != 0);
+	ok(sh("for i in $(seq 40); do echo mine >>lower/z$i; done; mv lower/d lower/e") == 0,
+	   "killed before call %d: the undo has begun", n);
+	ok(recover() < 0 && strstr(error.hint, "half done") &&
+		   strstr(error.hint, "-kept is another version"),
+	   "it cannot be completed: %s", error.text);
+	ok(strstr(error.hint, "meanwhile\nThere are more: find . -name '.agentbox-*-kept*'"),
+	   "that there are more is told: %s", error.hint);
+	ok(sh("cd lower; [ $(grep -lx mine .agentbox-*-kept* z* | wc -l) = 40 ]") == 0,
+	   "they are all there");
+	ok(sh("mv lower/e lower/d") == 0 && recover() == 0, "completed later: %s", error.text);
+}
+
 /* has LINE FILE...: one of the files has it. In the shell, since to start a program so often takes most
  * of the time. */
 #define HAS                                                                          \
@@ -1153,6 +1176,7 @@ static void test_kills_in_memory(void)
 	test_killed_race("echo 1 >a", "[ $(cat lower/a) = 1 ]");
 	test_killed_race("echo 1 >b", "[ ! -e lower/a ]");
 	test_failed_recovery();
+	test_many_edits();
 	test_killed_edit("an apply", false, false);
 	test_killed_edit("an apply, and files are replaced", false, true);
 	test_killed_edit("an undo", true, false);

@@ -94,14 +94,19 @@ static void tell_kept(const struct ab_site *site, struct ab_strv *notes)
 /* At once: what comes next may fail, too. */
 static int hint_kept(const struct ab_site *site, struct ab_error *err)
 {
+	static const char more[] = "\nThere are more: find . -name '.agentbox-*-kept*'";
 	ab_autostrv struct ab_strv lines = { 0 };
 	ab_autofree char *text = NULL;
+	bool cut = false;
+	char *end;
 
 	if (err->hint[0])
 		ab_strv_add(&lines, err->hint);
 	tell_kept(site, &lines);
 	text = ab_strv_join(&lines, "\n");
-	return ab_hint(err, "%s", text);
+	for (; strlen(text) + sizeof(more) > sizeof(err->hint); cut = true)
+		*((end = strrchr(text, '\n')) ? end : text) = '\0';
+	return ab_hint(err, "%s%s", text, cut ? more + !*text : "");
 }
 
 static int take_back(struct ab_site *site, struct ab_error *err)
