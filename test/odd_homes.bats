@@ -333,6 +333,25 @@ MOUNTED='mount -t tmpfs none ~/tm && echo old >~/tm/file &&'
 	[ ! -e /tmp/x ]
 }
 
+@test "odd homes: a folder that a box has closed in its kept layer stops no later run, and stays a layer" {
+	need userns
+	local closed as
+	fill_home
+	for closed in '~/.npm' '~/folder' '~'; do
+		agentbox layers rm --yes k
+		agentbox run --yes --name k -- sh -c "chmod 000 $closed"
+		[ "$status" -eq 0 ]
+		for as in '' "$AS_USER"; do
+			in_namespace 'mount -t tmpfs none ~/folder/sub && echo old >~/folder/sub/file && { ('"$as"' "$1" run -v --yes \
+				--name k -- sh -c "chmod 755 '"$closed"'; cat ~/.ssh/id_rsa; echo new >~/folder/sub/file
+				echo new >~/.npm/x; echo new >~/file; cat ~/folder/sub/file ~/.npm/x ~/file; chmod 000 '"$closed"'"); cat ~/folder/sub/file; }'
+			[ "$output" = $'new\nnew\nnew\nold' ]
+			[[ "$stderr" == *"guarantees in force: "*write-fence*read-deny* && "$stderr" == *"id_rsa: Permission denied"* ]]
+		done
+	done
+	unchanged
+}
+
 # bats test_tags=root
 @test "odd homes: what another program serves is read-only, and a dead server stops nobody" {
 	only_root

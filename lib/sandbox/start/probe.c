@@ -346,15 +346,27 @@ static const char *check_unwritable(struct proof *p, const char *dir)
 	return set_reason(p, "a file can be created in", dir);
 }
 
-/* An overlay; or a copy, which must not be the host's own folder. */
-static bool is_layer(const struct ab_layer_mount *l)
+/* In another layer. */
+static bool is_piece(const struct ab_layer_mounts *layers, const struct ab_layer_mount *l)
+{
+	for (size_t i = 0; i < layers->len; i++)
+		if (&layers->v[i] != l && ab_layer_is_made(&layers->v[i]) &&
+		    ab_path_within(l->path, layers->v[i].path))
+			return true;
+	return false;
+}
+
+/* An overlay; or a copy, which must not be the host's own folder. Where an earlier box has closed a folder of its
+ * home, nobody can look at a piece of that; what is around it is a layer, too. */
+static bool is_layer(const struct ab_layer_mounts *layers, const struct ab_layer_mount *l)
 {
 	struct statx stx;
 	struct statfs fs;
 	struct stat st;
 
 	if (l->work || !l->upper)
-		return statfs(l->path, &fs) == 0 && fs.f_type == OVERLAYFS_SUPER_MAGIC;
+		return statfs(l->path, &fs) == 0 ? fs.f_type == OVERLAYFS_SUPER_MAGIC
+						 : errno == EACCES && is_piece(layers, l);
 	return statx(AT_FDCWD, l->path, AT_SYMLINK_NOFOLLOW, STATX_TYPE, &stx) == 0 &&
 	       (stx.stx_attributes & STATX_ATTR_MOUNT_ROOT) && stat(l->path, &st) == 0 &&
 	       l->host_ino && (st.st_dev != l->host_dev || st.st_ino != l->host_ino);
@@ -367,7 +379,7 @@ static const char *check_layers(struct proof *p)
 		const struct ab_layer_mount *l = &p->spec->layers.v[i];
 		const char *why = NULL;
 
-		if (ab_layer_is_made(l) && !is_layer(l))
+		if (ab_layer_is_made(l) && !is_layer(&p->spec->layers, l))
 			why = set_reason(p, "not a layer:", l->path);
 		else if (l->errnum > 0)
 			why = check_unwritable(p, l->path);
