@@ -429,6 +429,24 @@ MOUNTED='mount -t tmpfs none ~/tm && echo old >~/tm/file &&'
 	[[ "$stderr" != *"step: "* ]]
 }
 
+@test "odd homes: a large file that becomes a folder during a start stops no run" {
+	need userns
+	fill_home
+	cat >"$TEST_DIR/exchange.py" <<-'END'
+	import ctypes, os, sys
+	os.chdir(os.environ["HOME"])
+	while not os.path.exists(sys.argv[1]):
+	    ctypes.CDLL(None).renameat2(-100, b"large", -100, b"other", 2)
+	END
+	in_namespace "$MOUNTED "'{
+		mkdir ~/other; truncate -s 20M ~/large
+		python3 "$2/exchange.py" "$2/stop" &
+		for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do "$1" run --yes -- cat ~/file; done
+		touch "$2/stop"; wait; }'
+	[ "$(uniq -c <<<"$output" | xargs)" = "20 old" ]
+	[[ "$stderr" != *"step: "* ]]
+}
+
 @test "odd homes: many small files fill no more than a part of the box's memory" {
 	need userns
 	fill_home

@@ -297,7 +297,13 @@ static int mount_layer(struct build *b, const struct ab_mount *m, struct ab_erro
 		target = make_target(b, m->path, AB_AS_DIR);
 	if (target < 0)
 		return ab_fail(err, AB_ESYSTEM, errno, "find %s", m->path);
-	return ab_tree_place(tree, target, m->path, err);
+	if (ab_tree_place(tree, target, m->path, err) == 0)
+		return 0;
+	if (err->errnum != EINVAL)
+		return -1;
+	/* The host has something else there by now. */
+	*err = (struct ab_error){ 0 };
+	return ab_tree_place_named(b->stage, "d", target, "mask", m->path, err);
 }
 
 static int hint_layer(struct ab_error *err)
@@ -376,10 +382,11 @@ static int try_mount_entry(struct build *b, size_t i, struct ab_error *err)
 			*err = (struct ab_error){ 0 };
 			return 0;
 		}
+		if (err->errnum != EINVAL || !is_in_layer(b, m->path))
+			return -1;
 		/* A folder on a file, or a file on a folder. */
-		if (err->errnum == EINVAL && is_in_layer(b, m->path))
-			hint_layer(err);
-		return -1;
+		*err = (struct ab_error){ 0 };
+		return leave_out(b, m, EINVAL, err);
 	}
 	if (ab_plan_stage(&b->spec->plan, i) != AB_STAGE_NONE && b->walls.len < AB_FDS_MAX - 1)
 		b->walls.v[b->walls.len++] = ab_take_fd(&target);
