@@ -463,6 +463,7 @@ MOUNTED='mount -t tmpfs none ~/tm && echo old >~/tm/file &&'
 		cat ~/small* | wc -l; echo x >~/new; echo x >~/.npm/x; echo \$npm_config_cache" 2>&1; echo ---; "$1" run --dry-run -- true 2>&1; echo ---
 		"$1" run --dry-run --json -- true; echo ---; "$1" config show; echo ---; "$1" doctor | grep "home layer"'
 	[ "$(grep -cF "$many" <<<"$output")" -eq 5 ]
+	[[ "$output" != *"has a layer of its own"* ]]
 	[[ "$output" == *$'\n1300\n'* && "$output" == *"/new: Read-only file system"* && "$output" == *"/.npm/x: Read-only file system"* ]]
 	[[ "$output" == *$'\n/dev/shm/agentbox-home/.npm\n'* && "$output" != *"because its file system"* ]]
 	home_is readonly

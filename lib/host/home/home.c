@@ -339,14 +339,14 @@ static bool add_home_layer(const struct ab_home_setup *setup, struct ab_host_fac
 
 	ab_home_mounts_find(&host->mounts, home, &mounts);
 	line = ab_home_mounts_line(&mounts, home);
-	if (line)
-		ab_strv_add(details, line);
 	if (line && !ab_home_add_pieces(setup, &mounts, host, &whole, notes)) {
 		ab_strv_fini(&whole.parents);
 		ab_layer_mounts_drop(&host->facts.layers, home);
 		replace_folders(host, NULL);
 		return false;
 	}
+	if (line)
+		ab_strv_add(details, line);
 	ab_home_hide_missing(&whole, host);
 	add_folders(host, &whole);
 	l = ab_layer_mounts_add(&host->facts.layers, home);
