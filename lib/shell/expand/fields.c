@@ -210,11 +210,6 @@ static void add_run(struct ab_build *b, struct ab_text run, bool quoted, unsigne
 	b->field.taint |= taint;
 }
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\n';
-}
-
 /*
  * Blanks of IFS around a separator belong to it; any other character of IFS
  * ends a field, even an empty one.
@@ -235,7 +230,7 @@ static void split_value(struct ab_build *b, struct ab_text value, struct ab_text
 			blank = false;
 			continue;
 		}
-		if (is_blank(value.s[i])) {
+		if (ab_separates_words(value.s[i])) {
 			blank |= b->open;
 			ab_build_break(b);
 		} else {

@@ -113,9 +113,9 @@ static void add_label(struct tree *t, size_t depth, const char *lead, const char
 	if (!t->decided && get_length(node) > 0)
 		decided = node.from == t->j->range.from && node.to == t->j->range.to;
 	ab_row_begin(&t->rows, depth, lead);
-	ab_row_words(&t->rows, words);
+	ab_row_text(&t->rows, ab_text_of(words));
 	if (get_length(rest) > 0) {
-		ab_row_words(&t->rows, words[0] ? " " : "");
+		ab_row_text(&t->rows, ab_text_of(words[0] ? " " : ""));
 		ab_row_text(&t->rows, ab_judgement_text(t->j, rest));
 	}
 	ab_row_end(&t->rows, own, decided);
@@ -162,8 +162,8 @@ static void show_inner(struct tree *t, struct ab_span range, size_t depth)
 		t->v[i].shown = true;
 		ab_row_begin(&t->rows, depth, "");
 		if (c->via) {
-			ab_row_words(&t->rows, c->via);
-			ab_row_words(&t->rows, " -> ");
+			ab_row_text(&t->rows, ab_text_of(c->via));
+			ab_row_text(&t->rows, AB_TEXT(" -> "));
 		}
 		add_argv(t, c);
 		ab_row_end(&t->rows, c, c == t->decided);
@@ -225,7 +225,7 @@ static void show_simple(struct tree *t, const struct ab_shell_node *node, size_t
 	ab_row_begin(&t->rows, depth, lead);
 	ab_row_text(&t->rows, ab_judgement_text(t->j, node->range));
 	if (node->background)
-		ab_row_words(&t->rows, " &");
+		ab_row_text(&t->rows, AB_TEXT(" &"));
 	ab_row_end(&t->rows, own, decided);
 	for (const struct ab_assign *a = node->simple.assigns; a; a = a->next)
 		show_word(t, a->value, depth + 1);

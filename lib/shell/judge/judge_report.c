@@ -54,14 +54,9 @@ struct ab_text ab_judgement_text(const struct ab_judgement *j, struct ab_span ra
 	return (struct ab_text){ j->text.s + from, to - from };
 }
 
-struct ab_text ab_judgement_segment(const struct ab_judgement *j)
-{
-	return ab_judgement_text(j, j->range);
-}
-
 void ab_judgement_json(const struct ab_judgement *j, struct ab_buf *b)
 {
-	struct ab_text segment = ab_judgement_segment(j);
+	struct ab_text segment = ab_judgement_text(j, j->range);
 
 	put_verdict(b, "{\"decision\":\"", j->decision, j->rule);
 	ab_buf_puts(b, ",\"reason\":");
@@ -88,7 +83,7 @@ enum { LINE = 100 }; /* columns */
 /* Shows the line in which the decisive part begins. */
 bool ab_judgement_point(const struct ab_judgement *j, const char *indent, struct ab_buf *b)
 {
-	struct ab_text segment = ab_judgement_segment(j), line;
+	struct ab_text segment = ab_judgement_text(j, j->range), line;
 	uint32_t from = (uint32_t)(segment.s - j->text.s);
 	uint32_t first = from, last = from, to = from + segment.len;
 

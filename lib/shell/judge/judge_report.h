@@ -17,4 +17,3 @@ void ab_judgement_explain(const struct ab_judgement *judgement, struct ab_buf *b
 bool ab_judgement_point(const struct ab_judgement *judgement, const char *indent, struct ab_buf *b);
 /* A part of the text; the decisive part. */
 struct ab_text ab_judgement_text(const struct ab_judgement *judgement, struct ab_span range);
-struct ab_text ab_judgement_segment(const struct ab_judgement *judgement);

@@ -11,10 +11,7 @@ struct ab_row {
 
 void ab_row_begin(struct ab_rows *r, size_t depth, const char *lead)
 {
-	if (r->len == r->room) {
-		r->room = r->room ? 2 * r->room : 16;
-		r->v = ab_realloc(r->v, r->room * sizeof(*r->v));
-	}
+	ab_make_room(r->v, r->len);
 	r->v[r->len] = (struct ab_row){ .begin = r->texts.len, .columns = (depth + 1) * STEP };
 	ab_buf_printf(&r->texts, "%*s%2s ", (int)(depth * STEP), "", lead);
 }
@@ -36,11 +33,6 @@ void ab_row_text(struct ab_rows *r, struct ab_text text)
 		columns += 4;
 	}
 	r->v[r->len].columns += columns;
-}
-
-void ab_row_words(struct ab_rows *r, const char *words)
-{
-	ab_row_text(r, ab_text_of(words));
 }
 
 void ab_row_end(struct ab_rows *r, const struct ab_judged *verdict, bool decided)

@@ -12,7 +12,7 @@ struct ab_row;
 /* Zero-initialised is empty. */
 struct ab_rows {
 	struct ab_row *v;
-	size_t len, room;
+	size_t len;
 	struct ab_buf texts;
 	bool marked; /* a row is already marked as decisive */
 };
@@ -21,7 +21,6 @@ struct ab_rows {
 void ab_row_begin(struct ab_rows *r, size_t depth, const char *lead);
 /* The text is cut at a newline and at AB_ROW_TEXT_MAX columns. */
 void ab_row_text(struct ab_rows *r, struct ab_text text);
-void ab_row_words(struct ab_rows *r, const char *words);
 /* `verdict` may be NULL. Only the first decisive row is marked. */
 void ab_row_end(struct ab_rows *r, const struct ab_judged *verdict, bool decided);
 

@@ -107,11 +107,6 @@ static bool words_remove(const struct ab_field *words, size_t n)
 	return false;
 }
 
-static bool ends_exec(const struct ab_field *word)
-{
-	return ab_field_is(word, ";") || ab_field_is(word, "+");
-}
-
 /* Words of find that matter here: the next word is a value, or a command begins. Sorted. */
 static const struct {
 	char name[12];
@@ -144,7 +139,8 @@ static bool find_deletes(const struct ab_simple *command)
 			i++;
 			continue;
 		}
-		while (i + 1 + n < command->argc && !ends_exec(&command->argv[i + 1 + n]))
+		while (i + 1 + n < command->argc &&
+		       !ab_listed("; +", command->argv[i + 1 + n].text))
 			n++;
 		if (words_remove(&command->argv[i + 1], n))
 			return true;

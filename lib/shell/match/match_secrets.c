@@ -185,23 +185,17 @@ static size_t find_secret_of_pattern(const struct ab_simple *command)
 	return is_script ? find_secret_of_script(command) : 0;
 }
 
-static bool names_sure_secret(const struct ab_simple *command, size_t at)
-{
-	const struct ab_secret_folder cwd = ab_secret_folder(command->cwd);
-
-	return ab_secret_for_sure(&cwd, command->argv[at].text) &&
-	       !ab_explains_prose(command->argv[at - 1].text);
-}
-
 static size_t find_secret_of_git(const struct ab_simple *command)
 {
+	const struct ab_secret_folder cwd = ab_secret_folder(command->cwd);
 	const struct ab_grammar *git = ab_grammar_as(command, "git");
 	struct ab_operands words;
 
 	ab_tool_operands(git, command, &words);
 	for (size_t i = 1; i < command->argc; i++)
 		if (command->argv[i].text.len > 1 && command->argv[i].text.s[0] == '/' &&
-		    names_sure_secret(command, i))
+		    ab_secret_for_sure(&cwd, command->argv[i].text) &&
+		    !ab_explains_prose(command->argv[i - 1].text))
 			return i;
 	for (size_t i = 0; i < words.len; i++) {
 		if (ab_listed("archive blame cat-file diff show", words.v[i]->text))
@@ -400,16 +394,6 @@ static bool names_secret(const struct ab_simple *command, size_t to)
 	return false;
 }
 
-static bool copies_out(const struct ab_simple *command)
-{
-	struct ab_text last;
-
-	if (command->argc < 3)
-		return false;
-	last = command->argv[command->argc - 1].text;
-	return ab_text_has(last, ':') && names_secret(command, command->argc - 1);
-}
-
 static bool sends_secret(const struct sender *sender, const struct ab_simple *command)
 {
 	for (size_t i = 1; i < command->argc; i++)
@@ -423,7 +407,9 @@ static bool sends_secret(const struct sender *sender, const struct ab_simple *co
 		       (!ab_text_is(command->name, "openssl") ||
 			(command->argc > 1 && ab_field_is(&command->argv[1], "s_client")));
 	case FILES:
-		return copies_out(command);
+		return command->argc > 2 &&
+		       ab_text_has(command->argv[command->argc - 1].text, ':') &&
+		       names_secret(command, command->argc - 1);
 	case UPLOAD:
 		return upload_is_secret(command);
 	case STORE:

@@ -141,13 +141,10 @@ static void judge_file(const struct ab_simple *command, const struct ab_field *f
 	judge_source(command, known ? known->taint : file->taint, false, file->range, hits);
 }
 
-static bool is_network_file(struct ab_text name)
-{
-	return ab_text_starts(name, "/dev/tcp/") || ab_text_starts(name, "/dev/udp/");
-}
-
 /* A redirection to a network file connects a shell if the command is a shell or
  * `exec`, or duplicates a descriptor to 0. */
+static const char network_files[] = "/dev/tcp/ /dev/udp/";
+
 static bool connects_shell(const struct ab_simple *command, bool shell)
 {
 	bool network = false, takes = shell;
@@ -156,7 +153,7 @@ static bool connects_shell(const struct ab_simple *command, bool shell)
 	for (size_t i = 0; i < command->nredirects; i++) {
 		const struct ab_redirect *r = &command->redirects[i];
 
-		network = network || is_network_file(r->file.text);
+		network = network || ab_starts_listed(network_files, r->file.text);
 		takes = takes ||
 			(r->fd == 0 && (r->op == AB_REDIR_DUP_IN || r->op == AB_REDIR_DUP_OUT));
 	}
@@ -376,28 +373,18 @@ static bool connector_runs(const struct ab_simple *command)
 	return false;
 }
 
-/* Connections of the machine with itself, to look whether a port is open. */
-static bool is_local_address(struct ab_text file)
-{
-	return file.len > 9 &&
-	       ab_starts_listed("localhost/ 127. ::1/ 0.0.0.0/", ab_text_rest(file, 9));
-}
-
-/* `: >/dev/tcp/h/22` looks whether a port is open, and sends nothing. */
-static bool only_probes(const struct ab_simple *command)
-{
-	return command->argc == 0 ||
-	       (command->argc == 1 && ab_listed(": echo true", command->name));
-}
-
 static void match_network_files(const struct ab_simple *command, struct ab_hits *hits)
 {
-	if (only_probes(command))
+	/* `: >/dev/tcp/h/22` looks whether a port is open, and sends nothing. */
+	if (command->argc == 0 || (command->argc == 1 && ab_listed(": echo true", command->name)))
 		return;
 	for (size_t i = 0; i < command->nredirects; i++) {
 		const struct ab_redirect *r = &command->redirects[i];
 
-		if (is_network_file(r->file.text) && !is_local_address(r->file.text))
+		/* The machine's connections with itself are allowed: is a port open? */
+		if (ab_starts_listed(network_files, r->file.text) &&
+		    !ab_starts_listed("localhost/ 127. ::1/ 0.0.0.0/",
+				      ab_text_rest(r->file.text, 9)))
 			ab_hit_because(hits, AB_RULE_FILE_TRANSFER, r->file.range,
 				       "Opens a network connection from the shell.");
 	}
@@ -454,15 +441,6 @@ static void match_language(const struct ab_simple *command, struct ab_hits *hits
 		ab_hit_add(hits, AB_RULE_REVERSE_SHELL, command->range);
 }
 
-static void match_connection(const struct ab_simple *command, struct ab_hits *hits)
-{
-	if (command->argc == 0)
-		return;
-	match_connector(command, hits);
-	if (ab_command_in(command, AB_TABLE_LANGUAGES) && command->name.len > 1)
-		match_language(command, hits);
-}
-
 /* Commands of the shell, and sed, that run a text or what they read. */
 static const struct {
 	ab_matcher *match;
@@ -496,5 +474,9 @@ void ab_match_shells(const struct ab_simple *command, struct ab_hits *hits)
 		match_runner(command, runner, hits);
 	else
 		match_script(command, hits);
-	match_connection(command, hits);
+	if (command->argc == 0)
+		return;
+	match_connector(command, hits);
+	if (ab_command_in(command, AB_TABLE_LANGUAGES) && command->name.len > 1)
+		match_language(command, hits);
 }

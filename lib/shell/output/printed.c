@@ -43,11 +43,6 @@ static unsigned get_file_taint(const struct ab_simple *command, const struct ab_
 	return AB_TAINT_FILE | (ab_secret_path(f->text) ? AB_TAINT_SECRET : 0);
 }
 
-static bool is_stdin(const struct ab_field *f)
-{
-	return ab_field_is(f, "-") || ab_field_is(f, "/dev/stdin") || ab_field_is(f, "/dev/fd/0");
-}
-
 static void find_inputs(const struct ab_simple *command, size_t skip, struct inputs *ret)
 {
 	*ret = (struct inputs){ 0 };
@@ -59,7 +54,7 @@ static void find_inputs(const struct ab_simple *command, size_t skip, struct inp
 					ab_opt_is(&w, 0, "decrypt");
 		} else if (skip) {
 			skip--;
-		} else if (!is_stdin(&w.value)) {
+		} else if (!ab_listed("- /dev/stdin /dev/fd/0", w.value.text)) {
 			ret->files++;
 			ret->taint |= get_file_taint(command, &w.value);
 		} else {
@@ -222,12 +217,6 @@ static bool print_tr(struct ab_output *out, const struct ab_simple *command)
 	return ab_decode_tr(out, command) || ab_output_only(out, 0);
 }
 
-static bool print_network(struct ab_output *out, const struct ab_simple *command)
-{
-	(void)command;
-	return ab_output_only(out, AB_TAINT_NETWORK);
-}
-
 static bool is_stdout(const struct ab_field *f)
 {
 	return ab_field_is(f, "-") || ab_field_is(f, "/dev/stdout") || ab_field_is(f, "/dev/fd/1");
@@ -268,12 +257,6 @@ static bool has_operand(const struct ab_simple *command)
 static bool print_listing(struct ab_output *out, const struct ab_simple *command)
 {
 	return ab_output_only(out, has_operand(command) ? 0 : AB_TAINT_SECRET);
-}
-
-static bool print_history(struct ab_output *out, const struct ab_simple *command)
-{
-	(void)command;
-	return ab_output_only(out, AB_TAINT_HISTORY);
 }
 
 /* A new name from the template, or in /tmp. */
@@ -325,13 +308,14 @@ struct program {
 	unsigned char skip;  /* the number of operands before the files of a filter */
 	unsigned char taint; /* added to the output of a filter */
 	bool decodes;	     /* adds that taint only with -d */
+	bool fixed;	     /* no filter: prints what is not known and has that taint */
 };
 
 static const struct program programs[] = {
 	AB_PROGRAMS(": cd false true", print_nothing),
 	AB_PROGRAMS("aria2c dig drill elinks fetch ftp host http https links lynx nc ncat netcat "
 		    "nslookup socat ssh telnet tftp w3m whois xh",
-		    print_network),
+		    .taint = AB_TAINT_NETWORK, .fixed = true),
 	AB_PROGRAMS("awk egrep fgrep gawk grep jq mawk nawk rg sed yq", NULL, 1),
 	AB_PROGRAMS("base32", print_base32),
 	AB_PROGRAMS("base64", print_base64),
@@ -351,7 +335,7 @@ static const struct program programs[] = {
 	AB_PROGRAMS("curl", print_curl),
 	AB_PROGRAMS("declare env export set", print_listing),
 	AB_PROGRAMS("echo", ab_print_echo),
-	AB_PROGRAMS("fc history", print_history),
+	AB_PROGRAMS("fc history", .taint = AB_TAINT_HISTORY, .fixed = true),
 	AB_PROGRAMS("mktemp", print_mktemp),
 	AB_PROGRAMS("openssl", print_openssl),
 	AB_PROGRAMS("printenv", print_printenv),
@@ -423,8 +407,8 @@ void ab_printed_output(struct ab_arena *arena, const struct ab_simple *command, 
 
 	if (is_redirected(command) || (!command->argc && !command->name.len))
 		prints = false;
-	else if (!p)
-		prints = ab_output_only(&out, 0);
+	else if (!p || p->fixed)
+		prints = ab_output_only(&out, p ? p->taint : 0);
 	else if (!p->print)
 		prints = print_filter(&out, command, p);
 	else

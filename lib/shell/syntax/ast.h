@@ -60,6 +60,12 @@ static inline bool ab_is_name_byte(char c)
 	return ab_is_letter(c) || ab_is_digit(c) || c == '_';
 }
 
+/* Where a text that was not quoted is split into words. */
+static inline bool ab_separates_words(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n';
+}
+
 /*
  * A byte that no word of a command can contain: it marks a stretch of any
  * length that is not known before run time. A text assembled from words (the

@@ -385,12 +385,6 @@ void ab_parts_add_run(struct ab_reader *r, struct ab_parts *parts, struct ab_run
 	r->at = run.to;
 	add_bytes(r, parts, from, run.to, quoted, run.bytes);
 }
-
-void ab_parts_run(struct ab_reader *r, struct ab_parts *parts, unsigned until, bool quoted)
-{
-	ab_parts_add_run(r, parts, ab_lex_run(r, until), quoted);
-}
-
 /* The byte here is AB_UNKNOWN. */
 void ab_parts_unknown(struct ab_reader *r, struct ab_parts *parts, bool quoted)
 {

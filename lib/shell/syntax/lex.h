@@ -230,7 +230,6 @@ static inline struct ab_run ab_lex_run(const struct ab_reader *r, unsigned until
 void ab_parts_add(struct ab_parts *parts, struct ab_part *part);
 /* A run that was found here. */
 void ab_parts_add_run(struct ab_reader *r, struct ab_parts *parts, struct ab_run run, bool quoted);
-void ab_parts_run(struct ab_reader *r, struct ab_parts *parts, unsigned until, bool quoted);
 void ab_parts_text(struct ab_reader *r, struct ab_parts *parts, uint32_t from, uint32_t to,
 		   bool quoted);
 void ab_parts_unknown(struct ab_reader *r, struct ab_parts *parts, bool quoted);
@@ -246,8 +245,6 @@ struct ab_shell_node *ab_parse_list(struct ab_reader *r);
 struct ab_shell_node *ab_parse_body(struct ab_reader *r);
 struct ab_shell_node *ab_parse_command(struct ab_reader *r);
 struct ab_shell_node *ab_parse_node(struct ab_reader *r, enum ab_node_kind kind);
-/* Sets the range of a node that ends here. */
-void ab_parse_close(struct ab_reader *r, struct ab_shell_node *node, uint32_t from);
 
 /* parse_simple.c */
 struct ab_shell_node *ab_parse_simple(struct ab_reader *r);

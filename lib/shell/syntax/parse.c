@@ -9,12 +9,6 @@ struct ab_shell_node *ab_parse_node(struct ab_reader *r, enum ab_node_kind kind)
 	node->kind = kind;
 	return node;
 }
-
-void ab_parse_close(struct ab_reader *r, struct ab_shell_node *node, uint32_t from)
-{
-	node->range = ab_lex_since(r, from);
-}
-
 struct ab_shell_node *ab_parse_command(struct ab_reader *r)
 {
 	struct ab_shell_node *node;
@@ -110,7 +104,7 @@ static struct ab_shell_node *parse_pipeline(struct ab_reader *r)
 		ab_lex_skip_newlines(r);
 		last = last->next = ab_parse_command(r);
 		last->err_too = err_too;
-		ab_parse_close(r, all, from);
+		all->range = ab_lex_since(r, from);
 		ab_lex_skip_blanks(r);
 	}
 	return all ? all : node;
@@ -134,7 +128,7 @@ static struct ab_shell_node *parse_andor(struct ab_reader *r)
 		ab_lex_skip_newlines(r);
 		last = last->next = parse_pipeline(r);
 		last->either = either;
-		ab_parse_close(r, all, from);
+		all->range = ab_lex_since(r, from);
 	}
 	return all ? all : node;
 }
@@ -174,14 +168,14 @@ struct ab_shell_node *ab_parse_list(struct ab_reader *r)
 		return list;
 	ab_lex_skip_newlines(r);
 	from = r->at;
-	ab_parse_close(r, list, from);
+	list->range = ab_lex_since(r, from);
 	while (!at_end_of_list(r)) {
 		struct ab_shell_node *node = parse_andor(r);
 		bool more;
 
 		*tail = node;
 		tail = &node->next;
-		ab_parse_close(r, list, from);
+		list->range = ab_lex_since(r, from);
 		more = parse_separator(r, node);
 		if (!more)
 			break;

@@ -228,7 +228,7 @@ void ab_parse_balanced(struct ab_reader *r, struct ab_parts *parts, char open, c
 	if (!ab_lex_enter(r))
 		return;
 	while (r->at < r->end && !done) {
-		ab_parts_run(r, parts, AB_LEX_BALANCED, quoted);
+		ab_parts_add_run(r, parts, ab_lex_run(r, AB_LEX_BALANCED), quoted);
 		done = r->at < r->end && parse_special(r, parts, &b);
 	}
 	if (!done)

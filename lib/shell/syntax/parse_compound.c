@@ -46,7 +46,7 @@ static struct ab_shell_node *parse_branch(struct ab_reader *r, uint32_t from)
 	node->branch.test = ab_parse_body(r);
 	expect_keyword(r, AB_KEY_THEN, "then");
 	node->branch.body = ab_parse_body(r);
-	ab_parse_close(r, node, from);
+	node->range = ab_lex_since(r, from);
 	return node;
 }
 
@@ -222,12 +222,12 @@ static void parse_redirs(struct ab_reader *r, struct ab_shell_node *node, uint32
 {
 	struct ab_redir **tail = &node->redirs;
 
-	ab_parse_close(r, node, from);
+	node->range = ab_lex_since(r, from);
 	do
 		ab_lex_skip_blanks(r);
 	while (ab_parse_redir(r, &tail));
 	if (node->redirs)
-		ab_parse_close(r, node, from);
+		node->range = ab_lex_since(r, from);
 }
 
 struct ab_shell_node *ab_parse_compound(struct ab_reader *r)
@@ -263,7 +263,7 @@ struct ab_shell_node *ab_parse_function(struct ab_reader *r, uint32_t from,
 		node->function.body = ab_parse_node(r, AB_NODE_LIST);
 		ab_lex_unexpected(r, "{");
 	}
-	ab_parse_close(r, node, from);
+	node->range = ab_lex_since(r, from);
 	return node;
 }
 
@@ -313,6 +313,6 @@ struct ab_shell_node *ab_parse_coproc(struct ab_reader *r)
 		list->first = ab_parse_simple(r);
 	list->range = list->first->range;
 	node->first = list;
-	ab_parse_close(r, node, from);
+	node->range = ab_lex_since(r, from);
 	return node;
 }

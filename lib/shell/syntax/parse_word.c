@@ -39,7 +39,7 @@ void ab_parse_quoted(struct ab_reader *r, struct ab_parts *parts, enum ab_lex_cl
 		if (strip && (r->at == 0 || r->s[r->at - 1] == '\n'))
 			while (ab_lex_at(r, '\t'))
 				r->at++;
-		ab_parts_run(r, parts, until, true);
+		ab_parts_add_run(r, parts, ab_lex_run(r, until), true);
 		if (ab_lex_at(r, '\n')) {
 			ab_parts_text(r, parts, r->at, r->at + 1, true);
 			r->at++;
@@ -231,7 +231,7 @@ static void parse_rest(struct ab_reader *r, struct ab_shell_word *word, uint32_t
 
 	r->composed++;
 	for (;;) {
-		ab_parts_run(r, parts, until, false);
+		ab_parts_add_run(r, parts, ab_lex_run(r, until), false);
 		if (r->at >= r->end || !parse_special(r, parts, mode, &parens))
 			break;
 	}

@@ -217,31 +217,25 @@ static void redirect_here(struct ab_walk *w, const struct ab_simple *command)
 	w->in = command->in;
 	w->files = command->files;
 }
-
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
 /* The value of the n-th name of `read` in one line; the last gets the rest. */
 static struct ab_text pick_word(struct ab_text line, size_t n, bool last)
 {
 	uint32_t i = 0, from;
 
 	for (;;) {
-		while (i < line.len && is_blank(line.s[i]))
+		while (i < line.len && ab_is_blank(line.s[i]))
 			i++;
 		if (!n--)
 			break;
-		while (i < line.len && !is_blank(line.s[i]))
+		while (i < line.len && !ab_is_blank(line.s[i]))
 			i++;
 	}
 	from = i;
 	if (last)
-		for (i = line.len; i > from && is_blank(line.s[i - 1]); i--)
+		for (i = line.len; i > from && ab_is_blank(line.s[i - 1]); i--)
 			;
 	else
-		while (i < line.len && !is_blank(line.s[i]))
+		while (i < line.len && !ab_is_blank(line.s[i]))
 			i++;
 	return (struct ab_text){ line.s + from, i - from };
 }
@@ -284,7 +278,7 @@ static const struct ab_var *read_array(struct ab_walk *w, const struct ab_data *
 					 .verbatim = AB_NOT_VERBATIM };
 
 		item.text = rest;
-		while (rest.len && (lines ? rest.s[0] != '\n' : !is_blank(rest.s[0])))
+		while (rest.len && (lines ? rest.s[0] != '\n' : !ab_is_blank(rest.s[0])))
 			rest = ab_text_rest(rest, 1);
 		item.text.len -= rest.len;
 		if (lines || item.text.len)

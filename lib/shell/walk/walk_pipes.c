@@ -75,15 +75,11 @@ static struct ab_data make_text_data(const struct ab_field *body)
 				 .verbatim = body->verbatim };
 }
 
-static struct ab_text name_descriptor(struct ab_arena *arena, struct ab_text number)
-{
-	return ab_text_join(arena, AB_TEXT("/dev/fd/"), number);
-}
-
 static struct ab_data get_descriptor_data(struct ab_walk *w, const struct ab_simple *command,
 					  const struct ab_field *number)
 {
-	const struct ab_field name = { .text = name_descriptor(w->arena, number->text) };
+	const struct ab_field name = { .text = ab_text_join(w->arena, AB_TEXT("/dev/fd/"),
+							    number->text) };
 	const struct ab_data *known = ab_files_read(command, &name);
 
 	if (ab_field_is(number, "-"))
@@ -118,7 +114,8 @@ static void open_descriptor(struct ab_walk *w, struct ab_simple *command, int fd
 		return;
 	file = ab_arena_alloc(w->arena, sizeof(*file));
 	file->older = older;
-	file->name = name_descriptor(w->arena, (struct ab_text){ number, (uint32_t)len });
+	file->name = ab_text_join(w->arena, AB_TEXT("/dev/fd/"),
+				  (struct ab_text){ number, (uint32_t)len });
 	file->data = *data;
 	file->next = command->files;
 	command->files = file;

@@ -132,11 +132,6 @@ void ab_walk_text(struct ab_walk *w, const struct ab_field *script)
 	ab_walk_leave(w, &saved);
 }
 
-static const char *copy_name(struct ab_walk *w, const struct ab_simple *command)
-{
-	return ab_arena_ndup(w->arena, command->name.s, command->name.len);
-}
-
 static void set_folder(struct ab_walk *w, const char *folder)
 {
 	const struct ab_field f = { .text = ab_text_of(folder) };
@@ -183,7 +178,7 @@ static void follow_script(struct ab_walk *w, const struct ab_simple *command,
 	}
 	w->in = inner->in;
 	w->flags = command->flags | inner->flags;
-	w->via = copy_name(w, command);
+	w->via = ab_arena_ndup(w->arena, command->name.s, command->name.len);
 	/* These run the script in this shell and keep its variables. */
 	if (ab_listed(". eval source", command->name)) {
 		walk_script(w, &inner->script);
@@ -227,7 +222,8 @@ static void follow_argv(struct ab_walk *w, const struct ab_simple *command,
 				    .cwd = command->cwd,
 				    .files = command->files,
 				    .flags = command->flags | inner->flags,
-				    .via = copy_name(w, command),
+				    .via = ab_arena_ndup(w->arena, command->name.s,
+							 command->name.len),
 				    .range = command->range };
 	if (inner->argc && inner->argv[0].range.to > inner->argv[0].range.from)
 		next->range.from = inner->argv[0].range.from;
@@ -266,12 +262,6 @@ static void follow_inners(struct ab_walk *w, const struct ab_simple *command,
 	}
 }
 
-static void restore_locals(struct ab_walk *w, struct ab_walk_local *outer)
-{
-	for (; w->locals != outer; w->locals = w->locals->next)
-		ab_walk_set(w, w->locals->name, w->locals->former);
-}
-
 static void walk_body(struct ab_walk *w, struct ab_named *f, const struct ab_fields *given)
 {
 	const struct ab_fields *former = ab_vars_positional(w->vars, given);
@@ -292,7 +282,8 @@ static void walk_body(struct ab_walk *w, struct ab_named *f, const struct ab_fie
 	f->running--;
 	w->via = via;
 	w->at = at;
-	restore_locals(w, locals);
+	for (; w->locals != locals; w->locals = w->locals->next)
+		ab_walk_set(w, w->locals->name, w->locals->former);
 	ab_vars_positional(w->vars, former);
 }
 

@@ -16,17 +16,12 @@ static const char commands[] =
 static const char prompts[] = "PS0 PS1 PS2 PS4";
 static const char start_ups[] = "BASH_ENV ENV";
 
-static bool has_command(struct ab_text t)
-{
-	return ab_text_contains(t, "$(") || ab_text_has(t, '`');
-}
-
 /* Walk it as a here-document, where quotes have no meaning. */
 void ab_walk_expansions(struct ab_walk *w, const struct ab_field *text)
 {
 	struct ab_field script = *text;
 
-	if (!has_command(text->text))
+	if (!ab_text_contains(text->text, "$(") && !ab_text_has(text->text, '`'))
 		return;
 	script.text = ab_text_join(w->arena, AB_TEXT(": <<END_OF_TEXT\n"), text->text);
 	script.text = ab_text_join(w->arena, script.text, AB_TEXT("\nEND_OF_TEXT\n"));

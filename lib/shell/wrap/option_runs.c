@@ -32,9 +32,8 @@ static void read_ssh_setting(struct ab_wrapping *w, const struct ab_field *f)
 
 void ab_wrap_ssh(struct ab_wrapping *w)
 {
-	struct ab_opt_walk walk;
+	struct ab_opt_walk walk = ab_wrap_options(w);
 
-	walk = ab_wrap_options(w);
 	while (ab_opt_next(&walk) &&
 	       (walk.what != AB_OPT_OPERAND || w->row->operands == AB_WRAP_NEVER))
 		if (ab_opt_is(&walk, 'o', NULL) && walk.value.text.s)

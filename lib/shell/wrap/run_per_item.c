@@ -27,17 +27,12 @@ static struct ab_field make_item(const struct ab_data *in, const char *s, size_t
 	return item;
 }
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\n';
-}
-
 /* Read one word as xargs does, without its quotes and backslashes, into `to` if there is one. */
 static const char *read_word(const char *s, const char *end, char *to, size_t *ret_len)
 {
 	char quote = 0;
 
-	for (*ret_len = 0; s < end && (quote || !is_blank(*s)); s++) {
+	for (*ret_len = 0; s < end && (quote || !ab_separates_words(*s)); s++) {
 		if (quote ? *s == quote : *s == '\'' || *s == '"') {
 			quote = quote ? 0 : *s;
 			continue;
@@ -74,7 +69,7 @@ static void split_words(struct ab_arena *arena, const struct ab_data *in, struct
 	const char *s = in->text.s, *end = s + in->text.len;
 
 	while (s < end) {
-		if (is_blank(*s))
+		if (ab_separates_words(*s))
 			s++;
 		else
 			s = take_word(arena, in, s, list);
@@ -92,7 +87,7 @@ static void split_at(struct ab_arena *arena, const struct ab_data *in, char sepa
 		if (!to)
 			to = end;
 		if (separator == '\n')
-			while (s < to && is_blank(*s))
+			while (s < to && ab_separates_words(*s))
 				s++;
 		if (to > s)
 			add_item(arena, list, make_item(in, s, (size_t)(to - s)));
@@ -122,7 +117,6 @@ static bool add_replaced(struct ab_wrapping *w, const struct ab_field *v, size_t
 			 struct ab_text mark, const struct ab_field *item, bool append)
 {
 	struct ab_field *argv = ab_arena_alloc(w->arena, (n + 1) * sizeof(*argv));
-	struct ab_inner *inner;
 	bool found = false;
 
 	for (size_t i = 0; i < n; i++) {
@@ -141,10 +135,7 @@ static bool add_replaced(struct ab_wrapping *w, const struct ab_field *v, size_t
 	}
 	if (!found && append)
 		argv[n++] = *item;
-	inner = ab_wrap_add(w, AB_INNER_ARGV);
-	inner->argv = argv;
-	inner->argc = n;
-	inner->in = (struct ab_data){ .none = true };
+	ab_wrap_add_argv(w, argv, n)->in = (struct ab_data){ .none = true };
 	return found;
 }
 
@@ -177,7 +168,6 @@ static void add_appended(struct ab_wrapping *w, size_t at, const struct ab_field
 {
 	size_t n = w->argc - at;
 	struct ab_field *argv = ab_arena_alloc(w->arena, (n + items->len + 1) * sizeof(*argv));
-	struct ab_inner *inner;
 
 	if (n == 0) {
 		argv[0] = ab_wrap_field(&w->argv[0], (struct ab_text){ "echo", 4 });
@@ -187,10 +177,7 @@ static void add_appended(struct ab_wrapping *w, size_t at, const struct ab_field
 	}
 	if (items->len)
 		memcpy(argv + n, items->v, items->len * sizeof(*argv));
-	inner = ab_wrap_add(w, AB_INNER_ARGV);
-	inner->argv = argv;
-	inner->argc = n + items->len;
-	inner->in = (struct ab_data){ .none = true };
+	ab_wrap_add_argv(w, argv, n + items->len)->in = (struct ab_data){ .none = true };
 }
 
 static char parse_separator(const struct ab_field *value)

@@ -9,7 +9,8 @@
 /* How many words after an unknown one may start the command. */
 enum { GUESSES = 4 };
 
-struct ab_inner *ab_wrap_add(struct ab_wrapping *w, enum ab_inner_kind kind)
+/* It has the row's flags and the command's standard input. */
+static struct ab_inner *add_inner(struct ab_wrapping *w, enum ab_inner_kind kind)
 {
 	struct ab_inner *inner = ab_arena_alloc(w->arena, sizeof(*inner));
 
@@ -21,19 +22,19 @@ struct ab_inner *ab_wrap_add(struct ab_wrapping *w, enum ab_inner_kind kind)
 	return inner;
 }
 
-static struct ab_inner *add_argv(struct ab_wrapping *w, size_t from)
+struct ab_inner *ab_wrap_add_argv(struct ab_wrapping *w, const struct ab_field *argv, size_t argc)
 {
-	struct ab_inner *inner = ab_wrap_add(w, AB_INNER_ARGV);
+	struct ab_inner *inner = add_inner(w, AB_INNER_ARGV);
 
-	inner->argv = w->argv + from;
-	inner->argc = w->argc - from;
+	inner->argv = argv;
+	inner->argc = argc;
 	return inner;
 }
 
 void ab_wrap_argv(struct ab_wrapping *w, size_t from)
 {
 	for (size_t i = from; i < w->argc && i <= from + GUESSES; i++) {
-		add_argv(w, i);
+		ab_wrap_add_argv(w, w->argv + i, w->argc - i);
 		if (!ab_field_opens_unknown(&w->argv[i]))
 			break;
 	}
@@ -41,7 +42,7 @@ void ab_wrap_argv(struct ab_wrapping *w, size_t from)
 
 struct ab_inner *ab_wrap_script(struct ab_wrapping *w, const struct ab_field *script)
 {
-	struct ab_inner *inner = ab_wrap_add(w, AB_INNER_SCRIPT);
+	struct ab_inner *inner = add_inner(w, AB_INNER_SCRIPT);
 
 	inner->script = *script;
 	/* Unreadable or foreign text needs a verdict of its own. */
@@ -185,13 +186,12 @@ static void read_row(struct ab_wrapping *w, const struct ab_name_slot *slot)
 /* The program's options, then its subcommand. */
 void ab_wrap_sub(struct ab_wrapping *w)
 {
-	struct ab_opt_walk walk;
+	struct ab_opt_walk walk = ab_wrap_options(w);
 	const struct ab_wrapper *row = NULL;
 	const struct ab_name_slot *slot = NULL;
 	char name[64];
 	size_t len = w->name.len;
 
-	walk = ab_wrap_options(w);
 	memcpy(name, w->name.s, len);
 	name[len++] = ' ';
 	while (ab_opt_next(&walk)) {

@@ -23,11 +23,6 @@ static bool has_letter(const char *letters, char letter)
 	return letter && letters[0] && strchr(letters, letter);
 }
 
-static bool applies_always(const char *letters)
-{
-	return letters[0] == '*';
-}
-
 /* NULL if unknown: the caller then keeps the command's own folder. */
 static const char *resolve_folder(struct ab_wrapping *w, const struct ab_field *dir)
 {
@@ -110,7 +105,7 @@ static void finish_inners(struct ab_wrapping *w, struct prefix *prefix, struct a
  * be several words or none. */
 static void take_command(struct ab_wrapping *w, struct prefix *prefix, size_t at)
 {
-	if ((prefix->joined || applies_always(prefix->row->joined)) && !prefix->plain) {
+	if ((prefix->joined || prefix->row->joined[0] == '*') && !prefix->plain) {
 		ab_wrap_joined(w, at);
 		return;
 	}
@@ -151,7 +146,7 @@ void ab_wrap_plain(struct ab_wrapping *w)
 		*(w->tail = from) = NULL;
 	else if (at < w->argc)
 		take_command(w, &prefix, at);
-	else if (!prefix.scripted && (prefix.shell || applies_always(w->row->shell)))
+	else if (!prefix.scripted && (prefix.shell || w->row->shell[0] == '*'))
 		ab_wrap_stdin(w);
 	finish_inners(w, &prefix, from);
 }
@@ -159,9 +154,8 @@ void ab_wrap_plain(struct ab_wrapping *w)
 /* env -S 'cmd args': the words of the text, then the remaining words. */
 void ab_wrap_env(struct ab_wrapping *w)
 {
-	struct ab_opt_walk walk;
+	struct ab_opt_walk walk = ab_wrap_options(w);
 
-	walk = ab_wrap_options(w);
 	while (ab_opt_next(&walk) && walk.what != AB_OPT_OPERAND) {
 		struct ab_field *words, script;
 		size_t n;

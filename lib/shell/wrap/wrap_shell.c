@@ -153,21 +153,13 @@ void ab_wrap_eval(struct ab_wrapping *w)
 	ab_wrap_joined(w, skip_dashes(w));
 }
 
-static bool is_number(const struct ab_field *f)
-{
-	for (uint32_t i = 0; i < f->text.len; i++)
-		if (f->text.s[i] < '0' || f->text.s[i] > '9')
-			return false;
-	return f->text.len > 0;
-}
-
 void ab_wrap_trap(struct ab_wrapping *w)
 {
 	size_t at = skip_dashes(w);
 	const struct ab_field *action = &w->argv[at];
 
 	if (at + 1 >= w->argc || action->text.len == 0 || action->text.s[0] == '-' ||
-	    is_number(action))
+	    ab_text_trim(action->text, "0123456789").len == 0)
 		return;
 	ab_wrap_script(w, action);
 }

@@ -89,8 +89,8 @@ static inline struct ab_opt_walk ab_wrap_options(const struct ab_wrapping *w)
 	return ab_opt_begin(w->opts, w->argv, w->argc);
 }
 
-/* Add an inner command with the row's flags and the command's standard input. */
-struct ab_inner *ab_wrap_add(struct ab_wrapping *w, enum ab_inner_kind kind);
+/* Add an inner command, which has the command's standard input. */
+struct ab_inner *ab_wrap_add_argv(struct ab_wrapping *w, const struct ab_field *argv, size_t argc);
 /* Add the command that starts at word `from`, if any. An unknown word may be empty
  * or several words: then also add the commands that may start after it. */
 void ab_wrap_argv(struct ab_wrapping *w, size_t from);
