@@ -129,7 +129,7 @@ static void test_answers(void)
 	close(a);
 	ok(told.nwanted == 3, "indeed");
 	report = stop_proxy(proxy);
-	ok(report.allowed == 4 && report.denied == 3, "all are counted");
+	ok(report.totals.allowed == 4 && report.totals.denied == 3, "all are counted");
 	ok(report.lines.len && strstr(report.lines.v[0], "3 requests"),
 	   "what was allowed is not told as denied");
 	ok(has_record("request", "\"rule\":\"grant\""), "a word is what let it through");
@@ -194,7 +194,7 @@ static void test_ports(void)
 	close(b);
 	close(c);
 	report = stop_proxy(proxy);
-	ok(report.denied == 4, "all are counted");
+	ok(report.totals.denied == 4, "all are counted");
 	ab_strv_fini(&report.lines);
 	free_policy(&policy);
 }
@@ -253,7 +253,8 @@ static void test_ends(void)
 	a = ask_for("end.test", 443);
 	number_of("end.test");
 	report = stop_proxy(proxy);
-	ok(report.denied == 6, "what waits at the end is denied: %u", (unsigned)report.denied);
+	ok(report.totals.denied == 6, "what waits at the end is denied: %u",
+	   (unsigned)report.totals.denied);
 	ok(has_record("violation", "end.test"), "and recorded");
 	close(a);
 	ab_strv_fini(&report.lines);
@@ -300,8 +301,8 @@ static void test_http(void)
 	report = stop_proxy(proxy);
 	/* Without the host, which is not for the server. */
 	sent = strlen(words) - (size_t)snprintf(NULL, 0, "http://127.0.0.1:%u", origin);
-	ok(report.bytes_up == sent, "what went up is counted with its head: %u of %u",
-	   (unsigned)report.bytes_up, (unsigned)sent);
+	ok(report.totals.bytes_up == sent, "what went up is counted with its head: %u of %u",
+	   (unsigned)report.totals.bytes_up, (unsigned)sent);
 	close(a);
 	close(at_origin);
 	ab_strv_fini(&report.lines);
@@ -399,8 +400,8 @@ static void test_budget(void)
 			close(b[k]);
 		}
 		report = stop_proxy(proxy);
-		ok(report.bytes_up == cases[i].arrives, "the record has the same number: %u",
-		   (unsigned)report.bytes_up);
+		ok(report.totals.bytes_up == cases[i].arrives, "the record has the same number: %u",
+		   (unsigned)report.totals.bytes_up);
 		ab_strv_fini(&report.lines);
 		free_policy(&policy);
 	}
@@ -442,7 +443,8 @@ static void test_race(void)
 	ok(told.nsettled == ROUNDS && !wrong, "each is settled once, as it was: %zu by word",
 	   by_word);
 	report = stop_proxy(proxy);
-	ok(report.allowed == by_word && report.denied == ROUNDS - by_word, "and counted so");
+	ok(report.totals.allowed == by_word && report.totals.denied == ROUNDS - by_word,
+	   "and counted so");
 	ab_strv_fini(&report.lines);
 	free_policy(&policy);
 }

@@ -66,8 +66,9 @@ static void test_found(void)
 	struct ab_synthetic *names = ab_synthetic_new();
 	struct ab_host a = name("a.example"), b = name("b.example");
 
-	ok(ab_synthetic_number(names, &a) == 1 && ab_synthetic_number(names, &b) == 2 &&
-		   ab_synthetic_number(names, &a) == 1,
+	ok(ab_synthetic_number(names, &a, AB_SYNTHETIC_MAX) == 1 &&
+		   ab_synthetic_number(names, &b, AB_SYNTHETIC_MAX) == 2 &&
+		   ab_synthetic_number(names, &a, AB_SYNTHETIC_MAX) == 1,
 	   "a number for each name, and for a name always the same");
 	for (size_t i = 0; i < AB_COUNT(found); i++) {
 		struct ab_host h = address(found[i].addr);
@@ -91,16 +92,16 @@ static void test_full(void)
 	uint8_t addr[16];
 
 	h = numbered(1);
-	ab_synthetic_number(names, &h);
+	ab_synthetic_number(names, &h, AB_SYNTHETIC_MAX);
 	ab_synthetic_v4(1, addr);
 	ab_host_from_addr(false, addr, &h);
 	first = ab_synthetic_find(names, &h);
 	for (unsigned n = 1; n <= AB_SYNTHETIC_MAX; n++) {
 		h = numbered(n);
-		wrong += ab_synthetic_number(names, &h) != n;
+		wrong += ab_synthetic_number(names, &h, AB_SYNTHETIC_MAX) != n;
 	}
 	ok(wrong == 0, "%d names", AB_SYNTHETIC_MAX);
-	ok(ab_synthetic_number(names, &over) == 0, "and none more");
+	ok(ab_synthetic_number(names, &over, AB_SYNTHETIC_MAX) == 0, "and none more");
 	for (unsigned n = 1; n <= AB_SYNTHETIC_MAX; n++) {
 		struct ab_host want = numbered(n);
 		const char *text;
@@ -114,7 +115,7 @@ static void test_full(void)
 			text = ab_synthetic_find(names, &h);
 			lost += !text || strcmp(text, want.text) != 0;
 		}
-		lost += ab_synthetic_number(names, &want) != n;
+		lost += ab_synthetic_number(names, &want, AB_SYNTHETIC_MAX) != n;
 	}
 	ok(lost == 0, "all are found by both addresses and by name");
 	ab_synthetic_v4(1, addr);
@@ -131,12 +132,13 @@ static void test_guests(void)
 
 	for (unsigned n = 1; n <= AB_NAMES_GUESTS; n++) {
 		h = numbered(n);
-		ab_synthetic_guest(names, &h);
+		ab_synthetic_number(names, &h, AB_NAMES_GUESTS);
 	}
-	ok(ab_synthetic_guest(names, &over) == 0 && ab_synthetic_guest(names, &known) == 7,
+	ok(ab_synthetic_number(names, &over, AB_NAMES_GUESTS) == 0 &&
+		   ab_synthetic_number(names, &known, AB_NAMES_GUESTS) == 7,
 	   "names that may never be reached leave room");
-	ok(ab_synthetic_number(names, &over) == AB_NAMES_GUESTS + 1 &&
-		   ab_synthetic_guest(names, &over) == AB_NAMES_GUESTS + 1,
+	ok(ab_synthetic_number(names, &over, AB_SYNTHETIC_MAX) == AB_NAMES_GUESTS + 1 &&
+		   ab_synthetic_number(names, &over, AB_NAMES_GUESTS) == AB_NAMES_GUESTS + 1,
 	   "for those that may");
 	ab_synthetic_free(names);
 }
@@ -163,7 +165,7 @@ static void test_flooding(void)
 
 		snprintf(text, sizeof(text), "n%04u.example.com", n);
 		h = name(text);
-		wrong += ab_synthetic_number(names, &h) != n;
+		wrong += ab_synthetic_number(names, &h, AB_SYNTHETIC_MAX) != n;
 	}
 	deepest = 0;
 	twalk(names->by_text, note_depth);

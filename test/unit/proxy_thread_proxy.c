@@ -83,8 +83,8 @@ static void test_life(void)
 	is_str(hear(b, 4), "rest", "before the other");
 	ok(!readable(ab_proxy_failure_fd(proxy), 0), "nothing has failed");
 	ok(ab_proxy_stop(proxy, &report, &err) == 0, "it stops");
-	ok(report.denied >= 1 && report.allowed == 1 && report.bytes_up == 11 &&
-		   report.bytes_down == 10,
+	ok(report.totals.denied >= 1 && report.totals.allowed == 1 &&
+		   report.totals.bytes_up == 11 && report.totals.bytes_down == 10,
 	   "and has counted");
 	ok(report.lines.len > 0, "the denials are told");
 	is_str(hear(at_origin, 1), "", "open connections end with it");
@@ -153,7 +153,7 @@ static void test_last_words(void)
 		sent += (size_t)n;
 	}
 	close(a);
-	ok(ab_proxy_stop(proxy, &report, &err) == 0 && report.bytes_up == WORDS,
+	ok(ab_proxy_stop(proxy, &report, &err) == 0 && report.totals.bytes_up == WORDS,
 	   "all of it is passed on");
 	ok(waitpid(pid, &status, 0) == pid && status == 0, "and heard");
 	ab_strv_fini(&report.lines);
@@ -174,7 +174,7 @@ static void test_late(void)
 	a = knock(door);
 	say(a, "CONNECT evil.test:443 HTTP/1.1\r\nHost: evil.test\r\n\r\n");
 	close(a);
-	ok(ab_proxy_stop(proxy, &report, &err) == 0 && report.denied == 1,
+	ok(ab_proxy_stop(proxy, &report, &err) == 0 && report.totals.denied == 1,
 	   "a last attempt is judged and recorded");
 	ab_strv_fini(&report.lines);
 	free_policy(&policy);

@@ -71,7 +71,7 @@ static void test_nothing_known(void)
 static void test_everything(void)
 {
 	struct ab_strv command = { 0 }, found = { 0 }, denied = { 0 };
-	struct ab_proxy_report net = { .allowed = 1, .denied = UINT64_MAX >> 1, .bytes_down = 5 };
+	struct ab_ledger_totals net = { .allowed = 1, .denied = UINT64_MAX >> 1, .bytes_down = 5 };
 	struct ab_result r = { .run_id = "7kq2a",
 			       .name = "a\"b",
 			       .cwd = "/x\n",

@@ -215,10 +215,14 @@ static void settle_question(struct ab_question *q, const struct ab_question_end 
 
 static const struct ab_question_end gone = { .how = AB_SETTLED_GONE, .answer = "gone" };
 
-static void settle_gone(struct ab_question *q)
+/* One that does not wait any longer. */
+static void drop_waiter(struct ab_waiter *w)
 {
+	struct ab_question *q = w->question;
+
+	free_waiter(w);
 	/* A hold stays open even if no connection waits. */
-	if (q->link && q->why != AB_QUESTION_HELD)
+	if (!q->nconns && q->link && q->why != AB_QUESTION_HELD)
 		settle_question(q, &gone);
 }
 
@@ -234,9 +238,7 @@ static void wait_for_answer(struct ab_conn *conn)
 	q->nconns--;
 	w->r.reply = AB_REPLY_GONE;
 	w->resume(conn, &w->r);
-	free_waiter(w);
-	if (!q->nconns)
-		settle_gone(q);
+	drop_waiter(w);
 }
 
 void ab_waiting_leave(struct ab_conn *conn)
@@ -251,9 +253,7 @@ void ab_waiting_leave(struct ab_conn *conn)
 	if ((w->r.verdict.access != AB_ACCESS_ALLOW || w->r.fault != AB_FAULT_NONE) &&
 	    ab_conn_deny(conn, &w->r) == 0)
 		conn->denial = w->r.denial;
-	free_waiter(w);
-	if (!q->nconns)
-		settle_gone(q);
+	drop_waiter(w);
 }
 
 static const char *keep_copy(char **owner, const char *text)
@@ -433,7 +433,7 @@ static bool hold_conn(struct ab_conn *conn, struct ab_host *host, struct ab_requ
 
 	r->fault = AB_FAULT_HELD;
 	r->why = hold->reason;
-	return wait_for(hold, AB_QUESTION_HELD, conn, host, r, resume);
+	return !conn->engine->ending && wait_for(hold, AB_QUESTION_HELD, conn, host, r, resume);
 }
 
 /* An allowed host may be one host too many. */
@@ -467,11 +467,6 @@ bool ab_waiting_begin(struct ab_conn *conn, struct ab_host *host, struct ab_requ
 	}
 	if (r->verdict.access == AB_ACCESS_DENY)
 		return false;
-	if (engine->waiting.hold && engine->ending) {
-		r->fault = AB_FAULT_HELD;
-		r->why = engine->waiting.hold->reason;
-		return false;
-	}
 	if (engine->waiting.hold)
 		return hold_conn(conn, host, r, resume);
 	if (r->verdict.access == AB_ACCESS_ALLOW)
@@ -604,12 +599,6 @@ static void remember_answer(struct ab_question *q, bool allow)
 		remember_grant(q, 443, AB_GRANT_ALLOW);
 }
 
-static void remember_agent_answer(const struct ab_question *q)
-{
-	if (q->engine->agent->grants.len < AB_AGENT_GRANTS)
-		ab_strv_add_once(&q->engine->agent->grants, q->about);
-}
-
 static const struct ab_question_end answer_ends[] = {
 	[AB_HOST_ANSWER_NO] = { .reply = AB_REPLY_NO, .answer = "no" },
 	[AB_HOST_ANSWER_ONCE] = { .yes = true, .released = true, .answer = "once" },
@@ -693,8 +682,8 @@ void ab_waiting_answer(struct ab_engine *engine, uint32_t number, enum ab_host_a
 	end.by = by;
 	end.why = why;
 	if (q->why == AB_QUESTION_AGENT) {
-		if (answer == AB_HOST_ANSWER_RUN)
-			remember_agent_answer(q);
+		if (answer == AB_HOST_ANSWER_RUN && engine->agent->grants.len < AB_AGENT_GRANTS)
+			ab_strv_add_once(&engine->agent->grants, q->about);
 		settle_question(q, &end);
 		return;
 	}

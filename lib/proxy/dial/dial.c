@@ -100,10 +100,8 @@ void ab_dial_cancel(struct ab_dial *dial)
 	if (!dial->fn)
 		return;
 	unlink_dial(dial);
-	stop_dial(dial);
+	end_dial(dial, dial->result.result);
 	ab_closep(&dial->result.fd);
-	dial->over = true;
-	ab_loop_later(dial->dialer->setup.resolver.loop, &dial->later);
 }
 
 static void dial_timed_out(struct ab_timer *timer)

@@ -95,12 +95,6 @@ static void admit_published(struct ab_acceptor_listener *listener, int fd)
 	a->ndials++;
 }
 
-/* Stop accepting until init has answered some of the dials. */
-static bool has_too_many_dials(const struct ab_acceptor_listener *listener)
-{
-	return listener->published && listener->acceptor->ndials >= DIALS;
-}
-
 void ab_acceptor_dialled(struct ab_acceptor *a, int errnum, int fd)
 {
 	struct ab_inside_dial *dial = a->dials;
@@ -137,17 +131,17 @@ static void accept_ready(struct ab_source *source, uint32_t events)
 			set_listening(a, false);
 			return;
 		}
-		if (has_too_many_dials(listener)) {
+		/* Until init has answered some of the dials. */
+		if (listener->published && a->ndials >= DIALS) {
 			ab_loop_set(&a->engine->loop, source, 0);
 			return;
 		}
 		fd = accept4(source->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-		if (fd >= 0 && listener->published) {
-			admit_published(listener, fd);
-			continue;
-		}
 		if (fd >= 0) {
-			listener->admit(a->engine, fd, listener->port);
+			if (listener->published)
+				admit_published(listener, fd);
+			else
+				listener->admit(a->engine, fd, listener->port);
 			continue;
 		}
 		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {

@@ -88,7 +88,7 @@ static size_t answer_name(struct ab_engine *engine, const struct ab_dns_query *q
 {
 	static const uint8_t loop4[4] = { 127, 0, 0, 1 };
 	static const uint8_t loop6[16] = { [15] = 1 };
-	struct ab_verdict verdict = { .entry = "" };
+	struct ab_verdict verdict = { .access = AB_ACCESS_DENY, .entry = "" };
 	char labels[AB_DNS_ANSWER_MAX];
 	uint8_t v4[4], v6[16];
 	uint16_t number;
@@ -105,20 +105,18 @@ static size_t answer_name(struct ab_engine *engine, const struct ab_dns_query *q
 		return answer_address(q, loop4, loop6, ret);
 	if (deny_placeholder(engine, q->name.text, q->name.text))
 		return ab_dns_answer(q, AB_DNS_NXDOMAIN, NULL, 0, ret);
-	if (engine->cut) {
-		deny_name(engine, q->name.text, &verdict, AB_FAULT_CUT, NULL);
-		return ab_dns_answer(q, AB_DNS_NXDOMAIN, NULL, 0, ret);
-	}
 	/* The question to the person is asked when the client connects. */
-	ab_conn_resolve(engine, &q->name, &verdict);
+	if (!engine->cut)
+		ab_conn_resolve(engine, &q->name, &verdict);
 	if (verdict.access != AB_ACCESS_ALLOW &&
 	    (verdict.access != AB_ACCESS_ASK || !engine->setup->asked)) {
-		deny_name(engine, q->name.text, &verdict, AB_FAULT_NONE, NULL);
+		deny_name(engine, q->name.text, &verdict,
+			  engine->cut ? AB_FAULT_CUT : AB_FAULT_NONE, NULL);
 		return ab_dns_answer(q, AB_DNS_NXDOMAIN, NULL, 0, ret);
 	}
-	number = verdict.access == AB_ACCESS_ALLOW
-			 ? ab_synthetic_number(engine->synthetic, &q->name)
-			 : ab_synthetic_guest(engine->synthetic, &q->name);
+	number = ab_synthetic_number(engine->synthetic, &q->name,
+				     verdict.access == AB_ACCESS_ALLOW ? AB_SYNTHETIC_MAX
+								       : AB_NAMES_GUESTS);
 	if (!number) {
 		deny_name(engine, q->name.text, &verdict, AB_FAULT_NAMES, NULL);
 		return ab_dns_answer(q, AB_DNS_SERVFAIL, NULL, 0, ret);

@@ -132,7 +132,7 @@ static const char *find_any_port(const struct ab_hostset *set, const struct ab_h
 static const char *find_allowed(const struct ab_hostset *set, const struct ab_host *host,
 				uint16_t port, bool any)
 {
-	const char *entry = any ? ab_hostset_any(set, host) : NULL;
+	const char *entry = any ? ab_hostset_find(set, host, AB_HOSTSET_ANY_PORT) : NULL;
 
 	if (!entry && ab_port_usual(port))
 		entry = ab_hostset_find(set, host, 0);
@@ -188,7 +188,7 @@ static bool judge_allowed(const struct ab_filter *filter, const struct ab_host *
 	if (is_quiet(filter, host, port, ret))
 		return false;
 	*ret = filter->other;
-	entry = ab_hostset_any(&filter->allow, host);
+	entry = ab_hostset_find(&filter->allow, host, AB_HOSTSET_ANY_PORT);
 	if (entry && ret->basis == AB_BASIS_NONE)
 		set_verdict(ret, ret->access, AB_BASIS_PORT, entry);
 	return ret->access != AB_ACCESS_DENY;

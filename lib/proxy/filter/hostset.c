@@ -2,13 +2,14 @@
 
 #include <assert.h>
 
+#include "base/data/hash.h"
+
 enum kind { NAME, BELOW, IPV4, IPV6 };
-enum { ANY_PORT = 65536 };
 
 struct ab_hostkey {
 	const char *text; /* the entry */
 	uint64_t hash;
-	uint32_t port; /* 0: none; ANY_PORT: matches every port */
+	uint32_t port; /* 0: none; AB_HOSTSET_ANY_PORT: matches every port */
 	uint8_t kind;
 	uint8_t bits; /* of an address */
 	uint8_t len;
@@ -19,20 +20,13 @@ struct ab_hostkey {
  * Bytes are added from last to first, so walking a name in that direction
  * yields the hash of each name above it.
  */
-#define HASH_START UINT64_C(0xcbf29ce484222325)
-
-static uint64_t hash_byte(uint64_t hash, uint8_t byte)
-{
-	return (hash ^ byte) * UINT64_C(0x100000001b3);
-}
-
 static uint64_t hash_bytes(const void *data, size_t len)
 {
 	const uint8_t *p = data;
-	uint64_t hash = HASH_START;
+	uint64_t hash = AB_HASH_START;
 
 	while (len > 0)
-		hash = hash_byte(hash, p[--len]);
+		hash = ab_hash(hash, &p[--len], 1);
 	return hash;
 }
 
@@ -106,7 +100,7 @@ static void add_entry(struct ab_hostset *set, const struct ab_host_entry *e)
 	}
 	hash = hash_bytes(key.data, key.len);
 	add_key(set, &key, hash);
-	key.port = ANY_PORT;
+	key.port = AB_HOSTSET_ANY_PORT;
 	add_key(set, &key, hash);
 }
 
@@ -141,7 +135,7 @@ void ab_hostset_fini(struct ab_hostset *set)
 static const char *find_name(const struct ab_hostset *set, const char *name, uint32_t port)
 {
 	struct ab_hostkey key = { .port = port, .kind = BELOW };
-	uint64_t hash = HASH_START;
+	uint64_t hash = AB_HASH_START;
 	size_t len = strlen(name);
 	const char *found = NULL, *text;
 
@@ -152,7 +146,7 @@ static const char *find_name(const struct ab_hostset *set, const char *name, uin
 			text = find_key(set, &key, hash);
 			found = text ? text : found;
 		}
-		hash = hash_byte(hash, (uint8_t)name[i - 1]);
+		hash = ab_hash(hash, &name[i - 1], 1);
 	}
 	key.kind = NAME;
 	key.data = name;
@@ -188,21 +182,10 @@ static const char *find_address(const struct ab_hostset *set, const struct ab_ho
 	return NULL;
 }
 
-static const char *find_host(const struct ab_hostset *set, const struct ab_host *host,
-			     uint32_t port)
+const char *ab_hostset_find(const struct ab_hostset *set, const struct ab_host *host, uint32_t port)
 {
 	if (set->len == 0)
 		return NULL;
 	return host->kind == AB_HOST_NAME ? find_name(set, host->text, port)
 					  : find_address(set, host, port);
-}
-
-const char *ab_hostset_find(const struct ab_hostset *set, const struct ab_host *host, uint16_t port)
-{
-	return find_host(set, host, port);
-}
-
-const char *ab_hostset_any(const struct ab_hostset *set, const struct ab_host *host)
-{
-	return find_host(set, host, ANY_PORT);
 }

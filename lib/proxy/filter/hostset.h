@@ -23,11 +23,11 @@ struct ab_hostset {
 void ab_hostset_init(struct ab_hostset *set, const struct ab_strv *entries);
 void ab_hostset_fini(struct ab_hostset *set);
 
+enum { AB_HOSTSET_ANY_PORT = 65536 };
+
 /*
  * The entry that matches this host and has this port (0: no port), or NULL. The
  * closest match wins: the name itself, or the longest prefix.
  */
 const char *ab_hostset_find(const struct ab_hostset *set, const struct ab_host *host,
-			    uint16_t port);
-/* The same for any port. */
-const char *ab_hostset_any(const struct ab_hostset *set, const struct ab_host *host);
+			    uint32_t port);

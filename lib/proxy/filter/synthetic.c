@@ -34,7 +34,7 @@ void ab_synthetic_free(struct ab_synthetic *names)
 	ab_free_all(names->entries, names);
 }
 
-static uint16_t assign_number(struct ab_synthetic *names, const struct ab_host *name, size_t most)
+uint16_t ab_synthetic_number(struct ab_synthetic *names, const struct ab_host *name, size_t most)
 {
 	struct named *e = ab_tree_find(&names->by_text, name->text);
 
@@ -48,16 +48,6 @@ static uint16_t assign_number(struct ab_synthetic *names, const struct ab_host *
 	*e = (struct named){ ab_strdup(name->text), (uint16_t)names->len };
 	ab_tree_add(&names->by_text, e);
 	return e->number;
-}
-
-uint16_t ab_synthetic_number(struct ab_synthetic *names, const struct ab_host *name)
-{
-	return assign_number(names, name, AB_SYNTHETIC_MAX);
-}
-
-uint16_t ab_synthetic_guest(struct ab_synthetic *names, const struct ab_host *name)
-{
-	return assign_number(names, name, AB_NAMES_GUESTS);
 }
 
 void ab_synthetic_v4(uint16_t number, uint8_t ret[4])

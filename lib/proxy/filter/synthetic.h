@@ -18,11 +18,10 @@ struct ab_synthetic;
 struct ab_synthetic *ab_synthetic_new(void);
 void ab_synthetic_free(struct ab_synthetic *names);
 
-/* The number of a name, assigned on first use; 0: the table is full. */
-uint16_t ab_synthetic_number(struct ab_synthetic *names, const struct ab_host *name);
-/* The same for a name that only an answer could allow. The box can invent any
- * number of these, so half of the table is kept for allowed names. */
-uint16_t ab_synthetic_guest(struct ab_synthetic *names, const struct ab_host *name);
+/* The number of a name, assigned on first use while there are fewer names than `most`; else 0. For
+ * a name that only an answer could allow, this is AB_NAMES_GUESTS: the box can invent any number of
+ * these, so half of the table is kept for allowed names. */
+uint16_t ab_synthetic_number(struct ab_synthetic *names, const struct ab_host *name, size_t most);
 void ab_synthetic_v4(uint16_t number, uint8_t ret[4]);
 void ab_synthetic_v6(uint16_t number, uint8_t ret[16]);
 

@@ -224,7 +224,7 @@ static bool hold_pipe(struct ab_flow *flow, struct ab_pipes *pipes)
 	return true;
 }
 
-static void release_pipe(struct ab_flow *flow, struct ab_pipes *pipes)
+void ab_flow_fini(struct ab_flow *flow, struct ab_pipes *pipes)
 {
 	if (flow->pipe[0] < 0)
 		return;
@@ -236,11 +236,6 @@ static void release_pipe(struct ab_flow *flow, struct ab_pipes *pipes)
 	}
 	flow->pipe[0] = flow->pipe[1] = -1;
 	flow->held = 0;
-}
-
-void ab_flow_fini(struct ab_flow *flow, struct ab_pipes *pipes)
-{
-	release_pipe(flow, pipes);
 }
 
 static void count_moved(struct ab_flow *flow, uint64_t *left, uint64_t n)
@@ -338,7 +333,7 @@ enum ab_io ab_flow_move(struct ab_flow *flow, struct ab_pipes *pipes, struct ab_
 		uint64_t want = *left == AB_FLOW_ALL ? PIPE_ROOM : *left - flow->held;
 
 		if (*left == 0) {
-			release_pipe(flow, pipes);
+			ab_flow_fini(flow, pipes);
 			return AB_IO_DONE;
 		}
 		if (flow->moved - begun >= SHARE)
@@ -359,7 +354,7 @@ enum ab_io ab_flow_move(struct ab_flow *flow, struct ab_pipes *pipes, struct ab_
 		}
 		if (!from->eof && from->readable)
 			continue;
-		release_pipe(flow, pipes);
+		ab_flow_fini(flow, pipes);
 		return from->eof ? AB_IO_EOF : AB_IO_WAIT;
 	}
 	return io;

@@ -38,11 +38,6 @@ static inline uint32_t ab_ssh_number_of(struct ab_ssh_reader *r, size_t bytes)
 	return n;
 }
 
-static inline uint32_t ab_ssh_number(struct ab_ssh_reader *r)
-{
-	return ab_ssh_number_of(r, 4);
-}
-
 /* The next bytes, so many. */
 static inline struct ab_ssh_text ab_ssh_bytes(struct ab_ssh_reader *r, size_t len)
 {
@@ -60,7 +55,7 @@ static inline struct ab_ssh_text ab_ssh_bytes(struct ab_ssh_reader *r, size_t le
 
 static inline struct ab_ssh_text ab_ssh_string(struct ab_ssh_reader *r)
 {
-	return ab_ssh_bytes(r, ab_ssh_number(r));
+	return ab_ssh_bytes(r, ab_ssh_number_of(r, 4));
 }
 
 /* Was everything read, and nothing missing? */
@@ -101,13 +96,8 @@ static inline void ab_ssh_put_number_of(struct ab_buf *b, uint64_t n, size_t byt
 		ab_ssh_put_byte(b, (uint8_t)(n >> (8 * bytes)));
 }
 
-static inline void ab_ssh_put_number(struct ab_buf *b, uint32_t n)
-{
-	ab_ssh_put_number_of(b, n, 4);
-}
-
 static inline void ab_ssh_put_string(struct ab_buf *b, struct ab_ssh_text text)
 {
-	ab_ssh_put_number(b, (uint32_t)text.len);
+	ab_ssh_put_number_of(b, text.len, 4);
 	ab_buf_add(b, text.at, text.len);
 }

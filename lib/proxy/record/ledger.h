@@ -8,6 +8,7 @@
  * Used by one thread at a time.
  */
 #include "proxy/filter/filter.h"
+#include "proxy/record/totals.h"
 
 struct ab_log; /* audit/write/log.h */
 
@@ -185,12 +186,6 @@ const char *ab_ledger_rule(const struct ab_request_record *r);
  * none would. */
 void ab_ledger_hint(const struct ab_request_record *r, char ret[AB_REASON_ROOM]);
 
-struct ab_ledger_totals {
-	uint64_t allowed, denied, failed; /* requests */
-	uint64_t unasked;		  /* of the denied: on no list, and nobody was asked */
-	uint64_t bytes_up, bytes_down;
-	uint64_t packets; /* denied, and not part of a request */
-};
 void ab_ledger_totals(const struct ab_ledger *ledger, struct ab_ledger_totals *ret);
 /* Lines for stderr at the end; a line that begins with a space continues the one
  * before. None if nothing was denied. */

@@ -20,16 +20,10 @@ static void put_normal(struct ab_buf *out, struct ab_http_text s, const char *pl
 /* Between name and value while they are sorted: it is smaller than every byte of them. */
 #define BETWEEN "\1"
 
-static int compare_texts(const void *one, const void *two)
-{
-	return strcmp(*(char *const *)one, *(char *const *)two);
-}
-
 static void put_query(struct ab_buf *out, struct ab_http_text query)
 {
 	struct ab_http_text name, value;
-	char **v = NULL;
-	size_t n = 0;
+	struct ab_strv sorted = { 0 };
 
 	while (ab_http_parameter(&query, &name, &value)) {
 		struct ab_buf text = { .wipe = true };
@@ -40,20 +34,20 @@ static void put_query(struct ab_buf *out, struct ab_http_text query)
 		put_normal(&text, name, AB_SIGV4_PLAIN);
 		ab_buf_puts(&text, BETWEEN);
 		put_normal(&text, value, AB_SIGV4_PLAIN);
-		*ab_append(v, n) = ab_buf_take(&text);
+		ab_strv_give(&sorted, ab_buf_take(&text));
 	}
-	if (n)
-		qsort(v, n, sizeof(*v), compare_texts);
-	for (size_t i = 0; i < n; i++) {
-		size_t len = strcspn(v[i], BETWEEN);
+	ab_strv_sort(&sorted);
+	for (size_t i = 0; i < sorted.len; i++) {
+		char *v = sorted.v[i];
+		size_t len = strcspn(v, BETWEEN);
 
 		ab_buf_puts(out, i ? "&" : "");
-		ab_buf_add(out, v[i], len);
+		ab_buf_add(out, v, len);
 		ab_buf_puts(out, "=");
-		ab_buf_puts(out, v[i] + len + 1);
-		ab_free_wiped(v[i]);
+		ab_buf_puts(out, v + len + 1);
+		ab_free_wiped(v);
 	}
-	free(v);
+	free(sorted.v);
 }
 
 /* The next segment of a path that is not empty. */

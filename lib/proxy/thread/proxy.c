@@ -518,16 +518,9 @@ static int record_packets(struct ab_proxy *p, struct ab_error *err)
 
 static int fill_report(struct ab_proxy *p, struct ab_proxy_report *ret, struct ab_error *err)
 {
-	struct ab_ledger_totals totals;
 	int r = ab_ledger_flush(p->engine.ledger, err);
 
-	ab_ledger_totals(p->engine.ledger, &totals);
-	ret->allowed = totals.allowed;
-	ret->denied = totals.denied;
-	ret->unasked = totals.unasked;
-	ret->failed = totals.failed;
-	ret->bytes_up = totals.bytes_up;
-	ret->bytes_down = totals.bytes_down;
+	ab_ledger_totals(p->engine.ledger, &ret->totals);
 	ab_ledger_summary(p->engine.ledger, &ret->lines);
 	return r;
 }

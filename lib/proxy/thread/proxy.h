@@ -9,6 +9,7 @@
  * If its loop fails the listeners are closed: no network, never an open one.
  */
 #include "proxy/record/events.h"
+#include "proxy/record/totals.h"
 
 struct ab_filter;
 struct ab_proxy;
@@ -73,9 +74,7 @@ void ab_proxy_secret(struct ab_proxy *proxy, size_t i, const char *value, size_t
 void ab_proxy_secret_failed(struct ab_proxy *proxy, size_t i, const char *why);
 
 struct ab_proxy_report {
-	uint64_t allowed, denied, failed;
-	uint64_t unasked; /* of the denied: on no list, and nobody was asked */
-	uint64_t bytes_up, bytes_down;
+	struct ab_ledger_totals totals;
 	struct ab_strv lines; /* denials, for the user */
 };
 

@@ -44,11 +44,6 @@ struct ab_agent_client {
 static void read_request(struct ab_conn *conn);
 static void ask_agent(struct ab_conn *conn);
 
-static struct ab_agent_client *client_of(const struct ab_conn *conn)
-{
-	return conn->client_of_agent;
-}
-
 static void forget_request(struct ab_agent_client *c)
 {
 	ab_free_all(ab_take(c->user), ab_take(c->name_space), ab_take(c->process));
@@ -61,14 +56,14 @@ static void forget_request(struct ab_agent_client *c)
 /* Reply, and read on. */
 static void finish_request(struct ab_conn *conn)
 {
-	forget_request(client_of(conn));
+	forget_request(conn->client_of_agent);
 	conn->step = read_request;
 	ab_conn_again(conn);
 }
 
 static void describe_request(const struct ab_conn *conn, struct ab_request_record *ret)
 {
-	const struct ab_agent_client *c = client_of(conn);
+	const struct ab_agent_client *c = conn->client_of_agent;
 	bool login = !c->record.name_space || !*c->record.name_space;
 
 	*ret = (struct ab_request_record){
@@ -93,7 +88,7 @@ static char *show_text(struct ab_ssh_text text)
 
 static void note_signature(struct ab_conn *conn)
 {
-	struct ab_agent_client *c = client_of(conn);
+	struct ab_agent_client *c = conn->client_of_agent;
 
 	ab_signed_parse(c->request.data, &c->what);
 	ab_ssh_key_fingerprint(c->request.key, c->key);
@@ -110,7 +105,7 @@ static void note_signature(struct ab_conn *conn)
 
 static void reply_refusal(struct ab_conn *conn)
 {
-	struct ab_agent_client *c = client_of(conn);
+	struct ab_agent_client *c = conn->client_of_agent;
 	struct ab_buf *out = &conn->client.out;
 	struct ab_buf none = { 0 };
 
@@ -124,15 +119,13 @@ static void reply_refusal(struct ab_conn *conn)
 
 static void record_refusal(struct ab_conn *conn, struct ab_request_record *r)
 {
-	bool bad = client_of(conn)->request.kind == AB_AGENT_BAD ||
-		   client_of(conn)->refusal == &ab_agent_refuses_crowd;
+	bool bad = conn->client_of_agent->request.kind == AB_AGENT_BAD ||
+		   conn->client_of_agent->refusal == &ab_agent_refuses_crowd;
 
 	conn->step = read_request;
-	r->refusal = client_of(conn)->refusal;
+	r->refusal = conn->client_of_agent->refusal;
 	r->fault = AB_FAULT_AGENT;
-	if (ab_conn_deny(conn, r) < 0)
-		return;
-	if (!ab_conn_record(conn, r))
+	if (ab_conn_deny(conn, r) < 0 || !ab_conn_record(conn, r))
 		return;
 	if (bad)
 		ab_conn_close(conn, false);
@@ -144,7 +137,7 @@ static void refuse_request(struct ab_conn *conn, const struct ab_refusal *refusa
 {
 	struct ab_request_record r;
 
-	client_of(conn)->refusal = refusal;
+	conn->client_of_agent->refusal = refusal;
 	describe_request(conn, &r);
 	r.refusal = refusal;
 	r.fault = AB_FAULT_AGENT;
@@ -155,7 +148,7 @@ static void refuse_request(struct ab_conn *conn, const struct ab_refusal *refusa
 /* Nobody refused it, but there is no answer. */
 static void fail_request(struct ab_conn *conn, const char *error)
 {
-	struct ab_agent_client *c = client_of(conn);
+	struct ab_agent_client *c = conn->client_of_agent;
 	struct ab_request_record r;
 
 	if (c->request.kind == AB_AGENT_SIGN) {
@@ -195,7 +188,7 @@ static void reply_signature(struct ab_conn *conn, struct ab_ssh_text signature)
 {
 	struct ab_request_record r;
 
-	client_of(conn)->asking = false;
+	conn->client_of_agent->asking = false;
 	describe_request(conn, &r);
 	if (!ab_conn_record(conn, &r))
 		return;
@@ -205,7 +198,7 @@ static void reply_signature(struct ab_conn *conn, struct ab_ssh_text signature)
 
 static void take_reply(struct ab_conn *conn, const struct ab_agent_reply *reply)
 {
-	struct ab_agent_client *c = client_of(conn);
+	struct ab_agent_client *c = conn->client_of_agent;
 	bool list = c->request.kind == AB_AGENT_LIST;
 
 	ab_conn_deadline(conn, 0);
@@ -223,7 +216,7 @@ static void take_reply(struct ab_conn *conn, const struct ab_agent_reply *reply)
 /* Wait for the agent. A client that is gone needs no answer. */
 static void wait_for_agent(struct ab_conn *conn)
 {
-	struct ab_agent_client *c = client_of(conn);
+	struct ab_agent_client *c = conn->client_of_agent;
 	struct ab_buf *in = &conn->server.in;
 	struct ab_agent_reply reply;
 	enum ab_io io = AB_IO_DONE;
@@ -265,7 +258,7 @@ static void wait_for_agent(struct ab_conn *conn)
  * does not know this message refuses it, and nobody minds. */
 static void announce_binding(struct ab_conn *conn)
 {
-	struct ab_agent_client *c = client_of(conn);
+	struct ab_agent_client *c = conn->client_of_agent;
 	struct ab_agent_request bind = { .kind = AB_AGENT_BIND,
 					 .host_key = ab_ssh_view(&c->binding.host_key),
 					 .session = ab_ssh_view(&c->binding.session),
@@ -280,7 +273,7 @@ static void announce_binding(struct ab_conn *conn)
 
 static void ask_agent(struct ab_conn *conn)
 {
-	struct ab_agent_client *c = client_of(conn);
+	struct ab_agent_client *c = conn->client_of_agent;
 
 	announce_binding(conn);
 	ab_agent_put_request(&conn->server.out, &c->request);
@@ -299,7 +292,7 @@ static void wait_for_dial(struct ab_conn *conn)
 /* Ask the caller's agent; connect to it first, if this client has not yet. */
 static void turn_to_agent(struct ab_conn *conn)
 {
-	struct ab_agent_client *c = client_of(conn);
+	struct ab_agent_client *c = conn->client_of_agent;
 	struct ab_engine *engine = conn->engine;
 
 	ab_conn_deadline(conn, 0);
@@ -319,23 +312,23 @@ void ab_agent_dialled(struct ab_engine *engine, uint32_t ticket, int errnum, int
 	struct ab_conn *conn = engine->conns;
 	ab_autofree char *error = NULL;
 
-	while (conn &&
-	       (conn->closed || conn->door != AB_DOOR_AGENT || client_of(conn)->ticket != ticket))
+	while (conn && (conn->closed || conn->door != AB_DOOR_AGENT ||
+			conn->client_of_agent->ticket != ticket))
 		conn = conn->next;
 	if (!conn) {
 		if (fd >= 0)
 			close(fd);
 		return;
 	}
-	client_of(conn)->ticket = 0;
+	conn->client_of_agent->ticket = 0;
 	ab_conn_deadline(conn, 0);
 	if (!errnum && fd >= 0 && ab_conn_attach(conn, fd) == 0) {
 		ask_agent(conn);
 		return;
 	}
-	if (client_of(conn)->asking)
+	if (conn->client_of_agent->asking)
 		engine->agent->signatures--;
-	client_of(conn)->asking = false;
+	conn->client_of_agent->asking = false;
 	error = ab_printf("cannot connect to your ssh agent: %s", strerror(errnum ? errnum : EIO));
 	fail_request(conn, error);
 }
@@ -343,7 +336,7 @@ void ab_agent_dialled(struct ab_engine *engine, uint32_t ticket, int errnum, int
 /* The end of all checks: sign it. */
 static void sign_data(struct ab_conn *conn)
 {
-	client_of(conn)->asking = true;
+	conn->client_of_agent->asking = true;
 	conn->engine->agent->signatures++;
 	turn_to_agent(conn);
 }
@@ -351,7 +344,7 @@ static void sign_data(struct ab_conn *conn)
 /* Allowed by the settings, and by a person if one was asked. */
 static void approve_signature(struct ab_conn *conn, struct ab_request_record *r)
 {
-	struct ab_agent_client *c = client_of(conn);
+	struct ab_agent_client *c = conn->client_of_agent;
 	const struct ab_refusal *refusal;
 
 	if (r->process && !c->process) {
@@ -387,7 +380,7 @@ static char *make_question(const struct ab_agent_client *c)
 
 static void judge_signature(struct ab_conn *conn)
 {
-	struct ab_agent_client *c = client_of(conn);
+	struct ab_agent_client *c = conn->client_of_agent;
 	struct ab_agent_terms *terms = conn->engine->agent;
 	const struct ab_refusal *refusal =
 		ab_agent_judge(terms, &c->binding, &c->request, &c->what,
@@ -419,7 +412,7 @@ static void judge_signature(struct ab_conn *conn)
 
 static void bind_client(struct ab_conn *conn)
 {
-	struct ab_agent_client *c = client_of(conn);
+	struct ab_agent_client *c = conn->client_of_agent;
 
 	ab_agent_bind(conn->engine->agent, &c->request, &c->binding);
 	if (c->binding.bad)
@@ -431,7 +424,7 @@ static void bind_client(struct ab_conn *conn)
 
 static void serve_request(struct ab_conn *conn)
 {
-	struct ab_agent_client *c = client_of(conn);
+	struct ab_agent_client *c = conn->client_of_agent;
 
 	c->begun = conn->engine->loop.now;
 	switch (c->request.kind) {
@@ -486,7 +479,7 @@ static void note_sender(struct ab_conn *conn)
 
 static void read_request(struct ab_conn *conn)
 {
-	struct ab_agent_client *c = client_of(conn);
+	struct ab_agent_client *c = conn->client_of_agent;
 	struct ab_buf *in = &conn->client.in;
 	enum ab_io io = ab_side_flush(&conn->client);
 	ssize_t n;
@@ -556,9 +549,9 @@ void ab_agent_open(struct ab_engine *engine, int fd, uint16_t port)
 	conn->client_of_agent = ab_alloc(sizeof(*conn->client_of_agent));
 	conn->kind = &kind;
 	if (engine->agent->nconns++ >= AB_AGENT_CONNS) {
-		client_of(conn)->begun = engine->loop.now;
-		client_of(conn)->refusal = &ab_agent_refuses_crowd;
-		client_of(conn)->request.kind = AB_AGENT_BAD;
+		conn->client_of_agent->begun = engine->loop.now;
+		conn->client_of_agent->refusal = &ab_agent_refuses_crowd;
+		conn->client_of_agent->request.kind = AB_AGENT_BAD;
 		refuse_request(conn, &ab_agent_refuses_crowd);
 		return;
 	}

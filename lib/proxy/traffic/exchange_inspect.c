@@ -396,13 +396,6 @@ static int judge_token(struct ab_conn *conn, const struct ab_http_request *head)
 	return secret;
 }
 
-/* NULL; or why it is not answered. */
-static const char *check_token_path(enum ab_token_path path, const struct ab_http_request *head)
-{
-	return path == AB_TOKEN_URL ? check_head(head)
-				    : "a server may take its path for the token URL";
-}
-
 bool ab_exchange_token(struct ab_conn *conn, const struct ab_http_request *head)
 {
 	const struct ab_vault *vault = conn->engine->inspection.vault;
@@ -419,7 +412,8 @@ bool ab_exchange_token(struct ab_conn *conn, const struct ab_http_request *head)
 		       : AB_TOKEN_OTHER;
 	if (path == AB_TOKEN_OTHER)
 		return false;
-	why = check_token_path(path, head);
+	why = path == AB_TOKEN_URL ? check_head(head)
+				   : "a server may take its path for the token URL";
 	if (why) {
 		ab_exchange_deny(conn, AB_FAULT_TOKEN, 403, why);
 		return true;

@@ -20,7 +20,7 @@ static const char session_bind[] = "session-bind@openssh.com";
 static ssize_t take_frame(const uint8_t *data, size_t len, size_t max, struct ab_ssh_reader *ret)
 {
 	struct ab_ssh_reader head = { .at = data, .left = len };
-	uint32_t n = ab_ssh_number(&head);
+	uint32_t n = ab_ssh_number_of(&head, 4);
 
 	if (head.bad)
 		return 0;
@@ -62,7 +62,7 @@ ssize_t ab_agent_request_parse(const uint8_t *data, size_t len, struct ab_agent_
 		ret->kind = AB_AGENT_SIGN;
 		ret->key = ab_ssh_string(&r);
 		ret->data = ab_ssh_string(&r);
-		ret->flags = ab_ssh_number(&r);
+		ret->flags = ab_ssh_number_of(&r, 4);
 		break;
 	case EXTENSION:
 		ret->extension = ab_ssh_string(&r);
@@ -156,7 +156,7 @@ ssize_t ab_agent_reply_parse(const uint8_t *data, size_t len, struct ab_agent_re
 void ab_agent_keys_begin(struct ab_ssh_text body, struct ab_agent_keys *ret)
 {
 	ret->reader = ab_ssh_read(body);
-	ret->left = ab_ssh_number(&ret->reader);
+	ret->left = ab_ssh_number_of(&ret->reader, 4);
 }
 
 bool ab_agent_keys_next(struct ab_agent_keys *keys, struct ab_ssh_text *ret_key)
@@ -182,7 +182,7 @@ bool ab_ssh_key_is_plain(struct ab_ssh_text key)
 
 static void put_bare(struct ab_buf *b, uint8_t type)
 {
-	ab_ssh_put_number(b, 1);
+	ab_ssh_put_number_of(b, 1, 4);
 	ab_ssh_put_byte(b, type);
 }
 
@@ -198,16 +198,16 @@ void ab_agent_put_success(struct ab_buf *b)
 
 void ab_agent_put_signature(struct ab_buf *b, struct ab_ssh_text signature)
 {
-	ab_ssh_put_number(b, (uint32_t)(1 + 4 + signature.len));
+	ab_ssh_put_number_of(b, 1 + 4 + signature.len, 4);
 	ab_ssh_put_byte(b, SIGN_RESPONSE);
 	ab_ssh_put_string(b, signature);
 }
 
 void ab_agent_put_keys(struct ab_buf *b, uint32_t n, const struct ab_buf *list)
 {
-	ab_ssh_put_number(b, (uint32_t)(1 + 4 + list->len));
+	ab_ssh_put_number_of(b, 1 + 4 + list->len, 4);
 	ab_ssh_put_byte(b, IDENTITIES_ANSWER);
-	ab_ssh_put_number(b, n);
+	ab_ssh_put_number_of(b, n, 4);
 	ab_buf_add(b, list->data, list->len);
 }
 
@@ -225,7 +225,7 @@ void ab_agent_put_request(struct ab_buf *b, const struct ab_agent_request *q)
 		ab_ssh_put_byte(&body, SIGN_REQUEST);
 		ab_ssh_put_string(&body, q->key);
 		ab_ssh_put_string(&body, q->data);
-		ab_ssh_put_number(&body, q->flags);
+		ab_ssh_put_number_of(&body, q->flags, 4);
 		break;
 	case AB_AGENT_BIND:
 		ab_ssh_put_byte(&body, EXTENSION);
@@ -239,6 +239,6 @@ void ab_agent_put_request(struct ab_buf *b, const struct ab_agent_request *q)
 	case AB_AGENT_BAD:
 		return;
 	}
-	ab_ssh_put_number(b, (uint32_t)body.len);
+	ab_ssh_put_number_of(b, body.len, 4);
 	ab_buf_add(b, body.data, body.len);
 }

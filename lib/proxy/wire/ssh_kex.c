@@ -43,7 +43,7 @@ static void take_payload(struct ab_ssh_kex *kex, struct ab_ssh_text payload)
 static bool take_packet(struct ab_ssh_kex *kex)
 {
 	struct ab_ssh_reader r = { .at = ab_buf_bytes(&kex->pending), .left = kex->pending.len };
-	uint32_t len = ab_ssh_number(&r);
+	uint32_t len = ab_ssh_number_of(&r, 4);
 	uint8_t padding = ab_ssh_byte(&r);
 
 	if (r.bad)

@@ -331,7 +331,7 @@ static void say_denials(const struct run *r, const struct ab_strv *lines)
 /* -v: the totals that the record has, too. */
 static void say_totals(const struct run *r)
 {
-	const struct ab_proxy_report *n = &r->report;
+	const struct ab_ledger_totals *n = &r->report.totals;
 	char up[24], down[24];
 
 	if (r->request->verbose < 1 || !(n->allowed + n->denied + n->failed))
@@ -436,7 +436,7 @@ int ab_run_finish(struct run *r, int supervised, int *ret_status, struct ab_erro
 		if (!ab_strv_has(&r->outcome.told, moved.v[i]))
 			ab_run_say(r, AB_SAY_WARNING, "%s", moved.v[i]);
 	say_denials(r, &r->report.lines);
-	if (r->unasked && r->report.unasked)
+	if (r->unasked && r->report.totals.unasked)
 		ab_run_say(r, AB_SAY_NOTE,
 			   "nobody was asked: %s; with --unknown ask you can answer from another "
 			   "terminal: agentbox watch",

@@ -110,7 +110,7 @@ static void describe_run(const struct run *r, struct ab_result *ret)
 	ret->given_up = r->held ? p->policy->assurance.given_up : 0;
 	ret->engine = r->engine ? r->engine->name : NULL;
 	ret->review = r->review.json;
-	ret->network = r->had_network ? &r->report : NULL;
+	ret->network = r->had_network ? &r->report.totals : NULL;
 	if (r->violations) {
 		ret->violations = &r->violations->kept;
 		ret->nviolations = r->violations->count;

@@ -35,7 +35,7 @@ static void add_end(struct ab_buf *b, const struct ab_result *r)
 		     ab_text_or_null(error ? error->hint : NULL));
 }
 
-static void add_network(struct ab_buf *b, const struct ab_proxy_report *n)
+static void add_network(struct ab_buf *b, const struct ab_ledger_totals *n)
 {
 	if (n)
 		ab_buf_jsonf(b,

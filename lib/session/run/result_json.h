@@ -16,7 +16,7 @@
  */
 #include "base/base.h"
 
-struct ab_proxy_report;
+struct ab_ledger_totals;
 
 enum { AB_RESULT_VERSION = 1, AB_RESULT_MAX = 64 << 20 };
 
@@ -36,13 +36,13 @@ struct ab_result {
 	const struct ab_error *error; /* agentbox's own, or NULL */
 	struct timespec started;
 	uint64_t duration_ms;
-	uint32_t holds, missing, given_up;     /* AB_PROP_BIT()s */
-	const char *engine;		       /* or NULL: no box was built */
-	const struct ab_proxy_report *network; /* or NULL: no network */
-	const struct ab_strv *violations;      /* records, or NULL */
-	uint64_t nviolations;		       /* total, also those not listed */
-	const struct ab_strv *findings;	       /* or NULL */
-	const char *review;		       /* JSON, or NULL: the run was not reviewed */
+	uint32_t holds, missing, given_up;	/* AB_PROP_BIT()s */
+	const char *engine;			/* or NULL: no box was built */
+	const struct ab_ledger_totals *network; /* or NULL: no network */
+	const struct ab_strv *violations;	/* records, or NULL */
+	uint64_t nviolations;			/* total, also those not listed */
+	const struct ab_strv *findings;		/* or NULL */
+	const char *review;			/* JSON, or NULL: the run was not reviewed */
 };
 
 /* The object, without a newline. */
