@@ -147,7 +147,7 @@ static void check_hidden(void)
 	finish_spec(&spec);
 	ok(ab_overlays_hide_names(&spec), "there are names to hide");
 	ok(make_layers(&spec, &o, &err) == 0 && spec.layers.v[0].errnum == 0, "made %s", err.text);
-	hidden = ab_overlays_take_hidden(&o);
+	hidden = ab_take_fd(&o.hidden);
 	ok(hidden >= 0 && ab_overlays_hide(&spec, hidden) == 0, "they are hidden");
 	ok(yes("test \"$(stat -c %%a $T/home/.config)\" = 750"),
 	   "a folder on the way looks the same");
@@ -253,7 +253,7 @@ static void check_pieces(void)
 	ab_strv_add(&l->hidden, ".netrc");
 	finish_spec(&spec);
 	ok(make_layers(&spec, &o, &err) == 0 && spec.layers.v[0].errnum == 0, "made %s", err.text);
-	hidden = ab_overlays_take_hidden(&o);
+	hidden = ab_take_fd(&o.hidden);
 	ok(ab_overlays_hide(&spec, hidden) == 0 && yes("test ! -e $T/home/.netrc"),
 	   "a name in the other box's layer is hidden");
 	ok(yes("grep -q other $T/home/file"), "a file of the other box, not the host's");

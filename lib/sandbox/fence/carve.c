@@ -40,11 +40,6 @@ static bool has_hole_in(const struct carving *c, const char *path)
 	return false;
 }
 
-static int allow_object(const struct carving *c, int fd, unsigned int rights, struct ab_error *err)
-{
-	return ab_landlock_allow_fd(c->ruleset, c->abi, fd, rights, err);
-}
-
 static int carve_folder(const struct carving *c, int fd, const char *path, struct ab_error *err);
 
 /* What is a link leads elsewhere, where the rules of that place apply. */
@@ -62,14 +57,14 @@ static int carve_entry(const struct carving *c, int dir, const char *folder, con
 		return 0;
 	if (S_ISDIR(st.st_mode) && has_hole_in(c, path))
 		return carve_folder(c, fd, path, err);
-	return allow_object(c, fd, AB_LL_READ | AB_LL_EXEC, err);
+	return ab_landlock_allow_fd(c->ruleset, c->abi, fd, AB_LL_READ | AB_LL_EXEC, err);
 }
 
 static int carve_folder(const struct carving *c, int fd, const char *path, struct ab_error *err)
 {
 	ab_autodir DIR *list = ab_folder_list(fd, ".");
 	const char *name;
-	int r = allow_object(c, fd, AB_LL_LIST, err);
+	int r = ab_landlock_allow_fd(c->ruleset, c->abi, fd, AB_LL_LIST, err);
 
 	/* Without a list: nothing in a folder that we cannot list can be read. */
 	while (r == 0 && (name = ab_folder_next(list)) != NULL)
@@ -88,7 +83,7 @@ static int carve_root(const struct carving *c, const char *path, struct ab_error
 		return ab_fail(err, AB_ESYSTEM, errno, "examine %s", path);
 	if (S_ISDIR(st.st_mode) && has_hole_in(c, path))
 		return carve_folder(c, fd, path, err);
-	return allow_object(c, fd, AB_LL_READ | AB_LL_EXEC, err);
+	return ab_landlock_allow_fd(c->ruleset, c->abi, fd, AB_LL_READ | AB_LL_EXEC, err);
 }
 
 int ab_carve(const struct ab_spec *spec, int ruleset, struct ab_error *err)

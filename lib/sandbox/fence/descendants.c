@@ -2,11 +2,9 @@
 
 #include <ctype.h>
 #include <dirent.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "base/system/folder.h"
-#include "landlock/landlock.h"
 
 enum { UNKNOWN, OURS, OTHERS, ASKING };
 enum { WAIT_MS = 10 };
@@ -137,11 +135,6 @@ static size_t list_descendants(struct ab_processes *list)
 	return ab_descendants_mark(list->v, list->len, getpid());
 }
 
-int ab_descendants_adopt(void)
-{
-	return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0 ? -errno : 0;
-}
-
 uint64_t ab_descendants_count(uint64_t enough)
 {
 	struct ab_processes list = { 0 };
@@ -162,11 +155,6 @@ bool ab_descendants_reap(void)
 		pid = waitpid(-1, NULL, WNOHANG);
 	while (pid > 0 || (pid < 0 && errno == EINTR));
 	return pid == 0;
-}
-
-bool ab_descendants_fence(pid_t outside)
-{
-	return ab_landlock_enter_scope() == 0 && kill(outside, 0) < 0 && errno == EPERM;
 }
 
 /* Returns how many there were. */

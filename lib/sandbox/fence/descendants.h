@@ -34,15 +34,10 @@ bool ab_process_read(int proc, const char *name, struct ab_process *ret);
 /* List them, sorted, as long as they have less than `enough` threads. Returns how many these are. */
 uint64_t ab_processes_list(int proc, uint64_t enough, struct ab_processes *ret);
 
-/* From now on orphans among the descendants become children of this process. 0 or -errno. */
-int ab_descendants_adopt(void);
 /* How many threads the descendants have; stops counting above `enough`. */
 uint64_t ab_descendants_count(uint64_t enough);
 /* Wait for all children that have ended. True: there are others. Without any child there is no
  * descendant. */
 bool ab_descendants_reap(void);
-/* Confine signals of this process to itself and what it starts from now on. True: that is so, and
- * it was tried with `outside`, a process of the same user. */
-bool ab_descendants_fence(pid_t outside);
-/* Kill them all, and return when none is left. `fenced`: ab_descendants_fence() was true. */
+/* Kill them all, and return when none is left. `fenced`: signals of this process reach nothing else. */
 void ab_descendants_end(bool fenced);

@@ -532,7 +532,7 @@ int ab_mounts_apply(struct ab_spec *spec, struct ab_ground *ground, struct ab_fd
 	memset(b.taken, -1, spec->plan.len * sizeof(b.taken[0]));
 	r = build_tree(&b, err);
 	if (r == 0 && ab_overlays_hide_names(spec))
-		b.walls.v[b.walls.len++] = ab_overlays_take_hidden(&b.overlays);
+		b.walls.v[b.walls.len++] = ab_take_fd(&b.overlays.hidden);
 	close_build(&b);
 	(void)setrlimit(RLIMIT_NOFILE, &files);
 	umask(mask);

@@ -400,11 +400,6 @@ void ab_overlays_fini(struct ab_overlays *o)
 	*o = (struct ab_overlays){ 0 };
 }
 
-int ab_overlays_take_hidden(struct ab_overlays *o)
-{
-	return ab_take_fd(&o->hidden);
-}
-
 bool ab_overlays_hide_names(const struct ab_spec *spec)
 {
 	for (size_t i = 0; i < spec->layers.len; i++)

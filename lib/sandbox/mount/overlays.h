@@ -21,6 +21,7 @@ struct ab_spec;
 struct ab_overlays {
 	struct ab_overlay *v; /* one for each layer of the specification */
 	size_t len;
+	/* The middle layers, writable although the box's staging tmpfs is not; -1: none. They lead to nothing else. */
 	int hidden;
 };
 
@@ -44,9 +45,6 @@ void ab_overlays_fini(struct ab_overlays *o);
  * with namespaces of its own, so nothing is mounted. 0, or an errno: EINVAL is the overlay's. */
 int ab_overlay_probe(const char *lower, const char *upper, const char *work);
 
-/* The middle layers, writable although the box's staging tmpfs is not, once; -1: none. They lead to
- * nothing else. */
-int ab_overlays_take_hidden(struct ab_overlays *o);
 /* Does a box with this specification have them? */
 bool ab_overlays_hide_names(const struct ab_spec *spec);
 /* In the process that has the names: put the whiteouts there. -1 with errno. */

@@ -15,9 +15,7 @@ const struct ab_object *ab_objects_around(const struct ab_objects *list, const c
 
 void ab_objects_fini(struct ab_objects *list)
 {
-	for (size_t i = 0; i < list->len; i++)
-		free(list->v[i].path);
-	free(list->v);
+	ab_free_rows(list->v, list->len, path);
 	*list = (struct ab_objects){ 0 };
 }
 
@@ -343,8 +341,6 @@ void ab_plan_take_layers(const struct ab_plan *plan, struct ab_facts *facts,
 
 void ab_plan_fini(struct ab_plan *plan)
 {
-	for (size_t i = 0; i < plan->len; i++)
-		free(plan->v[i].path);
-	free(plan->v);
+	ab_free_rows(plan->v, plan->len, path);
 	*plan = (struct ab_plan){ 0 };
 }

@@ -260,9 +260,7 @@ int ab_spec_read(int fd, struct ab_spec *ret, struct ab_error *err)
 
 void ab_spec_fini(struct ab_spec *spec)
 {
-	for (size_t i = 0; i < spec->nrules; i++)
-		free(spec->rules[i].path);
-	free(spec->rules);
+	ab_free_rows(spec->rules, spec->nrules, path);
 	for (size_t i = 0; i < spec->nfiles; i++)
 		ab_free_all(spec->files[i].path, spec->files[i].data);
 	ab_free_all(spec->files, spec->run_id, spec->cwd, spec->readable, spec->listen);
