@@ -585,3 +585,17 @@ below_two()
 	agentbox_split run -- true
 	[[ "$stderr" != *foreign* ]]
 }
+
+@test "home layer: what a box has closed in its kept layer is told with what removes the layer" {
+	need userns
+	git init -q .
+	agentbox run --yes --name k -- sh -c 'chmod 000 ~'
+	agentbox run --name k -- echo ran
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"cannot examine $PWD/.git"*"a box has closed a folder on the way in its kept layer; agentbox layers rm"* ]]
+	agentbox run --name other -- echo ran
+	[ "$output" = ran ]
+	agentbox layers rm k --yes
+	agentbox run --name k -- echo ran
+	[ "$output" = ran ]
+}

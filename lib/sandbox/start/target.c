@@ -450,6 +450,9 @@ static const char *find_remedy(const struct ab_spec *spec, const struct ab_holds
 		return ab_box_engines[holds->engine].better;
 	if (lacking == AB_PROP_BIT(AB_PROP_READ_DENY) && spec->readable && *spec->readable)
 		return "find its other names and add them with --deny-read";
+	if (spec->layers.len && strstr(holds->missing, "(cannot examine /"))
+		return "a box has closed a folder on the way in its kept layer; agentbox layers rm "
+		       "removes that";
 	return "agentbox doctor shows what this machine lacks";
 }
 
