@@ -347,6 +347,29 @@ registries:
 	[[ "$output" == *"filesystem.denyRead"* ]]
 }
 
+@test "a variable that renames or moves one file hides that file, of tools and of agents" {
+	local tools=$HOME/tools
+	local -a moved=(PGPASSFILE="$tools/pg" PASSWORD_STORE_DIR="$tools/pass" RCLONE_CONFIG="$tools/rclone.conf"
+		CLAUDE_CONFIG_DIR="$tools/claude" CODEX_HOME="$tools/codex")
+
+	mkdir -p "$tools/pass" "$tools/claude" "$tools/codex"
+	echo hunter2 | tee "$tools/pg" "$tools/pass/mail.gpg" "$tools/rclone.conf" "$tools/claude/.credentials.json" \
+		"$tools/codex/auth.json" >/dev/null
+	echo shown | tee "$tools/claude/notes" >"$tools/codex/notes"
+	printf '%s\n' 'npmRegistryServer: "https://y.test/"' 'npmAuthToken: hunter2' >"$HOME/.work.yml"
+	cat >show.sh <<-EOF
+		cat $HOME/.work.yml
+		cd $tools && cat pg pass/mail.gpg rclone.conf claude/.credentials.json codex/auth.json claude/notes codex/notes
+	EOF
+	agentbox run -- sh show.sh
+	[ "$status" -eq 0 ]
+	[ "$(grep -c hunter2 <<<"$output")" -eq 6 ]
+	# Yarn looks for a file of that name in the home folder.
+	export YARN_RC_FILENAME=.work.yml "${moved[@]}"
+	agentbox run --allow @npm -- sh show.sh
+	[[ "$output" != *hunter2* && "$output" == *'npmRegistryServer: "https://y.test/"'*shown*shown* ]]
+}
+
 @test "what a variable moves into the workspace is the project's, but not what a link there leads to" {
 	mkdir .cargo "$HOME/cargo"
 	echo token | tee .cargo/credentials.toml >"$HOME/cargo/credentials.toml"

@@ -5,12 +5,12 @@
 #include "base/system/linkwalk.h"
 #include "base/text/words.h"
 
-/* VARIABLE=PATH in the home folder; with a colon behind it the value is a list. npm takes its variables in
- * any case. Maven and NuGet have none. */
+/* VARIABLE=PATH in the home folder; with a colon behind it the value is a list, with a "~" the name of a file
+ * that the tool looks for there. npm takes its variables in any case. Maven and NuGet have none. */
 /* clang-format off */
 static const char table[] =
 	"XDG_CACHE_HOME=.cache XDG_CONFIG_HOME=.config XDG_DATA_HOME=.local/share "
-	"npm_config_userconfig=.npmrc npm_config_globalconfig=.npmrc YARN_RC_FILENAME=.yarnrc.yml "
+	"npm_config_userconfig=.npmrc npm_config_globalconfig=.npmrc YARN_RC_FILENAME=.yarnrc.yml~ "
 	"PIP_CONFIG_FILE=.config/pip/pip.conf UV_CONFIG_FILE=.config/uv/uv.toml "
 	"UV_CREDENTIALS_DIR=.local/share/uv/credentials POETRY_CONFIG_DIR=.config/pypoetry "
 	"CARGO_HOME=.cargo GOENV=.config/go/env GRADLE_USER_HOME=.gradle COMPOSER_HOME=.composer "
@@ -20,7 +20,13 @@ static const char table[] =
 	"HELM_CONFIG_HOME=.config/helm HELM_REGISTRY_CONFIG=.config/helm/registry/config.json "
 	"KUBECONFIG=.kube/config: GH_CONFIG_DIR=.config/gh GNUPGHOME=.gnupg "
 	"AWS_CONFIG_FILE=.aws/config AWS_SHARED_CREDENTIALS_FILE=.aws/credentials "
-	"AZURE_CONFIG_DIR=.azure CLOUDSDK_CONFIG=.config/gcloud";
+	"AZURE_CONFIG_DIR=.azure CLOUDSDK_CONFIG=.config/gcloud BOTO_CONFIG=.boto "
+	"OCI_CLI_CONFIG_FILE=.oci/config RCLONE_CONFIG=.config/rclone/rclone.conf "
+	"TF_CLI_CONFIG_FILE=.terraformrc PULUMI_HOME=.pulumi GLAB_CONFIG_DIR=.config/glab-cli "
+	"SOPS_AGE_KEY_FILE=.config/sops/age/keys.txt PASSWORD_STORE_DIR=.password-store "
+	"PGPASSFILE=.pgpass MYSQL_TEST_LOGIN_FILE=.mylogin.cnf KAGGLE_CONFIG_DIR=.kaggle "
+	"WANDB_CONFIG_DIR=.config/wandb XAUTHORITY=.Xauthority ICEAUTHORITY=.ICEauthority "
+	"CLAUDE_CONFIG_DIR=.claude CODEX_HOME=.codex";
 /* clang-format on */
 
 struct search {
@@ -40,9 +46,9 @@ static void add_place(struct search *s, const char *from, const char *to, bool l
 
 /* A variable may also name /dev/null, or the pipe of a shell: these are nobody's settings. A link in the
  * workspace came with a clone, or a box has made it. */
-static void add_value(struct search *s, const char *from, const char *value)
+static void add_value(struct search *s, const char *from, const char *value, const char *base)
 {
-	ab_autofree char *to = ab_path_resolve(value, s->cwd, s->home);
+	ab_autofree char *to = ab_path_resolve(value, base, s->home);
 	ab_autofree char *usual = ab_path_resolve(from, "/", s->home);
 	ab_autofree char *top = realpath(s->workspace, NULL);
 	ab_autofree char *own = s->home ? realpath(s->home, NULL) : NULL;
@@ -67,12 +73,13 @@ static void add_value(struct search *s, const char *from, const char *value)
 
 static void add_values(struct search *s, const char *usual, size_t len, const char *value)
 {
-	bool list = usual[len - 1] == ':';
-	ab_autofree char *from = ab_printf("~/%.*s", (int)len - list, usual);
+	bool list = usual[len - 1] == ':', named = usual[len - 1] == '~';
+	const char *base = named && s->home ? s->home : s->cwd;
+	ab_autofree char *from = ab_printf("~/%.*s", (int)len - (list || named), usual);
 	ab_autofree char *copy = ab_strdup(value);
 
 	for (char *rest = copy, *part; (part = strsep(&rest, list ? ":" : ""));)
-		add_value(s, from, part);
+		add_value(s, from, part, base);
 }
 
 const struct ab_tool_place *ab_tool_places_find(struct ab_arena *arena, char *const *env,
