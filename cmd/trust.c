@@ -51,17 +51,20 @@ static int trust_file(const struct args *args, const struct ab_trust_review *r,
 		      struct ab_error *err)
 {
 	ab_autofree char *path = ab_escape(r->path);
-	ab_autofree char *without =
-		ab_printf("not trusted: there is no terminal to ask on; to trust this content: "
-			  "agentbox trust --yes%s%s",
-			  args->nrest ? " " : "", args->nrest ? args->rest[0] : "");
+	ab_autobuf struct ab_buf without = { 0 };
+
+	ab_buf_printf(&without,
+		      "not trusted: there is no terminal to ask on; to trust this content: "
+		      "agentbox trust --yes%s",
+		      args->nrest ? " " : "");
+	ab_quote_argv(&without, args->rest, args->nrest);
 
 	if (r->state == AB_TRUST_HOLDS) {
 		printf("%s is already trusted\n", path);
 		return 0;
 	}
 	print_review(r, path);
-	if (get_consent(args, "Trust exactly this content?", without,
+	if (get_consent(args, "Trust exactly this content?", without.data,
 			"not trusted; the file can still tighten the box") >= 0)
 		return 1;
 	if (ab_trust_record(&args->input, r, err) < 0)

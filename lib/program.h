@@ -81,6 +81,7 @@
 #include "state/approvals.h"
 #include "shell/judge/judge.h"
 #include "shell/judge/judge_report.h"
+#include "shell/syntax/quote.h"
 #include "serve/serve.h"
 #include "steer/changes/diff.h"
 #include "steer/changes/pager.h"

@@ -482,3 +482,18 @@ not_widened()
 	[[ "$output" == *'network.http: without {"host":"x.example"'* ]]
 	is '."network.http" | length' 1
 }
+
+@test "trust, allow: the command that is offered can be pasted, whatever the folder's name" {
+	local dir='a b;touch PWNED;'
+
+	mkdir "$dir"
+	echo '{"network":{"allow":["a.test"]}}' >"$dir/.agentbox.json"
+	agentbox trust "./$dir/.agentbox.json"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"to trust this content: agentbox trust --yes './$dir/.agentbox.json'" ]]
+	agentbox allow "./$dir/.envrc"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"in every run in this project:   agentbox allow './$dir/.envrc' --always" ]]
+	agentbox allow ./.envrc
+	[[ "$output" == *"in every run in this project:   agentbox allow ./.envrc --always" ]]
+}

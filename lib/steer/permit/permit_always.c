@@ -137,7 +137,8 @@ static int refuse_once(const struct ab_permit_job *job, const char *path, const 
 		       struct ab_error *err)
 {
 	ab_autofree char *back = ab_printf("!%s", entry),
-			 *flag = ab_permit_flag("--deny-write", back);
+			 *flag = ab_permit_flag("--deny-write", back),
+			 *again = ab_permit_flag("agentbox allow", job->ask->what);
 
 	ab_fail(err, AB_EREFUSED, 0, "%s cannot be allowed: %s is a protected name, %s", path,
 		entry, ab_obeyed_by(entry));
@@ -145,8 +146,8 @@ static int refuse_once(const struct ab_permit_job *job, const char *path, const 
 		return ab_hint(err, "in a new run, if you are sure:  agentbox run %s -- ...", flag);
 	return ab_hint(err,
 		       "in a new run, if you are sure:  agentbox run %s -- ...\n"
-		       "in every run in this project:   agentbox allow %s --always",
-		       flag, job->ask->what);
+		       "in every run in this project:   %s --always",
+		       flag, again);
 }
 
 int ab_permit_protected(struct ab_permit_job *job, const char *workspace, const char *path,
