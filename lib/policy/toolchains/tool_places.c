@@ -24,8 +24,8 @@ static const char table[] =
 	"OCI_CLI_CONFIG_FILE=.oci/config RCLONE_CONFIG=.config/rclone/rclone.conf "
 	"TF_CLI_CONFIG_FILE=.terraformrc PULUMI_HOME=.pulumi GLAB_CONFIG_DIR=.config/glab-cli "
 	"SOPS_AGE_KEY_FILE=.config/sops/age/keys.txt PASSWORD_STORE_DIR=.password-store "
-	"PGPASSFILE=.pgpass MYSQL_TEST_LOGIN_FILE=.mylogin.cnf KAGGLE_CONFIG_DIR=.kaggle "
-	"WANDB_CONFIG_DIR=.config/wandb XAUTHORITY=.Xauthority ICEAUTHORITY=.ICEauthority "
+	"PGPASSFILE=.pgpass MYSQL_TEST_LOGIN_FILE=.mylogin.cnf XAUTHORITY=.Xauthority "
+	"ICEAUTHORITY=.ICEauthority "
 	"CLAUDE_CONFIG_DIR=.claude CODEX_HOME=.codex";
 /* clang-format on */
 
