@@ -229,6 +229,12 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 	id=$(ls "$AGENTBOX_STATE/runs")-f1
 	agentbox why --write "$HOME/data/x"
 	[[ "$output" == *"A run was denied it; for details: agentbox why $id"*"agentbox allow $id --always"* ]]
+	# What does not exist becomes writable with its folder, and not at all without one.
+	run sh -c "$AGENTBOX run $(sed -n 's/.*agentbox run \(.*\) -- \.\.\./\1/p' <<<"$output") -- touch '$HOME/data/x'"
+	[ "$status" -eq 0 ]
+	rm "$HOME/data/x"
+	agentbox why --write "$HOME/data/none/x"
+	[[ "$output" == *"cannot be written"* && "$output" != *"agentbox run"* ]]
 	# Another path, and a denial that its id does not lift.
 	record aaaaa "$start" "{$stamp,$line,\"id\":\"aaaaa-f1\",\"path\":\"$HOME/other\"}"
 	for path in data other; do

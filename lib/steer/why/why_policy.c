@@ -467,7 +467,13 @@ static void answer_write(const struct question *q, struct ab_why_answer *a)
 				    "after the run.",
 				    q->safe);
 	} else {
-		(void)ab_trace_write(q->arena, &q->terms, q->real, false, &d);
+		ab_autofree char *folder = ab_path_parent(q->real);
+		bool missing = access(q->real, F_OK) < 0;
+
+		(void)ab_trace_write(q->arena, &q->terms, q->real, missing, &d);
+		/* No option makes it writable. */
+		if (missing && access(folder, F_OK) < 0)
+			d.hint = "";
 		set_denied(q, a, "written", &d);
 	}
 }
