@@ -59,9 +59,9 @@ static bool is_wanted(const struct args *args, const struct ab_permit *ask)
 		return true;
 	if (!may_ask(args)) {
 		if (ask->always || ask->undo)
-			tell("no run was denied %s; nobody is asked about it, because there is no "
-			     "terminal (--yes: without this note)",
-			     what);
+			tell("no run was denied %s; nobody is asked about it, because %s (--yes: "
+			     "without this note)",
+			     what, can_ask() ? "of --json" : "there is no terminal");
 		return true;
 	}
 	question =

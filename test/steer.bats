@@ -608,6 +608,15 @@ is_obeyed()
 	[[ "$output" != *"No run was denied"* && "$output" == *"status 0"* ]]
 }
 
+# is_noted ARG...: it says that nobody was asked, and why.
+is_noted()
+{
+	tty_start sh -c "$AGENTBOX $*; echo status \$?"
+	tty_end
+	# The terminal breaks lines.
+	[[ "${output//[$'\n' ]/}" == *"becauseof--json"*'"allowed":true'*status0* ]]
+}
+
 @test "steer: on a terminal, a host that no run was denied is asked about before it is allowed" {
 	need program:tmux
 	need userns
@@ -638,6 +647,8 @@ is_obeyed()
 	agentbox allow quiet.test --always --yes </dev/null
 	[[ "$output" != *"no run was denied"* ]]
 	[ "$(jq -c '.network.allow' "$file")" = '["denied.test","typed.test","script.test","quiet.test"]' ]
+	# A program reads this one, also on a terminal.
+	is_noted allow json.test --always --json
 }
 
 @test "steer: on a terminal, a pattern or a group that is wider than any denial is asked about" {
