@@ -157,10 +157,12 @@ bool confirm(const char *question)
 {
 	char line[16];
 
-	printf("%s [y/N] ", question);
+	printf("%s ", question);
 	fflush(stdout);
-	/* Drop what was typed before the question appeared. */
+	/* Drop what was typed before the question appeared, but nothing after its end did. */
 	tcflush(STDIN_FILENO, TCIFLUSH);
+	printf("[y/N] ");
+	fflush(stdout);
 	if (!fgets(line, sizeof(line), stdin)) {
 		printf("\n");
 		return false;

@@ -175,7 +175,7 @@ nothing_left()
 	for what in --all .envrc; do
 		tty_start sh -c "$AGENTBOX apply dev $what; echo status \$?"
 		tty_wait 'added     [.]envrc'
-		tty_wait 'This wants a look. Apply everything that you named'
+		tty_wait 'This wants a look. Apply everything that you named\? \[y/N\]'
 		tty_key Enter
 		tty_end
 		[[ "$output" == *"nothing was applied"*"status 1"* ]]
@@ -190,7 +190,7 @@ nothing_left()
 	[ "$status" -eq 0 ]
 	[ -e .envrc ]
 	tty_start sh -c "$AGENTBOX apply dev --all; echo status \$?"
-	tty_wait 'This wants a look'
+	tty_wait 'This wants a look.*\[y/N\]'
 	tty_type y
 	tty_key Enter
 	tty_end

@@ -1162,7 +1162,7 @@ changed()
 	# A box can print these commands.
 	while IFS='|' read -r command what; do
 		tty_start sh -c "$AGENTBOX config $command; echo status \$?"
-		tty_wait "Allowed only with this change"
+		tty_wait 'Change it\? \[y/N\]'
 		tty_matches "$what"
 		tty_key Enter
 		tty_end
@@ -1184,7 +1184,7 @@ changed()
 	done
 	[ "$(jq -c '[.network.mode, .network.deny]' "$file")" = '["allowed",["b.test","ads.test"]]' ]
 	tty_start sh -c "$AGENTBOX config unset network.deny; echo status \$?"
-	tty_wait "Allowed only with this change"
+	tty_wait 'Change it\? \[y/N\]'
 	tty_type y
 	tty_key Enter
 	tty_end

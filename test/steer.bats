@@ -584,6 +584,12 @@ servant_end()
 	[ "$status" -eq 0 ]
 }
 
+# The end of a question is on the screen, perhaps in two lines; or the command has ended.
+is_asking()
+{
+	tty_tmux capture-pane -pJ | grep -qE 'y/N\]|^status'
+}
+
 # refuses_unasked SETTINGS ARG...: the command asks on a terminal; without a yes nothing is changed.
 refuses_unasked()
 {
@@ -591,7 +597,7 @@ refuses_unasked()
 
 	shift
 	tty_start sh -c "$AGENTBOX $*; echo status \$?"
-	tty_wait "No run was denied|^status"
+	wait_for 90 is_asking || return 1
 	tty_key Enter
 	tty_end
 	[ "$(cat "$HOME/.config/agentbox/config.json" 2>/dev/null)" = "$want" ]
@@ -636,7 +642,7 @@ is_noted()
 	agentbox run -- curl -s http://ads.test/
 	is_obeyed deny ads.test --undo
 	tty_start sh -c "$AGENTBOX allow typed.test --always; echo status \$?"
-	tty_wait "No run was denied"
+	wait_for 90 is_asking
 	tty_type y
 	tty_key Enter
 	tty_end
@@ -704,6 +710,7 @@ is_noted()
 	# The question names what would be opened, wherever a link leads.
 	tty_start sh -c "$AGENTBOX allow ./tool"
 	tty_wait "No run was denied $HOME/bin"
+	wait_for 90 is_asking
 	tty_key Enter
 	tty_end
 	refuses_unasked "$before" allow "$HOME/bin"
