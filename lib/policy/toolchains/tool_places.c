@@ -25,8 +25,7 @@ static const char table[] =
 	"TF_CLI_CONFIG_FILE=.terraformrc PULUMI_HOME=.pulumi GLAB_CONFIG_DIR=.config/glab-cli "
 	"SOPS_AGE_KEY_FILE=.config/sops/age/keys.txt PASSWORD_STORE_DIR=.password-store "
 	"PGPASSFILE=.pgpass MYSQL_TEST_LOGIN_FILE=.mylogin.cnf XAUTHORITY=.Xauthority "
-	"ICEAUTHORITY=.ICEauthority "
-	"CLAUDE_CONFIG_DIR=.claude CODEX_HOME=.codex";
+	"ICEAUTHORITY=.ICEauthority CLAUDE_CONFIG_DIR=.claude CODEX_HOME=.codex";
 /* clang-format on */
 
 struct search {
@@ -74,12 +73,11 @@ static void add_value(struct search *s, const char *from, const char *value, con
 static void add_values(struct search *s, const char *usual, size_t len, const char *value)
 {
 	bool list = usual[len - 1] == ':', named = usual[len - 1] == '~';
-	const char *base = named && s->home ? s->home : s->cwd;
 	ab_autofree char *from = ab_printf("~/%.*s", (int)len - (list || named), usual);
 	ab_autofree char *copy = ab_strdup(value);
 
 	for (char *rest = copy, *part; (part = strsep(&rest, list ? ":" : ""));)
-		add_value(s, from, part, base);
+		add_value(s, from, part, named && s->home ? s->home : s->cwd);
 }
 
 const struct ab_tool_place *ab_tool_places_find(struct ab_arena *arena, char *const *env,
