@@ -1,7 +1,6 @@
 /* Limits, and what a run could inherit from its caller. */
 #include <sys/inotify.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "attack/attack.h"

@@ -8,7 +8,6 @@
 #include "base/text/words.h"
 #include "consent/request.h"
 #include "attack/attack.h"
-#include "policy/model/policy.h"
 #include "policy/values/paths.h"
 #include "sandbox/mount/furniture.h"
 #include "session/run/run.h"

@@ -9,13 +9,6 @@
 #include "secrets/sources.h"
 #include "secrets/uncovered.h"
 
-static enum ab_source_state look_at_file(const char *path)
-{
-	if (access(path, R_OK) == 0)
-		return AB_SOURCE_THERE;
-	return errno == ENOENT || errno == ENOTDIR ? AB_SOURCE_MISSING : AB_SOURCE_UNREADABLE;
-}
-
 static enum ab_source_state look_at_source(const struct ab_secret *secret, char *const *env)
 {
 	const char *text;
@@ -27,7 +20,10 @@ static enum ab_source_state look_at_source(const struct ab_secret *secret, char 
 			return AB_SOURCE_UNSET;
 		return *text ? AB_SOURCE_SET : AB_SOURCE_EMPTY;
 	case AB_FROM_FILE:
-		return look_at_file(secret->file);
+		if (access(secret->file, R_OK) == 0)
+			return AB_SOURCE_THERE;
+		return errno == ENOENT || errno == ENOTDIR ? AB_SOURCE_MISSING
+							   : AB_SOURCE_UNREADABLE;
 	case AB_FROM_COMMAND:
 		break;
 	}

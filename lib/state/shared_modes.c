@@ -27,12 +27,6 @@ struct others {
 	size_t n;
 };
 
-/* The lock costs less than the end of a long record. */
-static bool has_ended(const struct ab_run *run)
-{
-	return flock(run->dir, LOCK_SH | LOCK_NB) == 0 && ab_run_ended(run);
-}
-
 /* A run without a record has not begun: its box has changed nothing. */
 static struct others read_others(const struct ab_state *state)
 {
@@ -43,20 +37,15 @@ static struct others read_others(const struct ab_state *state)
 	while ((id = ab_folder_next(list)) != NULL) {
 		ab_autoclose int dir = openat(state->live, id, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		const struct ab_run run = { .dir = dir };
-		json_auto_t *start = dir < 0 || has_ended(&run) ? NULL : ab_run_start(&run);
+		/* The lock costs less than the end of a long record. */
+		bool ended = dir >= 0 && flock(dir, LOCK_SH | LOCK_NB) == 0 && ab_run_ended(&run);
+		json_auto_t *start = dir < 0 || ended ? NULL : ab_run_start(&run);
 		struct ab_survey survey;
 
 		if (ab_run_survey(start, &survey) == 0)
 			*ab_append(all.v, all.n) = survey;
 	}
 	return all;
-}
-
-static void free_others(struct others *o)
-{
-	for (size_t i = 0; i < o->n; i++)
-		ab_survey_fini(&o->v[i]);
-	free(o->v);
 }
 
 static bool is_same_folder(const struct ab_folder_mode *a, const struct ab_folder_mode *b)
@@ -109,7 +98,9 @@ void ab_shared_modes_settle(const struct ab_state *state, struct ab_survey *surv
 		settled = true;
 		for (size_t k = 0; k < survey->nmodes; k++)
 			settled &= settle_mode(&survey->modes[k], &others);
-		free_others(&others);
+		for (size_t k = 0; k < others.n; k++)
+			ab_survey_fini(&others.v[k]);
+		free(others.v);
 	}
 	for (size_t i = 0; i < survey->nmodes && !settled; i++)
 		survey->modes[i].mode &= ~(mode_t)FOR_OTHERS;

@@ -24,13 +24,6 @@ int ab_guard_link_add(struct ab_guard_link *c, int listener, const struct ab_gua
 	return ab_send_fds(c->sock, more, sizeof(*more), &listener, 1);
 }
 
-static int fail_gone(struct ab_error *err)
-{
-	ab_fail(err, AB_ESYSTEM, 0, "the guard process has died");
-	ab_hint(err, "the run was ended because it could not create files any more; run it again");
-	return ab_step(err, "enforcement");
-}
-
 #define LAST(text) (offsetof(struct ab_note, text) + sizeof(((struct ab_note *)0)->text) - 1)
 
 int ab_guard_link_hear(struct ab_guard_link *c, struct ab_note *ret, struct ab_error *err)
@@ -44,8 +37,12 @@ int ab_guard_link_hear(struct ab_guard_link *c, struct ab_note *ret, struct ab_e
 	if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
 		return 0;
 	if (n != (ssize_t)sizeof(*ret) || ret->decision > AB_FORBIDDEN ||
-	    ret->kind >= AB_NOTE_KINDS || ret->words > sizeof(ret->command))
-		return fail_gone(err);
+	    ret->kind >= AB_NOTE_KINDS || ret->words > sizeof(ret->command)) {
+		ab_fail(err, AB_ESYSTEM, 0, "the guard process has died");
+		ab_hint(err,
+			"the run was ended because it could not create files any more; run it again");
+		return ab_step(err, "enforcement");
+	}
 	for (size_t i = 0; i < AB_COUNT(texts); i++)
 		((char *)ret)[texts[i]] = '\0';
 	return 1;

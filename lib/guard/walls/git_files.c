@@ -88,12 +88,6 @@ static bool are_same(int a, int b)
 	return fstat(a, &x) == 0 && fstat(b, &y) == 0 && ab_stat_same(&x, &y);
 }
 
-static void close_repo(struct ab_git_repo *r)
-{
-	ab_close_all(&r->dir, &r->hooks, &r->top, &r->stage, &r->top_stage);
-	free(r);
-}
-
 /* The folders in the box must be those that have these names on the host. Takes the descriptors. */
 static struct ab_git_repo *open_repo(const char *gitdir, int stage, int top_stage)
 {
@@ -105,7 +99,8 @@ static struct ab_git_repo *open_repo(const char *gitdir, int stage, int top_stag
 	if (r->dir >= 0)
 		r->hooks = openat(r->dir, "hooks", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (r->hooks < 0 || !are_same(r->hooks, stage)) {
-		close_repo(r);
+		ab_close_all(&r->dir, &r->hooks, &r->top, &r->stage, &r->top_stage);
+		free(r);
 		return NULL;
 	}
 	/* The last top may be another repository's. */

@@ -3,6 +3,7 @@
 #include <linux/seccomp.h>
 #include <sys/syscall.h>
 
+#include "base/system/folder.h"
 #include "guard/notify/exec_resolve.h"
 #include "guard/notify/guard_process.h"
 #include "guard/walls/rename_wire.h"
@@ -70,13 +71,6 @@ static int find_parent(const struct ab_held *call, const struct ab_plan *plan,
 	return *ret_path && is_in_layer(plan, *ret_path) ? ab_take_fd(&fd) : -1;
 }
 
-static bool is_folder(int parent, const char *name)
-{
-	struct stat st;
-
-	return fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
-}
-
 static bool send_ask(struct ab_folder_renames *r, const struct ab_held *call, const char *from,
 		     const char *to, const char *folder, const int dirs[2])
 {
@@ -103,7 +97,8 @@ bool ab_folder_renames_ask(struct ab_folder_renames *r, struct ab_guard *guard,
 	    ((uint32_t)call->data->args[4] & ~(uint32_t)RENAME_NOREPLACE))
 		return false;
 	parent = find_parent(call, plan, from, &from_path, &from_name);
-	if (parent < 0 || !is_folder(parent, from_name) || count_filters(call->pid) != r->filters)
+	if (parent < 0 || !ab_folder_is(parent, from_name) ||
+	    count_filters(call->pid) != r->filters)
 		return false;
 	target = find_parent(call, plan, to, &to_path, &to_name);
 	return target >= 0 &&

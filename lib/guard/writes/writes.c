@@ -15,9 +15,7 @@
 #include <linux/seccomp.h>
 #include <sys/syscall.h>
 
-#include "guard/notify/exec_read.h"
 #include "guard/notify/exec_resolve.h"
-#include "guard/notify/trace.h"
 #include "guard/writes/folder_rename.h"
 #include "guard/writes/git_rename.h"
 #include "guard/writes/git_spots.h"

@@ -94,16 +94,11 @@ static const char *const noise[] = {
 	".zcompdump*",
 };
 
-/* Does the pattern match the path, or a folder above it? */
-static bool covers(const char *pattern, const char *path)
-{
-	return fnmatch(pattern, path, FNM_PATHNAME | FNM_LEADING_DIR) == 0;
-}
-
+/* Does a pattern match the path, or a folder above it? */
 bool ab_home_is_noise(const char *path)
 {
 	for (size_t i = 0; i < AB_COUNT(noise); i++)
-		if (covers(noise[i], path))
+		if (fnmatch(noise[i], path, FNM_PATHNAME | FNM_LEADING_DIR) == 0)
 			return true;
 	return false;
 }

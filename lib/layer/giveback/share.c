@@ -157,13 +157,6 @@ static char *rebase(const struct ab_policy *policy, const char *home, const char
 			 path + (policy->home[1] ? strlen(policy->home) : 0));
 }
 
-/* The rule is found by the policy's name, because a link of the user may hide it; the real path
- * counts for an entry that is itself another way to a known file. */
-static const char *choose_name(const char *entry, const char *real)
-{
-	return !ab_credentials_known(entry) && ab_credentials_known(real) ? real : entry;
-}
-
 void ab_share_returns(const struct ab_policy *policy, const char *home, struct ab_strv *ret_paths,
 		      struct ab_strv *ret_entries, struct ab_strv *notes)
 {
@@ -182,7 +175,9 @@ void ab_share_returns(const struct ab_policy *policy, const char *home, struct a
 		}
 		if (!real)
 			real = rebase(policy, home, path);
-		name = choose_name(path, real);
+		/* The rule is found by the policy's name, because a link of the user may hide it; the
+		 * real path counts for an entry that is itself another way to a known file. */
+		name = !ab_credentials_known(path) && ab_credentials_known(real) ? real : path;
 		if (policy->fs.returns_builtin && !ab_credentials_known(name)) {
 			ab_strv_add_safe(
 				notes,

@@ -12,13 +12,6 @@ void ab_project_file_fini(struct ab_project_file *file)
 	*file = (struct ab_project_file){ .path = NULL };
 }
 
-static int refuse_untrusted(const struct ab_project_file *file, struct ab_error *err)
-{
-	ab_fail(err, AB_EREFUSED, 0, "%s is not trusted, so nothing can be allowed in it",
-		file->path);
-	return ab_hint(err, "review it first: agentbox trust");
-}
-
 int ab_project_file_open(const struct ab_policy_input *in, const char *workspace,
 			 struct ab_project_file *ret, struct ab_error *err)
 {
@@ -31,8 +24,11 @@ int ab_project_file_open(const struct ab_policy_input *in, const char *workspace
 	if (ab_settings_file_read(ret->path, ret->path, true, &ret->text, &ret->len, err) < 0)
 		return -1;
 	if (ret->text &&
-	    (!state || ab_trust_check(state, ret->path, ret->text, ret->len) != AB_TRUST_HOLDS))
-		return refuse_untrusted(ret, err);
+	    (!state || ab_trust_check(state, ret->path, ret->text, ret->len) != AB_TRUST_HOLDS)) {
+		ab_fail(err, AB_EREFUSED, 0, "%s is not trusted, so nothing can be allowed in it",
+			ret->path);
+		return ab_hint(err, "review it first: agentbox trust");
+	}
 	return 0;
 }
 

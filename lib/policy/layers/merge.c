@@ -237,12 +237,6 @@ static void unite_items(struct ab_arena *a, enum ab_key_id id, struct ab_value *
 		ab_value_append(a, id, base, &more);
 }
 
-static void note_list(struct ab_strv *notes, const char *name, enum ab_key_id id, size_t dropped)
-{
-	ab_strv_addf(notes, "%s: %s: %zu %s ignored", name, ab_keys[id].path, dropped,
-		     dropped == 1 ? "entry" : "entries");
-}
-
 static void note_scalar(struct ab_arena *a, struct ab_strv *notes, const char *name,
 			enum ab_key_id id, const struct ab_value *base,
 			const struct ab_value *layer)
@@ -330,6 +324,7 @@ void ab_config_tighten(struct ab_arena *a, struct ab_config *base, const struct 
 			break;
 		}
 		if (dropped)
-			note_list(notes, name, id, dropped);
+			ab_strv_addf(notes, "%s: %s: %zu %s ignored", name, ab_keys[id].path,
+				     dropped, dropped == 1 ? "entry" : "entries");
 	}
 }

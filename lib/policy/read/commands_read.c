@@ -1,6 +1,5 @@
 #include "policy/model/commands.h"
 #include "policy/read/members.h"
-#include "policy/values/complaint.h"
 #include "shell/judge/ruling.h"
 #include "shell/syntax/quote.h"
 

@@ -3,7 +3,6 @@
 #include <assert.h>
 
 #include "base/text/guess.h"
-#include "policy/values/complaint.h"
 
 static void report_mistake(struct ab_members *m, const struct ab_json_scan_node *node,
 			   const char *wrong, const char *right)

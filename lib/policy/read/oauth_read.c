@@ -2,7 +2,6 @@
 
 #include "policy/model/secrets_config.h"
 #include "policy/read/source_read.h"
-#include "policy/values/complaint.h"
 #include "policy/values/providers.h"
 
 enum member { GRANT, URL, CLIENT, CLIENT_SECRET, SCOPES, BODY, LOGIN, MEMBERS };

@@ -2,7 +2,6 @@
 
 #include "policy/model/list_element.h"
 #include "policy/model/secrets_config.h"
-#include "policy/values/complaint.h"
 
 #define COMMAND_LIKE "use one like [\"pass\", \"show\", \"x\"]"
 

@@ -401,14 +401,6 @@ static void put_json_rule_origin(struct ab_buf *b, const struct ab_item *item)
 	ab_buf_jsonf(b, ",'from':%s,'trusted':%hhd", from, (bool)(!item->tighten || item->managed));
 }
 
-static void put_user_json(struct ab_buf *b, const struct ab_item *item)
-{
-	/* The text is an object: continue with more members. */
-	ab_buf_add(b, item->text, strlen(item->text) - 1);
-	put_json_rule_origin(b, item);
-	ab_buf_puts(b, "}");
-}
-
 static void put_builtin_json(struct ab_buf *b, unsigned id, const struct ab_value *overrides)
 {
 	const struct ab_rule *rule = &ab_rules[id];
@@ -434,8 +426,13 @@ static char *make_json(const struct ab_value *rules, const struct ab_value *over
 
 	ab_buf_jsonf(&b, "{'user':[");
 	for (size_t i = 0; i < rules->len; i++) {
+		const struct ab_item *item = &rules->items[i];
+
+		/* The text is an object: continue with more members. */
 		ab_buf_jsonf(&b, ",");
-		put_user_json(&b, &rules->items[i]);
+		ab_buf_add(&b, item->text, strlen(item->text) - 1);
+		put_json_rule_origin(&b, item);
+		ab_buf_puts(&b, "}");
 	}
 	ab_buf_jsonf(&b, "],'builtin':[");
 	for (unsigned i = 0; i < AB_RULE_COUNT; i++)

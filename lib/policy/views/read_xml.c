@@ -90,14 +90,6 @@ static char *trim_text(struct ab_buf *text)
 	return *s ? s : NULL;
 }
 
-/* Text beside elements is not a value. */
-static void drop_text(struct xml *x)
-{
-	if (trim_text(&x->text))
-		x->tree->lost++;
-	ab_buf_fini(&x->text);
-}
-
 /* An element without attributes and elements is a value. */
 static void end_element(struct xml *x)
 {
@@ -121,7 +113,10 @@ static bool begin_element(struct xml *x)
 
 	if (!name || (x->rooted && x->tree->depth == 1) || !ab_tree_open(x->tree, name, '{'))
 		return false;
-	drop_text(x);
+	/* Text beside elements is not a value. */
+	if (trim_text(&x->text))
+		x->tree->lost++;
+	ab_buf_fini(&x->text);
 	x->rooted = true;
 	for (;;) {
 		size_t gap = strspn(x->at, blanks);

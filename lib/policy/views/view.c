@@ -286,16 +286,11 @@ static void collect_urls(const struct ab_tree *t, struct ab_strv *ret)
 		}
 }
 
-static bool is_word_byte(char c)
-{
-	return ab_is_alnum(c) || (unsigned char)c >= 0x80;
-}
-
 static size_t measure_word(const char *s)
 {
 	size_t n = 0;
 
-	while (is_word_byte(s[n]))
+	while (ab_is_alnum(s[n]) || (unsigned char)s[n] >= 0x80)
 		n++;
 	return n;
 }

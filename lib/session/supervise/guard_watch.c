@@ -8,7 +8,6 @@
 #include "session/control/steering.h"
 #include "session/supervise/failure.h"
 #include "session/supervise/supervisor.h"
-#include "terminal/terminal.h"
 
 enum { NOTES_AT_ONCE = 256, RETRY_MS = 20, TRIES = 1000 };
 

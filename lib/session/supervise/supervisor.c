@@ -19,7 +19,6 @@
 #include "consent/ask/host_prompt.h"
 #include "consent/request.h"
 #include "containers/container_watch.h"
-#include "guard/notify/refused_programs.h"
 #include "hosttools/tool_broker.h"
 #include "hosttools/tool_watch.h"
 #include "session/control/box_network.h"

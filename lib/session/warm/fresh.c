@@ -17,7 +17,6 @@
 #include "broker/broker.h"
 #include "host/home/home_mounts.h"
 #include "policy/layers/compare.h"
-#include "sandbox/plan/spec.h"
 #include "workspace/quarantine/journal.h"
 
 static const char changed[] = "what it protects, hides or may write has changed";

@@ -2,8 +2,6 @@
 
 #include "layer/diff/labels.h"
 #include "layer/diff/show.h"
-#include "layer/journal/stack.h"
-#include "layer/journal/view.h"
 #include "layer/walk/look.h"
 #include "policy/layers/layers.h"
 #include "state/live_writers.h"

@@ -45,19 +45,15 @@ struct ab_learned *ab_learned_new(void)
 	return l;
 }
 
-static void free_list(struct learned_list *list)
-{
-	for (size_t i = 0; i < list->len; i++)
-		ab_free_all(list->v[i].text, list->v[i].why);
-	free(list->v);
-}
-
 void ab_learned_free(struct ab_learned *l)
 {
 	if (!l)
 		return;
-	for (size_t i = 0; i < AB_COUNT(l->all); i++)
-		free_list(&l->all[i]);
+	for (size_t i = 0; i < AB_COUNT(l->all); i++) {
+		for (size_t k = 0; k < l->all[i].len; k++)
+			ab_free_all(l->all[i].v[k].text, l->all[i].v[k].why);
+		free(l->all[i].v);
+	}
 	free(l);
 }
 

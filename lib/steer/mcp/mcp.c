@@ -175,11 +175,6 @@ static char *write_reply(json_t *id, json_t *result, int code, const char *wrong
 	return text;
 }
 
-static bool is_id(const json_t *id)
-{
-	return json_is_string(id) || json_is_integer(id);
-}
-
 static char *answer_message(const struct ab_mcp_host *host, json_t *message)
 {
 	const char *method = json_string_value(json_object_get(message, "method"));
@@ -189,7 +184,7 @@ static char *answer_message(const struct ab_mcp_host *host, json_t *message)
 	int code = 0;
 
 	if (!json_is_object(message) || !version || strcmp(version, "2.0") != 0 ||
-	    (id && !is_id(id)))
+	    (id && !json_is_string(id) && !json_is_integer(id)))
 		return write_reply(NULL, NULL, INVALID_REQUEST, "not a JSON-RPC 2.0 request");
 	/* We send no requests, so a message without a method answers nothing. */
 	if (!method)

@@ -3,8 +3,6 @@
 #include "consent/consent.h"
 #include "host/home/home.h"
 #include "host/home/home_registries.h"
-#include "policy/layers/layers.h"
-#include "policy/model/policy.h"
 #include "policy/toolchains/registries.h"
 #include "policy/values/paths.h"
 #include "sandbox/mount/furniture.h"

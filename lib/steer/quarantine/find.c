@@ -49,13 +49,6 @@ static void read_notes(int dir, struct notes *ret)
 	}
 }
 
-static void free_notes(struct notes *notes)
-{
-	for (size_t i = 0; i < notes->len; i++)
-		ab_moved_file_fini(&notes->v[i]);
-	free(notes->v);
-}
-
 /* The note about exactly this object: a file of the same number that another program put there
  * does not count. */
 static const struct ab_moved_file *find_note(const struct notes *notes, unsigned number,
@@ -137,7 +130,9 @@ static void list_run(int dir, const char *run, unsigned number, struct ab_quaran
 		else if (describe_file(dir, run, live, name, &notes, &q))
 			*ab_append(list->v, list->len) = q;
 	}
-	free_notes(&notes);
+	for (size_t i = 0; i < notes.len; i++)
+		ab_moved_file_fini(&notes.v[i]);
+	free(notes.v);
 }
 
 static int newest_first(const void *a, const void *b)

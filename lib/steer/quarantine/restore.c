@@ -137,13 +137,6 @@ static int open_job(const struct ab_policy_input *in, const struct ab_restore *a
 	return check_object(j, err);
 }
 
-static void close_job(struct job *j)
-{
-	ab_closep(&j->parent);
-	if (j->one.is.id[0])
-		ab_quarantined_close(&j->one);
-}
-
 void ab_restored_fini(struct ab_restored *r)
 {
 	ab_free_all(r->path, r->what, r->why);
@@ -432,7 +425,9 @@ int ab_restore(const struct ab_policy_input *input, const struct ab_restore *ask
 
 	if (result == 0 && really)
 		result = restore_alone(&j, err);
-	close_job(&j);
+	ab_closep(&j.parent);
+	if (j.one.is.id[0])
+		ab_quarantined_close(&j.one);
 	if (result < 0)
 		ab_restored_fini(ret);
 	return result;

@@ -113,10 +113,7 @@ static void remedy_denied(const struct ab_why_case *c, struct ab_strv *ret)
 /* git and others write "x.lock" and rename it to "x", which is what a person means. */
 static char *name_locked(const char *path)
 {
-	static const char lock[] = ".lock";
-	size_t len = strlen(path), n = strlen(lock);
-
-	return ab_strndup(path, len > n && strcmp(path + len - n, lock) == 0 ? len - n : len);
+	return ab_strndup(path, strlen(path) - (ab_ends_with(path, ".lock") ? strlen(".lock") : 0));
 }
 
 /* If opening the folder would be too much there is no hint. The file itself can be

@@ -17,7 +17,6 @@
 #include <linux/sched.h>
 #include <linux/sched/types.h>
 #include <sys/inotify.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include "workspace/quarantine/quarantine_state.h"

@@ -22,7 +22,6 @@
 #include <dirent.h>
 
 #include "base/system/folder.h"
-#include "workspace/git/gitconfig.h"
 #include "workspace/git/gitlink.h"
 #include "workspace/quarantine/quarantine_state.h"
 #include "workspace/quarantine/shared.h"
