@@ -36,12 +36,6 @@ static enum ab_hold signal_by_pidfd(struct ab_attacker *a, const struct ab_try *
 		a, fd < 0 ? -1 : syscall(SYS_pidfd_send_signal, fd, (int)t->number, NULL, 0));
 }
 
-/* Where the processes of the host are, if the engine shares their /proc. */
-static const char *find_host_proc(void)
-{
-	return access(AB_SHARED_PROC, F_OK) == 0 ? AB_SHARED_PROC : "/proc";
-}
-
 static enum ab_hold signal_host(struct ab_attacker *a, const struct ab_try *t)
 {
 	char path[32], name[32];
@@ -59,7 +53,8 @@ static enum ab_hold signal_host(struct ab_attacker *a, const struct ab_try *t)
 
 static enum ab_hold see_host(struct ab_attacker *a, const struct ab_try *t)
 {
-	const char *proc = find_host_proc();
+	/* Where the processes of the host are, if the engine shares their /proc. */
+	const char *proc = access(AB_SHARED_PROC, F_OK) == 0 ? AB_SHARED_PROC : "/proc";
 	ab_autodir DIR *dir = ab_folder_list(AT_FDCWD, proc);
 	const char *entry;
 	int seen = 0, own = 0;

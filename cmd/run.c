@@ -136,14 +136,6 @@ static int check_stay(const struct args *args, struct ab_request *request, struc
 	return 0;
 }
 
-/* Tell how to use the box from now on, once. */
-static void tell_stays(const struct args *args, const char *name)
-{
-	if (!given(args, "quiet"))
-		tell("box %s stays: agentbox run --in %s -- COMMAND, agentbox stop %s", name, name,
-		     name);
-}
-
 static int run_staying(struct args *args, struct ab_request *request, struct ab_error *err)
 {
 	struct ab_stayed stayed;
@@ -157,7 +149,10 @@ static int run_staying(struct args *args, struct ab_request *request, struct ab_
 		puts(name);
 		return 0;
 	}
-	tell_stays(args, name);
+	/* How to use the box from now on, once. */
+	if (!given(args, "quiet"))
+		tell("box %s stays: agentbox run --in %s -- COMMAND, agentbox stop %s", name, name,
+		     name);
 	if (ab_enter(request, stayed.id, stayed.approved, &status, err) < 0)
 		return complain(args, err);
 	return status;

@@ -90,14 +90,6 @@ static const char *check_folder(const struct ab_policy *policy, const char *path
 	return NULL;
 }
 
-static void add_folder(struct ab_host_engine *e, const char *path, char *real,
-		       const struct stat *st)
-{
-	*ab_append(e->mounts, e->nmounts) = (struct ab_mount_source){
-		.path = ab_strdup(path), .real = real, .dev = st->st_dev, .ino = st->st_ino
-	};
-}
-
 /* The box must not rename it, nor a folder above it. */
 static void pin_folder(struct ab_facts *facts, const char *real)
 {
@@ -131,7 +123,11 @@ static void find_folders(const struct ab_policy *policy, bool layered, struct ab
 		}
 		if (!layered)
 			pin_folder(facts, real);
-		add_folder(e, mounts->v[i], real, &st);
+		*ab_append(e->mounts, e->nmounts) =
+			(struct ab_mount_source){ .path = ab_strdup(mounts->v[i]),
+						  .real = real,
+						  .dev = st.st_dev,
+						  .ino = st.st_ino };
 	}
 }
 

@@ -117,11 +117,6 @@ static void set_failure(struct ab_secret_row *row, const char *problem, const ch
 	row->remedy = remedy[0] ? ab_strdup(remedy) : suggest_remedy(row->secret);
 }
 
-static bool is_account(const struct ab_secret *secret)
-{
-	return secret->oauth && secret->oauth->grant == AB_OAUTH_ACCOUNT;
-}
-
 static void check_account(struct ab_secret_row *row, const struct ab_sourced *value)
 {
 	const char *why = ab_service_account_check(value->data, value->len);
@@ -144,7 +139,7 @@ static void check_row(struct ab_secret_row *row, struct ab_vault *vault, size_t 
 		row->result = AB_RESULT_UNSET;
 	else if (!value.data)
 		set_failure(row, "the environment variable is not set", "");
-	else if (is_account(secret))
+	else if (secret->oauth && secret->oauth->grant == AB_OAUTH_ACCOUNT)
 		check_account(row, &value);
 	else if (ab_vault_set(vault, secret->oauth ? index + 1 : index, value.data, value.len,
 			      &err) < 0)

@@ -180,13 +180,6 @@ static int pick_key_wiped(const struct ab_secret *secret, const char *text, size
 	return r;
 }
 
-static int refuse_link(const struct ab_secret *secret, struct ab_error *err)
-{
-	ab_fail(err, AB_EUSAGE, 0, "%s goes through a link that the box could have created",
-		secret->file);
-	return ab_hint(err, "name the target itself, or keep it where the box cannot write");
-}
-
 static int open_file(const struct ab_secret *secret, struct ab_error *err)
 {
 	bool led;
@@ -194,8 +187,12 @@ static int open_file(const struct ab_secret *secret, struct ab_error *err)
 	ab_autoclose int fd = -1;
 	struct stat st;
 
-	if (led)
-		return refuse_link(secret, err);
+	if (led) {
+		ab_fail(err, AB_EUSAGE, 0, "%s goes through a link that the box could have created",
+			secret->file);
+		return ab_hint(err,
+			       "name the target itself, or keep it where the box cannot write");
+	}
 	fd = real ? ab_host_path_open(real) : -1;
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return ab_fail(err, AB_EUSAGE, errno, "cannot open %s", secret->file);

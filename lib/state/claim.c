@@ -181,21 +181,15 @@ void ab_claim_init(struct ab_claim *ret, const struct ab_state *state, const cha
 
 /* ---- the run ---- */
 
-/* Policies have paths with links in them. */
-static bool overlaps(const char *place, const char *root)
-{
-	ab_autofree char *real = realpath(root, NULL);
-
-	if (real)
-		root = real;
-	return ab_path_within(place, root) || ab_path_within(root, place);
-}
-
 static bool overlaps_any(const char *place, const struct ab_strv *roots)
 {
-	for (size_t i = 0; i < roots->len; i++)
-		if (!place[0] || overlaps(place, roots->v[i]))
+	for (size_t i = 0; i < roots->len; i++) {
+		/* Policies have paths with links in them. */
+		ab_autofree char *real = realpath(roots->v[i], NULL);
+
+		if (!place[0] || ab_paths_overlap(place, real ? real : roots->v[i]))
 			return true;
+	}
 	return false;
 }
 

@@ -9,21 +9,16 @@ struct look {
 	char found[8];
 };
 
-static bool overlap(const char *a, const char *b)
-{
-	return ab_path_within(a, b) || ab_path_within(b, a);
-}
-
 static bool is_concerned(const struct ab_writer_search *s, const char *writable)
 {
 	if (!s->paths)
-		return overlap(writable, s->root);
+		return ab_paths_overlap(writable, s->root);
 	if (ab_path_within(s->root, writable))
 		return true;
 	for (size_t i = 0; ab_path_within(writable, s->root) && i < s->paths->len; i++) {
 		ab_autofree char *path = ab_path_join(s->root, s->paths->v[i]);
 
-		if (overlap(writable, path))
+		if (ab_paths_overlap(writable, path))
 			return true;
 	}
 	return false;

@@ -59,6 +59,11 @@ bool ab_path_within(const char *path, const char *top)
 	return strncmp(path, top, n) == 0 && (path[n] == '/' || path[n] == '\0');
 }
 
+bool ab_paths_overlap(const char *a, const char *b)
+{
+	return ab_path_within(a, b) || ab_path_within(b, a);
+}
+
 bool ab_path_within_any(const char *path, const struct ab_strv *tops)
 {
 	for (size_t i = 0; i < tops->len; i++)

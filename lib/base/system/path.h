@@ -17,6 +17,8 @@ char *ab_path_resolve(const char *path, const char *base, const char *home);
 
 /* Is `path` the same as `top` or below it? Both are clean. */
 bool ab_path_within(const char *path, const char *top);
+/* Is one of them the same as the other or below it? */
+bool ab_paths_overlap(const char *a, const char *b);
 /* Is it in one of these folders? Does it contain one of these paths? */
 bool ab_path_within_any(const char *path, const struct ab_strv *tops);
 bool ab_path_contains_any(const char *path, const struct ab_strv *paths);

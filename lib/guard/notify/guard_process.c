@@ -246,12 +246,6 @@ static bool makes_namespaces(int nr)
 	return nr == __NR_clone || nr == __NR_unshare;
 }
 
-/* The filter below ours leaves these to us (AB_FILTER_ASKING). */
-static bool is_left_to_us(int nr)
-{
-	return makes_namespaces(nr) || nr == __NR_chroot;
-}
-
 static void report_call(struct ab_guard *j, const struct ab_held *call)
 {
 	static const struct ab_denied plain = { "", "", "syscalls",
@@ -299,7 +293,8 @@ static struct ab_reply decide_call(struct ab_guard *j, const struct ab_held *cal
 	int nr = call->data->nr, errnum;
 	uint32_t verdict = SECCOMP_RET_ALLOW;
 
-	if (j->duty.trace.all || is_left_to_us(nr))
+	/* The filter below ours leaves these to us (AB_FILTER_ASKING). */
+	if (j->duty.trace.all || makes_namespaces(nr) || nr == __NR_chroot)
 		verdict = ab_seccomp_judge(
 			j->duty.trace.userns ? AB_FILTER_USERNS : AB_FILTER_TARGET, call->data);
 	if (verdict != SECCOMP_RET_ALLOW)

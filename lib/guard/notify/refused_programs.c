@@ -112,14 +112,6 @@ static int take_exec(struct ab_refused_programs *r, const struct ab_note *note,
 	return ab_log_write(r->log, line, err);
 }
 
-static int take_program(struct ab_refused_programs *r, const struct ab_note *note,
-			struct ab_error *err)
-{
-	ab_record_open(&r->line, r->denied.run_id, "program");
-	ab_record_text(&r->line, "path", note->path);
-	return ab_log_write(r->log, &r->line, err);
-}
-
 static int take_note(struct ab_refused_programs *r, const struct ab_note *note,
 		     struct ab_error *err)
 {
@@ -127,7 +119,9 @@ static int take_note(struct ab_refused_programs *r, const struct ab_note *note,
 	case AB_NOTE_EXEC:
 		return take_exec(r, note, err);
 	case AB_NOTE_PROGRAM:
-		return take_program(r, note, err);
+		ab_record_open(&r->line, r->denied.run_id, "program");
+		ab_record_text(&r->line, "path", note->path);
+		return ab_log_write(r->log, &r->line, err);
 	default:
 		return ab_refused_files_take(&r->denials, note, err);
 	}

@@ -45,12 +45,6 @@ static bool is_found(const struct ab_found *f)
 	return f->errnum == 0;
 }
 
-/* Only the last name is missing. */
-static bool can_be_created(const struct ab_found *f)
-{
-	return f->errnum == ENOENT && S_ISDIR(f->st.st_mode) && !strchr(f->rest, '/');
-}
-
 /* Is it in a writable folder? Without mounts nothing else tells: we are not behind the box's
  * Landlock. */
 static bool is_outside(const struct prediction *l, int fd)
@@ -139,8 +133,9 @@ static bool predict_create(const struct prediction *l, const struct ab_found *f)
 {
 	if (is_behind_mask(l, f))
 		return report_mask(l, f, "write");
-	return can_be_created(f) && is_blocked(l, f->fd, W_OK | X_OK) &&
-	       report_write(l, f, f->fd, true);
+	/* Only the last name is missing. */
+	return f->errnum == ENOENT && S_ISDIR(f->st.st_mode) && !strchr(f->rest, '/') &&
+	       is_blocked(l, f->fd, W_OK | X_OK) && report_write(l, f, f->fd, true);
 }
 
 static bool is_mount_point(int fd)
@@ -239,12 +234,6 @@ static int find_touched(const struct prediction *l, const struct ab_touch *t, bo
 	return path ? find_name(l, AT_FDCWD, path, nofollow, ret) : -1;
 }
 
-/* O_PATH opens a name, without access to the file. */
-static bool opens_only_name(const struct ab_touch *t, int flags)
-{
-	return t->kind == AB_TOUCH_OPEN && (flags & O_PATH);
-}
-
 /* Is the last name not followed if it is a link? */
 static bool keeps_last_link(const struct ab_touch *t, int flags)
 {
@@ -316,7 +305,9 @@ bool ab_trace_look(struct ab_arena *arena, const struct ab_trace_terms *terms, p
 
 	if (!t)
 		return false;
-	if (!ab_touch_flags(t, pid, call, &flags, &plain) || !plain || opens_only_name(t, flags) ||
+	/* O_PATH opens a name, without access to the file. */
+	if (!ab_touch_flags(t, pid, call, &flags, &plain) || !plain ||
+	    (t->kind == AB_TOUCH_OPEN && (flags & O_PATH)) ||
 	    find_touched(&l, t, keeps_last_link(t, flags), &f) < 0)
 		return false;
 	denied = predict_kind(&l, t, &f, flags);

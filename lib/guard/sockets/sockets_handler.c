@@ -32,13 +32,6 @@ struct desk {
 	bool sweeping;
 };
 
-static void begin_sweeping(struct desk *d)
-{
-	if (!d->sweeping)
-		ab_connects_set_timer(d->sweep, SWEEP_MS);
-	d->sweeping = true;
-}
-
 static void sweep_again(struct ab_guard *guard, void *arg, short events)
 {
 	struct desk *d = arg;
@@ -133,7 +126,9 @@ static struct ab_reply make_socket(struct desk *d, const struct ab_held *call)
 	k = ab_made_add(&d->kept, fd, family, kind);
 	if (!k)
 		return ab_reply_errno(ENFILE);
-	begin_sweeping(d);
+	if (!d->sweeping)
+		ab_connects_set_timer(d->sweep, SWEEP_MS);
+	d->sweeping = true;
 	return (struct ab_reply){ .kind = AB_REPLY_FD, .value = k->fd, .cloexec = cloexec };
 }
 

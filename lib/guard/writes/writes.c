@@ -206,14 +206,6 @@ static bool is_free(struct writes *w, const struct ab_plan *plan, const char *pl
 	return true;
 }
 
-/* A rename that the kernel cannot do, of names[1] to names[0]. */
-static bool ask_broker(struct ab_guard *guard, struct writes *w, const struct ab_held *call,
-		       const struct ab_call_name names[2])
-{
-	return ab_git_renames_ask(&w->git, guard, call, &names[1], &names[0]) ||
-	       ab_folder_renames_ask(w->folders, guard, call, &names[1], &names[0]);
-}
-
 static struct ab_reply handle_name(struct ab_guard *guard, struct writes *w,
 				   const struct ab_touch *t, const struct ab_held *call)
 {
@@ -224,7 +216,10 @@ static struct ab_reply handle_name(struct ab_guard *guard, struct writes *w,
 	bool open = n > 0 && !terms->all && !terms->no_mounts;
 	struct ab_denied denied;
 
-	if (t->kind == AB_TOUCH_RENAME && n == 2 && ask_broker(guard, w, call, names))
+	/* A rename that the kernel cannot do, of names[1] to names[0]. */
+	if (t->kind == AB_TOUCH_RENAME && n == 2 &&
+	    (ab_git_renames_ask(&w->git, guard, call, &names[1], &names[0]) ||
+	     ab_folder_renames_ask(w->folders, guard, call, &names[1], &names[0])))
 		return (struct ab_reply){ .kind = AB_REPLY_LATER };
 	if (n > 0 && w->spots.spots)
 		ab_git_spots_note(&w->spots, call, t, names);

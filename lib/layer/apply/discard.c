@@ -80,11 +80,6 @@ static int drop_change(struct drop *d, const struct ab_change *c)
 	return remove_from_layer(d, dir, name);
 }
 
-static bool is_whole_folder(const struct ab_change *c)
-{
-	return c->is == AB_TYPE_DIR && c->kind != AB_CHANGE_MODE;
-}
-
 static bool is_chosen(const struct drop *d, size_t i)
 {
 	return d->ours ? d->apply->picks[i].dropped : d->apply->picks[i].take;
@@ -99,7 +94,8 @@ static int drop_chosen(struct drop *d, struct ab_error *err)
 
 	for (size_t i = 0, end; i < changes->len; i = end) {
 		end = i + 1;
-		if (!is_chosen(d, i) || !is_whole_folder(&changes->v[i]))
+		if (!is_chosen(d, i) || changes->v[i].is != AB_TYPE_DIR ||
+		    changes->v[i].kind == AB_CHANGE_MODE)
 			continue;
 		end = ab_changes_end(changes, i);
 		memset(inside + i + 1, true, end - i - 1);

@@ -41,12 +41,6 @@ static const char *find_fault(const struct stat *st)
 	return st->st_size > AB_GIVEBACK_MAX ? "the box's copy is too large" : NULL;
 }
 
-/* A deletion in an overlay's upper. */
-static bool is_whiteout(const struct stat *st)
-{
-	return S_ISCHR(st->st_mode) && st->st_rdev == 0;
-}
-
 /* Look before opening: a FIFO or a device must not be opened at all. */
 static struct content read_content(int top, const char *path)
 {
@@ -65,7 +59,8 @@ static struct content read_content(int top, const char *path)
 		c.why = "the box's copy cannot be opened";
 		return c;
 	}
-	c.deleted = is_whiteout(&c.st);
+	/* In an overlay's upper, a device without a number is a deletion. */
+	c.deleted = S_ISCHR(c.st.st_mode) && c.st.st_rdev == 0;
 	c.exists = !c.deleted;
 	c.why = c.exists ? find_fault(&c.st) : NULL;
 	if (c.deleted || c.why)

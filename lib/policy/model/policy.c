@@ -266,13 +266,6 @@ static struct ab_strv make_touched(struct ab_arena *a, const struct ab_policy *p
 	return list;
 }
 
-/* Is the workspace reviewed, and nothing else writable? */
-static bool writes_to_layers(const struct ab_policy *p)
-{
-	return p->fs.review != AB_REVIEW_NONE && p->fs.write.len == 1 &&
-	       strcmp(p->fs.write.v[0], p->workspace) == 0;
-}
-
 bool ab_policy_reads(const struct ab_policy *p, const char *path, bool above)
 {
 	for (size_t i = 0; i < p->fs.deny_read.len; i++) {
@@ -301,7 +294,9 @@ bool ab_policy_held_back(const struct ab_policy *p, const char *key, const char 
 
 void ab_policy_review_commands(struct ab_policy *p)
 {
-	if (writes_to_layers(p))
+	/* The workspace is reviewed, and nothing else writable. */
+	if (p->fs.review != AB_REVIEW_NONE && p->fs.write.len == 1 &&
+	    strcmp(p->fs.write.v[0], p->workspace) == 0)
 		p->commands.ruling = ab_commands_layered(&p->store->arena, p->commands.ruling);
 }
 

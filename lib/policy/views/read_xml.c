@@ -43,12 +43,6 @@ static char *read_name(struct xml *x)
 	return x->at > s ? ab_strndup(s, (size_t)(x->at - s)) : NULL;
 }
 
-/* Which names mean what, and where that is described: nothing that a tool obeys. */
-static bool is_namespace(const char *name)
-{
-	return strncmp(name, "xmlns", 5) == 0 || strncmp(name, "xsi:", 4) == 0;
-}
-
 /* name="value" */
 static bool read_attribute(struct xml *x)
 {
@@ -70,7 +64,8 @@ static bool read_attribute(struct xml *x)
 	value = ab_strndup(x->at, n);
 	x->at += n + 1;
 	key = ab_printf("@%s", name);
-	if (!is_namespace(name))
+	/* Which names mean what, and where that is described: nothing that a tool obeys. */
+	if (strncmp(name, "xmlns", 5) != 0 && strncmp(name, "xsi:", 4) != 0)
 		ab_tree_add(x->tree, key, '"', value);
 	ab_free_wiped(value);
 	return true;

@@ -74,20 +74,12 @@ static void put_part(struct ab_buf *out, const void *data, size_t len)
 	ab_base64_add(out, data, len, AB_BASE64_URL, false);
 }
 
-static void put_claims(struct ab_buf *b, const char *email, const struct ab_oauth *oauth,
-		       int64_t now)
-{
-	ab_autofree char *scope = ab_strv_join(&oauth->scopes, " ");
-
-	ab_buf_jsonf(b, "{'iss':%s,'scope':%s,'aud':%s,'iat':%jd,'exp':%jd}", email, scope,
-		     oauth->url, now, now + LIFETIME_S);
-}
-
 const char *ab_service_account_assert(const char *text, size_t len, const struct ab_oauth *oauth,
 				      int64_t now, struct ab_buf *ret)
 {
 	auto_wiped struct ab_json_scan json = { 0 };
 	ab_autobuf struct ab_buf head = { 0 }, claims = { 0 };
+	ab_autofree char *scope = ab_strv_join(&oauth->scopes, " ");
 	uint8_t signature[AB_RSA_SIGNATURE_MAX];
 	const char *why = ab_service_account_check(text, len), *id;
 	struct ab_rsa *key;
@@ -103,7 +95,9 @@ const char *ab_service_account_assert(const char *text, size_t len, const struct
 	if (id)
 		ab_buf_jsonf(&head, ",'kid':%s", id);
 	ab_buf_puts(&head, "}");
-	put_claims(&claims, ab_json_scan_text(json.nodes, "client_email"), oauth, now);
+	ab_buf_jsonf(&claims, "{'iss':%s,'scope':%s,'aud':%s,'iat':%jd,'exp':%jd}",
+		     ab_json_scan_text(json.nodes, "client_email"), scope, oauth->url, now,
+		     now + LIFETIME_S);
 	put_part(ret, head.data, head.len);
 	ab_buf_puts(ret, ".");
 	put_part(ret, claims.data, claims.len);

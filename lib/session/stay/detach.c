@@ -16,13 +16,6 @@ struct report {
 	};
 };
 
-static int leave_session(struct ab_error *err)
-{
-	if (setsid() < 0 || ab_arrange_stdio(NULL) < 0)
-		return ab_fail(err, AB_ESYSTEM, errno, "detach from the terminal");
-	return 0;
-}
-
 pid_t ab_detach(int *ret_sock, struct ab_error *err)
 {
 	int pair[2];
@@ -39,7 +32,8 @@ pid_t ab_detach(int *ret_sock, struct ab_error *err)
 	}
 	close(pair[pid == 0 ? 0 : 1]);
 	*ret_sock = pair[pid == 0 ? 1 : 0];
-	if (pid == 0 && leave_session(err) < 0) {
+	if (pid == 0 && (setsid() < 0 || ab_arrange_stdio(NULL) < 0)) {
+		ab_fail(err, AB_ESYSTEM, errno, "detach from the terminal");
 		ab_detach_failed(*ret_sock, err);
 		_exit(125);
 	}

@@ -148,19 +148,15 @@ static bool get_entry(const struct ab_detail f[M_COUNT], char ret[AB_HOST_ENTRY_
 	return true;
 }
 
-/* Connections through the other doors do not leave the box. */
-static bool is_way_out(const struct ab_detail *door)
-{
-	return !ab_detail_is(door, "publish") && !ab_detail_is(door, "host-port") &&
-	       !ab_detail_is(door, "dns");
-}
-
 static void take_request(struct ab_learned *l, const struct record *r)
 {
 	const struct ab_detail *f = r->f;
 	char entry[AB_HOST_ENTRY_TEXT];
 
-	if (f[M_ALLOWED].kind != AB_DETAIL_TRUE || !is_way_out(&f[M_DOOR]) || !get_entry(f, entry))
+	/* Connections through these doors do not leave the box. */
+	if (f[M_ALLOWED].kind != AB_DETAIL_TRUE || ab_detail_is(&f[M_DOOR], "publish") ||
+	    ab_detail_is(&f[M_DOOR], "host-port") || ab_detail_is(&f[M_DOOR], "dns") ||
+	    !get_entry(f, entry))
 		return;
 	if (f[M_ERROR].kind == AB_DETAIL_TEXT)
 		count_text(&l->failed, entry, ab_detail_dup(&f[M_ERROR]), count_times(f));
@@ -319,12 +315,6 @@ static bool is_system(const char *folder)
 	return strchr(folder + 1, '/') == NULL;
 }
 
-/* In it, or around it. */
-static bool is_overlapping(const char *folder, const char *top)
-{
-	return ab_path_within(folder, top) || ab_path_within(top, folder);
-}
-
 static bool is_closed(const char *folder, const struct ab_learned_from *from)
 {
 	const char *list = from->home ? ab_learned_closed : "", *word;
@@ -333,11 +323,11 @@ static bool is_closed(const char *folder, const struct ab_learned_from *from)
 		ab_autofree char *name = ab_strndup(word, n);
 		ab_autofree char *top = ab_path_join(from->home, name);
 
-		if (is_overlapping(folder, top))
+		if (ab_paths_overlap(folder, top))
 			return true;
 	}
 	for (size_t i = 0; from->closed && i < from->closed->len; i++)
-		if (is_overlapping(folder, from->closed->v[i]))
+		if (ab_paths_overlap(folder, from->closed->v[i]))
 			return true;
 	return false;
 }

@@ -266,13 +266,6 @@ static int check_protected(const struct ab_strv *names, const char *path, struct
 	return ab_hint(err, "in a new run, if you are sure:  agentbox run %s -- ...", flag);
 }
 
-static void note_system(const char *path, struct ab_strv *notes)
-{
-	for (size_t i = 0; i < AB_COUNT(system_folders); i++)
-		if (ab_path_within(path, system_folders[i].path))
-			ab_strv_addf(notes, "%s contains %s", path, system_folders[i].words);
-}
-
 int ab_permit_place(const struct ab_place *place, const char *path, struct ab_strv *notes,
 		    struct ab_error *err)
 {
@@ -295,7 +288,10 @@ int ab_permit_place(const struct ab_place *place, const char *path, struct ab_st
 			return refuse_path(err, path, "a box has its own folder of that name");
 	if (check_protected(place->deny_write, path, err) < 0)
 		return -1;
-	if (!place->home || !ab_path_within(path, place->home))
-		note_system(path, notes);
+	if (place->home && ab_path_within(path, place->home))
+		return 0;
+	for (size_t i = 0; i < AB_COUNT(system_folders); i++)
+		if (ab_path_within(path, system_folders[i].path))
+			ab_strv_addf(notes, "%s contains %s", path, system_folders[i].words);
 	return 0;
 }

@@ -23,12 +23,6 @@ static void add_key(struct clean *c, const char *key)
 	}
 }
 
-/* Most values need no quotes, and people read these files. */
-static bool is_plain(const char *value)
-{
-	return value[0] && ab_has_only(value, strlen(value), "./:@_+-*~");
-}
-
 static void write_quoted(struct ab_buf *b, const char *text, size_t len, bool value)
 {
 	ab_buf_puts(b, "\"");
@@ -98,7 +92,8 @@ static void take_setting(void *arg, const char *key, const char *value)
 	ab_buf_printf(c->out, "\t%s", name);
 	if (value) {
 		ab_buf_puts(c->out, " = ");
-		if (is_plain(value))
+		/* Most values need no quotes, and people read these files. */
+		if (value[0] && ab_has_only(value, strlen(value), "./:@_+-*~"))
 			ab_buf_puts(c->out, value);
 		else
 			write_quoted(c->out, value, strlen(value), true);

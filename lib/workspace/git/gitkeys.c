@@ -143,12 +143,6 @@ static bool is_closed_repo(const struct ab_strv *repos, const char *value)
 	return false;
 }
 
-static bool is_address(const char *value, const struct ab_gitkeys_terms *terms)
-{
-	return is_elsewhere(value) || is_closed_repo(terms->repos, value) ||
-	       (terms->is_safe_address && terms->is_safe_address(terms->arg, value));
-}
-
 static bool is_remote_name(const char *value)
 {
 	return value[0] && value[0] != '-' && value[0] != '.' && !strpbrk(value, ":/");
@@ -216,7 +210,8 @@ bool ab_gitkeys_allow(const char *key, const char *value, const struct ab_gitkey
 	case REF:
 		return value[0] != '-';
 	case ADDRESS:
-		return is_address(value, terms);
+		return is_elsewhere(value) || is_closed_repo(terms->repos, value) ||
+		       (terms->is_safe_address && terms->is_safe_address(terms->arg, value));
 	case SOURCE:
 		return is_plain_source(value);
 	case REMOTE:

@@ -19,11 +19,6 @@ static const char *const always[] = {
  * run commands that are listed there. */
 static const char *const paused[] = { "rebase-merge", "rebase-apply", "sequencer" };
 
-static bool contains_root(const struct ab_surveyor *s, const char *path)
-{
-	return ab_path_contains_any(path, &s->roots) || (s->home && ab_path_within(s->home, path));
-}
-
 static void add_extra(struct ab_surveyor *s, const char *path)
 {
 	ab_strv_add(&s->extra, path);
@@ -69,7 +64,8 @@ static void add_gitdir_of(struct ab_surveyor *s, const char *top)
 				&s->out->findings,
 				"%s/.git names %s, which stays read-only: %s; use --write if it is yours",
 				top, l.gitdir, why);
-		else if (contains_root(s, l.common))
+		else if (ab_path_contains_any(l.common, &s->roots) ||
+			 (s->home && ab_path_within(s->home, l.common)))
 			add_parts(s, &l);
 		else
 			add_extra(s, l.common);
