@@ -30,22 +30,17 @@ static void print_change(const struct ab_permitted *p)
 	print_safe("  ", &p->diff);
 }
 
-static void print_rerun(const struct ab_permitted *p)
+static void print_outcome(const struct ab_permitted *p)
 {
 	ab_autofree char *command = p->command ? ab_escape(p->command) : NULL;
 
+	print_lines(&p->said);
+	print_change(p);
 	if (command) {
 		ab_autofree char *line = ab_printf("to run it again:  %s", command);
 
 		print_messages(line);
 	}
-}
-
-static void print_outcome(const struct ab_permitted *p)
-{
-	print_lines(&p->said);
-	print_change(p);
-	print_rerun(p);
 	fflush(stdout);
 	tell_notes(&p->notes);
 }

@@ -332,14 +332,6 @@ static void add_json(struct ab_buf *b, const char *path, const struct ab_chain_v
 	ab_buf_jsonf(b, ",'removed_files':%ju,'torn_lines':%ju}\n", v->removed, v->torn);
 }
 
-static void add_broken(struct ab_buf *b, const struct ab_chain_verdict *v)
-{
-	ab_buf_printf(b, "broken at line %llu", (unsigned long long)v->line);
-	if (v->file[0])
-		ab_buf_printf(b, " of %s", v->file);
-	ab_buf_printf(b, ": %s", v->why);
-}
-
 static void add_sentence(struct ab_buf *b, const struct ab_chain_verdict *v)
 {
 	static const char *const sentences[AB_CHAIN_STATES] = {
@@ -355,7 +347,10 @@ static void add_sentence(struct ab_buf *b, const struct ab_chain_verdict *v)
 	char key[AB_CHAIN_KEY_ROOM];
 
 	if (v->state == AB_CHAIN_BROKEN) {
-		add_broken(b, v);
+		ab_buf_printf(b, "broken at line %llu", (unsigned long long)v->line);
+		if (v->file[0])
+			ab_buf_printf(b, " of %s", v->file);
+		ab_buf_printf(b, ": %s", v->why);
 		return;
 	}
 	ab_buf_puts(b, sentences[v->state]);

@@ -367,15 +367,6 @@ static char *find_covered(const struct ab_host_facts *host, const char *program)
 	return ab_path_within_any(real, &host->facts.privates) ? ab_take(real) : NULL;
 }
 
-/* It must be runnable: show the file itself, and nothing next to it. */
-static void add_program(struct ab_host_facts *host, const char *program)
-{
-	ab_autofree char *covered = find_covered(host, program);
-
-	if (covered)
-		ab_objects_add(&host->facts.show, covered, AB_AS_FILE);
-}
-
 /*
  * In a layer a box could put another program under our name, and hooks and nested runs of later boxes
  * would be that one. In a writable folder it is the project's own.
@@ -438,8 +429,13 @@ int ab_host_facts_look(const struct ab_host_look *look, struct ab_host_facts *re
 	add_private(&host, runtime);
 	add_home(policy, &host);
 	add_survey(&host);
-	if (look->program)
-		add_program(&host, look->program);
+	if (look->program) {
+		/* It must be runnable: show the file itself, and nothing next to it. */
+		ab_autofree char *covered = find_covered(&host, look->program);
+
+		if (covered)
+			ab_objects_add(&host.facts.show, covered, AB_AS_FILE);
+	}
 	add_own_program(&host);
 	add_answers(runtime, look->look_only, &host);
 	if (add_sockets(policy, &host, err) < 0 || add_masks(look, &host, err) < 0)

@@ -600,13 +600,6 @@ static _Noreturn __attribute__((noinline)) void serve_listener(struct ab_guard *
 	}
 }
 
-/* The guard reads hostile data, so it must not have what the caller's environment may contain. */
-static void forget_environment(void)
-{
-	for (char **e = environ; *e; e++)
-		explicit_bzero(*e, strlen(*e));
-}
-
 /*
  * A process of the box waits for each answer, which takes microseconds. With a short time slice the
  * guard is chosen before others that are ready as well. Linux 6.12; others ignore it.
@@ -662,7 +655,9 @@ static int serve_guard(int broker, void *arg)
 	ask_for_short_slices();
 	find_home(&j.duty.trace);
 	j.trace = ab_trace_new();
-	forget_environment();
+	/* The guard reads hostile data, so it must not have what the caller's environment may contain. */
+	for (char **e = environ; *e; e++)
+		explicit_bzero(*e, strlen(*e));
 	if (ab_guard_watch(&j, j.sock, POLLIN, supervisor_ready, NULL) < 0 ||
 	    add_listener(&j, seats->listener, NULL) < 0)
 		return 1;

@@ -179,15 +179,6 @@ static void add_facts(struct ab_buf *b, const struct ab_change *c)
 	ab_buf_puts(b, "</p>");
 }
 
-static void add_targets(struct ab_buf *b, const struct ab_shown *s)
-{
-	if (!s->contents || s->change->is != AB_TYPE_LINK || !s->contents->fresh.data)
-		return;
-	ab_buf_puts(b, "<p>Link to <code>");
-	add_escaped(b, s->contents->fresh.data, s->contents->fresh.len);
-	ab_buf_puts(b, "</code></p>");
-}
-
 void ab_show_page_change(struct ab_buf *b, const struct ab_shown *shown)
 {
 	const struct ab_change *c = shown->change;
@@ -205,7 +196,11 @@ void ab_show_page_change(struct ab_buf *b, const struct ab_shown *shown)
 		ab_buf_puts(b, "</ul>");
 	}
 	add_facts(b, c);
-	add_targets(b, shown);
+	if (shown->contents && c->is == AB_TYPE_LINK && shown->contents->fresh.data) {
+		ab_buf_puts(b, "<p>Link to <code>");
+		add_escaped(b, shown->contents->fresh.data, shown->contents->fresh.len);
+		ab_buf_puts(b, "</code></p>");
+	}
 	if (shown->hunks)
 		add_hunks(b, shown->hunks);
 	else if (shown->contents && shown->contents->binary)

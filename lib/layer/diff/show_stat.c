@@ -44,15 +44,6 @@ static void describe_row(const struct ab_shown *s, struct ab_stat_row *row)
 		snprintf(row->size, sizeof(row->size), "new, empty");
 }
 
-static void list_labels(const struct ab_shown *s, struct ab_stat_row *row)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < s->hits->len && n < sizeof(row->labels); i++)
-		n += (size_t)snprintf(row->labels + n, sizeof(row->labels) - n, "%s%s",
-				      i ? "," : "!", ab_labels[s->hits->v[i].id].name);
-}
-
 void ab_stat_add(struct ab_stat_table *table, const struct ab_shown *shown)
 {
 	struct ab_buf name = { 0 };
@@ -67,7 +58,9 @@ void ab_stat_add(struct ab_stat_table *table, const struct ab_shown *shown)
 		ab_buf_puts(&name, " (never applied)");
 	row->name = ab_buf_take(&name);
 	describe_row(shown, row);
-	list_labels(shown, row);
+	for (size_t i = 0, n = 0; i < shown->hits->len && n < sizeof(row->labels); i++)
+		n += (size_t)snprintf(row->labels + n, sizeof(row->labels) - n, "%s%s",
+				      i ? "," : "!", ab_labels[shown->hits->v[i].id].name);
 	if (shown->hunks) {
 		row->added = shown->hunks->added;
 		row->removed = shown->hunks->removed;

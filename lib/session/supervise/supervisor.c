@@ -329,14 +329,6 @@ static void open_stay(struct supervisor *s)
 	*s->what->stay_at = s->stay;
 }
 
-static void close_stay(struct supervisor *s)
-{
-	ab_stay_end(s->stay);
-	if (s->stay)
-		*s->what->stay_at = NULL;
-	s->stay = NULL;
-}
-
 static void answer_tool(void *arg, uint32_t number, enum ab_host_answer answer, const char *by);
 
 static int open_steering(struct supervisor *s)
@@ -679,7 +671,10 @@ int ab_supervise(const struct ab_supervision *what, struct ab_outcome *ret, stru
 		explain_loss(&s);
 	ab_streams_finish(what->streams);
 	wait_for_last_answers(&s);
-	close_stay(&s);
+	ab_stay_end(s.stay);
+	if (s.stay)
+		*s.what->stay_at = NULL;
+	s.stay = NULL;
 	ab_host_prompt_close(what->steering->prompt);
 	ab_steering_close(s.steering, s.out.status);
 	ab_terminal_close(what->terminal);

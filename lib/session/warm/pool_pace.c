@@ -13,17 +13,10 @@ size_t ab_pool_pace_boxes(const struct ab_pool_pace *p, size_t size)
 	return p->tries ? 1 : size;
 }
 
-static void step_back(struct ab_pool_pace *p)
-{
-	unsigned rest = p->rest ? p->rest * 2 : REST;
-
-	if (rest > REST_MAX)
-		rest = REST_MAX;
-	*p = (struct ab_pool_pace){ .rest = rest, .left = rest };
-}
-
 bool ab_pool_pace_box(struct ab_pool_pace *p, bool fits)
 {
+	unsigned rest;
+
 	/* One that was taken before. */
 	if (p->left)
 		return false;
@@ -34,7 +27,10 @@ bool ab_pool_pace_box(struct ab_pool_pace *p, bool fits)
 	if (!p->tries &&
 	    (p->nfates < WINDOW || (unsigned)__builtin_popcount(p->fates) <= WINDOW / 2))
 		return false;
-	step_back(p);
+	rest = p->rest ? p->rest * 2 : REST;
+	if (rest > REST_MAX)
+		rest = REST_MAX;
+	*p = (struct ab_pool_pace){ .rest = rest, .left = rest };
 	return true;
 }
 

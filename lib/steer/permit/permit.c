@@ -320,15 +320,6 @@ static bool is_nearly_id(const char *what)
 	return *p && !p[strspn(p, "0123456789")];
 }
 
-static int refuse_mistyped_id(const char *what, struct ab_error *err)
-{
-	ab_fail(err, AB_EUSAGE, 0, "%s is not a denial id; an id looks like 7kq2x-1", what);
-	return ab_hint(err,
-		       "list denials with agentbox log --denied\n"
-		       "if it is a host, add a dot: %s.",
-		       what);
-}
-
 static int read_host(const struct ab_policy_input *in, const char *what, struct ab_meant *ret,
 		     struct ab_error *err)
 {
@@ -344,8 +335,14 @@ static int read_host(const struct ab_policy_input *in, const char *what, struct 
 			ab_fail(err, AB_EUSAGE, 0, "%s could be a host or a file", what);
 			return ab_hint(err, "use ./%s for the file, %s. for the host", what, what);
 		}
-		if (is_nearly_id(what))
-			return refuse_mistyped_id(what, err);
+		if (is_nearly_id(what)) {
+			ab_fail(err, AB_EUSAGE, 0,
+				"%s is not a denial id; an id looks like 7kq2x-1", what);
+			return ab_hint(err,
+				       "list denials with agentbox log --denied\n"
+				       "if it is a host, add a dot: %s.",
+				       what);
+		}
 		ret->kind = AB_MEANT_HOST;
 		ab_host_entry_format(&entry, ret->entry);
 		return 0;

@@ -152,18 +152,11 @@ static void add_engine(const struct ab_policy *policy, struct ab_strv *rows)
 	ab_summary_row(rows, "engine", text);
 }
 
-static void put_fitted(struct ab_buf *b, const char *line, size_t columns)
-{
-	if (columns)
-		ab_wrap_message(b, line, 0, columns);
-	else
-		ab_buf_puts(b, line);
-	ab_buf_puts(b, "\n");
-}
-
 char *ab_preview_text(const struct ab_request *rq, const struct ab_preview *p, bool verbose,
 		      size_t columns)
 {
+	static const char prove[] =
+		"Nothing was started. To prove the guarantees now: agentbox doctor";
 	ab_autofree char *profile = ab_escape(p->policy->profile);
 	ab_autostrv struct ab_strv rows = { 0 };
 	struct ab_buf b = { 0 };
@@ -181,8 +174,11 @@ char *ab_preview_text(const struct ab_request *rq, const struct ab_preview *p, b
 			&rows, "box",
 			"this is inside a box: the outer run allows no more than it does now");
 	ab_summary_put(&b, &rows, columns);
-	put_fitted(&b, "Nothing was started. To prove the guarantees now: agentbox doctor",
-		   columns);
+	if (columns)
+		ab_wrap_message(&b, prove, 0, columns);
+	else
+		ab_buf_puts(&b, prove);
+	ab_buf_puts(&b, "\n");
 	return ab_buf_take(&b);
 }
 

@@ -227,15 +227,6 @@ static bool is_object(int dir, const char *name, const struct stat *object, stru
 	return fstatat(dir, name, ret, AT_SYMLINK_NOFOLLOW) == 0 && ab_stat_same(ret, object);
 }
 
-/* Nothing but our own copy: another program may have put something there. */
-static void drop_copy(const struct job *j, int dir, const char *name)
-{
-	struct stat st;
-
-	if (is_object(dir, name, &j->copy, &st))
-		(void)ab_remove_object(dir, name);
-}
-
 /* One rename. `file` is the copy of the object, in the quarantine. 0, or an errno. */
 static int exchange_near(struct job *j, const char *file)
 {
@@ -252,8 +243,9 @@ static int exchange_near(struct job *j, const char *file)
 			return errno;
 		rc = ESTALE;
 	}
-	if (rc)
-		drop_copy(j, j->one.dir, file);
+	/* Nothing but our own copy: another program may have put something there. */
+	if (rc && is_object(j->one.dir, file, &j->copy, &st))
+		(void)ab_remove_object(j->one.dir, file);
 	return rc;
 }
 

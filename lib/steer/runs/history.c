@@ -61,15 +61,6 @@ static void add_run(struct ab_history *h, const struct ab_detail f[M_COUNT])
 	}
 }
 
-static void end_row(struct row *row, const struct ab_detail f[M_COUNT])
-{
-	row->ended = true;
-	row->status = ab_detail_number(&f[M_STATUS], -1);
-	row->ms = ab_detail_number(&f[M_MS], -1);
-	row->timed_out = f[M_TIMED_OUT].kind == AB_DETAIL_TRUE;
-	row->denied = ab_detail_number(&f[M_REQUESTS], 0) + ab_detail_number(&f[M_FILES], 0);
-}
-
 bool ab_history_add(struct ab_history *history, const char *line, size_t len)
 {
 	struct ab_detail f[M_COUNT];
@@ -81,8 +72,14 @@ bool ab_history_add(struct ab_history *history, const char *line, size_t len)
 		add_run(history, f);
 		return true;
 	}
-	if (row && ab_detail_is(&f[M_KIND], "end") && ab_detail_is(&f[M_RUN], row->id))
-		end_row(row, f);
+	if (row && ab_detail_is(&f[M_KIND], "end") && ab_detail_is(&f[M_RUN], row->id)) {
+		row->ended = true;
+		row->status = ab_detail_number(&f[M_STATUS], -1);
+		row->ms = ab_detail_number(&f[M_MS], -1);
+		row->timed_out = f[M_TIMED_OUT].kind == AB_DETAIL_TRUE;
+		row->denied =
+			ab_detail_number(&f[M_REQUESTS], 0) + ab_detail_number(&f[M_FILES], 0);
+	}
 	return false;
 }
 

@@ -117,15 +117,6 @@ static void take_settled(struct ab_questions *s, const char *id)
 	show_oldest(s);
 }
 
-/* The box is gone, or has dropped us: the command's own socket tells what follows. */
-static void lose_box(struct ab_questions *s)
-{
-	while (s->len)
-		free_open(&s->v[--s->len]);
-	ab_loop_remove(s->watch.loop, &s->source);
-	show_oldest(s);
-}
-
 static void packet_ready(struct ab_source *source, uint32_t events)
 {
 	struct ab_questions *s = source->owner;
@@ -133,9 +124,13 @@ static void packet_ready(struct ab_source *source, uint32_t events)
 	int r = ab_steer_hear(&s->steer, &packet);
 
 	(void)events;
-	if (r < 0)
-		lose_box(s);
-	else if (r > 0 && ab_json_is(packet, "event", "asked"))
+	if (r < 0) {
+		/* The box is gone, or has dropped us: the command's own socket tells what follows. */
+		while (s->len)
+			free_open(&s->v[--s->len]);
+		ab_loop_remove(s->watch.loop, &s->source);
+		show_oldest(s);
+	} else if (r > 0 && ab_json_is(packet, "event", "asked"))
 		take_asked(s, packet);
 	else if (r > 0 && ab_json_is(packet, "event", "settled"))
 		take_settled(s, ab_json_text(packet, "id"));
