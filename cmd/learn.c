@@ -20,15 +20,6 @@ static int divert_stdout(void)
 	return kept;
 }
 
-static void restore_stdout(int kept)
-{
-	fflush(stdout);
-	if (kept < 0)
-		return;
-	dup2(kept, STDOUT_FILENO);
-	close(kept);
-}
-
 /* Ask once for all the hosts that will be allowed. */
 static int ask_consent(const struct args *args)
 {
@@ -125,7 +116,11 @@ static int run_recorded(struct args *args, struct ab_request *request, struct ab
 		ab_child_run_fini(ret);
 		status = complain(args, &err);
 	}
-	restore_stdout(kept);
+	fflush(stdout);
+	if (kept >= 0) {
+		dup2(kept, STDOUT_FILENO);
+		close(kept);
+	}
 	return status;
 }
 

@@ -394,14 +394,6 @@ static void pass_answer(struct ab_engine_exchange *x)
 		x->state = AB_ENGINE_LAST;
 }
 
-static void pass_stream(struct ab_engine_exchange *x)
-{
-	ab_buf_add(&x->to_client, x->reply.data, x->reply.len);
-	ab_buf_fini(&x->reply);
-	if (x->engine_ended)
-		x->state = AB_ENGINE_LAST;
-}
-
 static void step(struct ab_engine_exchange *x)
 {
 	switch (x->state) {
@@ -421,7 +413,10 @@ static void step(struct ab_engine_exchange *x)
 		pass_answer(x);
 		break;
 	case AB_ENGINE_STREAM:
-		pass_stream(x);
+		ab_buf_add(&x->to_client, x->reply.data, x->reply.len);
+		ab_buf_fini(&x->reply);
+		if (x->engine_ended)
+			x->state = AB_ENGINE_LAST;
 		break;
 	case AB_ENGINE_CONNECT:
 	case AB_ENGINE_LAST:

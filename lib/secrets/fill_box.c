@@ -155,25 +155,19 @@ static int refuse_variable(const struct ab_safe *safe, const char *name, struct 
 	return ab_step(err, "secrets");
 }
 
-/* The environment without env.set: our own values of the proxy variables. */
-static void build_plain_environment(const struct ab_policy *policy, struct ab_strv *ret)
-{
-	struct ab_policy plain = *policy;
-
-	plain.env.set = (struct ab_strv){ 0 };
-	ab_environment_build(&plain, NULL, ret, NULL);
-}
-
 /* Secrets are injected only by our proxy: a client that uses another one would
  * send its placeholder. */
 static int check_proxies(const struct ab_safe *safe, const struct ab_policy *policy,
 			 struct ab_error *err)
 {
 	ab_autostrv struct ab_strv plain = { 0 };
+	struct ab_policy without = *policy;
 
 	if (policy->net.mode != AB_NET_FILTERED)
 		return 0;
-	build_plain_environment(policy, &plain);
+	/* The environment without env.set: our own values of the proxy variables. */
+	without.env.set = (struct ab_strv){ 0 };
+	ab_environment_build(&without, NULL, &plain, NULL);
 	for (size_t i = 0; i < policy->env.set.len; i++) {
 		const char *entry = policy->env.set.v[i];
 		ab_autofree char *name = ab_strndup(entry, strcspn(entry, "="));

@@ -36,15 +36,6 @@ static void add_masked(struct ab_safe *safe, char *path, char *data, size_t len,
 		(struct ab_safe_file){ .path = path, .data = data, .len = len, .mode = mode };
 }
 
-/* The box would read a FIFO's bytes unmasked. */
-static int refuse_special_file(const char *declared, struct ab_error *err)
-{
-	ab_fail(err, AB_EUSAGE, 0, "%s is not a regular file, so its secrets cannot be masked",
-		declared);
-	ab_hint(err, "remove it from \"files\" and hide it: --deny-read %s", declared);
-	return ab_step(err, "secrets");
-}
-
 static void note_hard_links(const char *path, const struct stat *st, struct ab_strv *ret_notes)
 {
 	if (st->st_nlink > 1)
@@ -136,8 +127,13 @@ static int cover_file(struct ab_safe *safe, const char *declared, const char *to
 	/* The box has our identity: it cannot read what we cannot. */
 	if (fd < 0 || fstat(fd, &st) < 0 || is_masked(safe, real))
 		return 0;
-	if (!S_ISREG(st.st_mode))
-		return refuse_special_file(declared, err);
+	/* The box would read a FIFO's bytes unmasked. */
+	if (!S_ISREG(st.st_mode)) {
+		ab_fail(err, AB_EUSAGE, 0,
+			"%s is not a regular file, so its secrets cannot be masked", declared);
+		ab_hint(err, "remove it from \"files\" and hide it: --deny-read %s", declared);
+		return ab_step(err, "secrets");
+	}
 	note_hard_links(declared, &st, ret_notes);
 	size = (size_t)st.st_size;
 	if (read_whole(fd, declared, &data, size, err) < 0 ||

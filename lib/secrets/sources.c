@@ -337,13 +337,6 @@ static int fail_command(const struct ab_secret *secret, const struct ab_ran *ran
 		       WEXITSTATUS(ran->status), quoted);
 }
 
-static int refuse_program(const char *path, struct ab_error *err)
-{
-	ab_fail(err, AB_EUSAGE, 0, "its command would use %s on the host, which the box can write",
-		path);
-	return ab_hint(err, "keep it where the box cannot write, such as ~/.local/bin");
-}
-
 /*
  * The box can cause another run of the command, by making the server reject the
  * value, so it must not be able to write any file of the command. Only words
@@ -359,8 +352,13 @@ static int check_words(const struct ab_secret *secret, struct ab_error *err)
 				    "absolute path");
 	}
 	for (size_t i = 0; i < words->len; i++)
-		if (words->v[i][0] == '/' && ab_host_path_is_open(&secret->writable, words->v[i]))
-			return refuse_program(words->v[i], err);
+		if (words->v[i][0] == '/' && ab_host_path_is_open(&secret->writable, words->v[i])) {
+			ab_fail(err, AB_EUSAGE, 0,
+				"its command would use %s on the host, which the box can write",
+				words->v[i]);
+			return ab_hint(err,
+				       "keep it where the box cannot write, such as ~/.local/bin");
+		}
 	return 0;
 }
 

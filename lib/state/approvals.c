@@ -74,11 +74,6 @@ static void write_approval(struct ab_buf *b, const struct ab_approval *a)
 		     a->expires);
 }
 
-static bool is_key(const char *s)
-{
-	return strlen(s) == 64 && strspn(s, "0123456789abcdef") == 64;
-}
-
 /* -1: it is not valid, see `ret_why`. */
 static int read_approval(json_t *json, struct ab_approval *ret, char *ret_why, size_t room)
 {
@@ -94,8 +89,8 @@ static int read_approval(json_t *json, struct ab_approval *ret, char *ret_why, s
 		return -1;
 	}
 	a.deny = strcmp(answer, "deny") == 0;
-	if (!is_key(key) || (!a.deny && strcmp(answer, "approve") != 0) || created < 0 ||
-	    expires < 0) {
+	if (strlen(key) != 64 || strspn(key, "0123456789abcdef") != 64 ||
+	    (!a.deny && strcmp(answer, "approve") != 0) || created < 0 || expires < 0) {
 		snprintf(ret_why, room, "\"%.20s\": invalid approval", key);
 		return -1;
 	}

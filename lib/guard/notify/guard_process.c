@@ -620,24 +620,6 @@ static void ask_for_short_slices(void)
 	syscall(SYS_sched_setattr, 0, &attr, 0);
 }
 
-/* Hints compare it with real paths. */
-static void find_home(struct ab_trace_terms *terms)
-{
-	char *real = terms->home ? realpath(terms->home, NULL) : NULL;
-
-	if (real)
-		terms->home = real;
-}
-
-static void open_handlers(struct ab_guard *j)
-{
-	for (size_t i = 0; i < j->duty.nhandlers; i++) {
-		const struct ab_call_handler *h = &j->duty.handlers[i];
-
-		j->states[i] = h->open ? h->open(j, h->setup) : (void *)(uintptr_t)h->setup;
-	}
-}
-
 struct seats {
 	const struct ab_guard_duty *duty;
 	int supervisor, listener;
@@ -647,13 +629,16 @@ static int serve_guard(int broker, void *arg)
 {
 	static struct ab_guard j;
 	const struct seats *seats = arg;
+	const char *given = seats->duty->trace.home, *home = given ? realpath(given, NULL) : NULL;
 
 	j = (struct ab_guard){ .duty = *seats->duty, .sock = seats->supervisor, .broker = broker };
 	for (size_t i = 0; i < AB_GUARD_LISTENERS; i++)
 		j.listeners[i].fd = -1;
 	j.held = &j.listeners[0];
 	ask_for_short_slices();
-	find_home(&j.duty.trace);
+	/* Hints compare it with real paths. */
+	if (home)
+		j.duty.trace.home = home;
 	j.trace = ab_trace_new();
 	/* The guard reads hostile data, so it must not have what the caller's environment may contain. */
 	for (char **e = environ; *e; e++)
@@ -662,7 +647,11 @@ static int serve_guard(int broker, void *arg)
 	    add_listener(&j, seats->listener, NULL) < 0)
 		return 1;
 	j.wakes = ab_call_wait_open(j.sock);
-	open_handlers(&j);
+	for (size_t i = 0; i < j.duty.nhandlers; i++) {
+		const struct ab_call_handler *h = &j.duty.handlers[i];
+
+		j.states[i] = h->open ? h->open(&j, h->setup) : (void *)(uintptr_t)h->setup;
+	}
 	/* Root's guard looks up names and connects with the rights that root has in the box: none
 	 * but those of an owner. It may examine the box because it made the box's user namespace. */
 	if (ab_drop_capabilities() < 0 || prctl(PR_SET_DUMPABLE, 0) < 0 ||

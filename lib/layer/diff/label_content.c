@@ -230,15 +230,6 @@ static bool finds_secret(void *arg, const char *line, size_t len)
 	return assigns_key(line, len);
 }
 
-static void check_secret(const struct ab_label_input *in, struct ab_label_hits *hits)
-{
-	size_t len;
-
-	/* The value itself is shown in the diff, and nowhere else. */
-	if (ab_label_new_line(in, finds_secret, NULL, &len))
-		ab_label_add(hits, AB_LABEL_SECRET, NULL, NULL);
-}
-
 static bool has_media_name(const char *name)
 {
 	static const char ends[] =
@@ -303,5 +294,7 @@ void ab_label_content(const struct ab_label_input *in, const char *name, struct 
 	if (in->fresh.cut)
 		ab_label_add(hits, AB_LABEL_UNCHECKED, NULL, NULL);
 	check_hidden(in, hits);
-	check_secret(in, hits);
+	/* The value itself is shown in the diff, and nowhere else. */
+	if (ab_label_new_line(in, finds_secret, NULL, &len))
+		ab_label_add(hits, AB_LABEL_SECRET, NULL, NULL);
 }

@@ -215,15 +215,6 @@ static void copy_until(struct merge *m, uint32_t end)
 	}
 }
 
-/* Replace a value of the host's text; in the order of the text. */
-static void replace_value(struct merge *m, const struct ab_json_scan_node *h,
-			  const struct ab_json_scan_node *b)
-{
-	copy_until(m, h->begin);
-	put_value(m->out, b);
-	m->done = h->end;
-}
-
 static size_t add_members(struct merge *m, const struct ab_json_scan_node *b, const char *prefix);
 
 /* Add a member of the box that may leave it; false: it may not. `before`: members that are there. */
@@ -272,10 +263,14 @@ static void renew_members(struct merge *m, const struct ab_json_scan_node *h,
 
 		if (!fresh)
 			continue;
-		if (l.inside && child->kind == '{' && fresh->kind == '{')
+		if (l.inside && child->kind == '{' && fresh->kind == '{') {
 			renew_members(m, child, fresh, path);
-		else if (child->kind != '{' && may_leave(m, l, fresh) && !same_value(child, fresh))
-			replace_value(m, child, fresh);
+		} else if (child->kind != '{' && may_leave(m, l, fresh) &&
+			   !same_value(child, fresh)) {
+			copy_until(m, child->begin);
+			put_value(m->out, fresh);
+			m->done = child->end;
+		}
 	}
 	ab_json_scan_each(child, b)
 	{

@@ -37,14 +37,6 @@ static bool check_fit(struct ab_members *m, const struct ab_json_scan_node *node
 	return false;
 }
 
-static void report_unknown(struct ab_members *m, const struct ab_json_scan_node *node)
-{
-	const char *guess = ab_guess(node->key, m->kind->names, m->kind->n);
-	ab_autofree char *right = guess ? ab_printf("did you mean %s?", guess) : NULL;
-
-	report_mistake(m, node, "unknown key", right ? right : "");
-}
-
 void ab_members_find(struct ab_members *m)
 {
 	const struct ab_members_kind *kind = m->kind;
@@ -54,10 +46,15 @@ void ab_members_find(struct ab_members *m)
 	{
 		size_t i = ab_word_at(kind->names, kind->n, k->key);
 
-		if (i < kind->n)
+		if (i < kind->n) {
 			m->given[i] = k;
-		else
-			report_unknown(m, k);
+		} else {
+			const char *guess = ab_guess(k->key, kind->names, kind->n);
+			ab_autofree char *right =
+				guess ? ab_printf("did you mean %s?", guess) : NULL;
+
+			report_mistake(m, k, "unknown key", right ? right : "");
+		}
 	}
 }
 

@@ -128,13 +128,6 @@ void ab_review_text_list(struct ab_buf *b, const struct ab_changes *changes, siz
 		ab_buf_printf(b, "  and %zu more\n", left);
 }
 
-static void add_json_labels(struct ab_buf *b, uint32_t labels)
-{
-	for (size_t i = 0; i < AB_LABEL_COUNT; i++)
-		if (labels & AB_LABEL_BIT(i))
-			ab_buf_jsonf(b, ",%s", ab_labels[i].name);
-}
-
 void ab_review_text_json(const struct ab_changes *changes, const struct ab_review_sum *sum,
 			 const char *key, struct ab_buf *b)
 {
@@ -152,7 +145,9 @@ void ab_review_text_json(const struct ab_changes *changes, const struct ab_revie
 			continue;
 		n++;
 		ab_buf_jsonf(b, ",{'path':%s,'labels':[", c->path);
-		add_json_labels(b, c->labels);
+		for (size_t k = 0; k < AB_LABEL_COUNT; k++)
+			if (c->labels & AB_LABEL_BIT(k))
+				ab_buf_jsonf(b, ",%s", ab_labels[k].name);
 		ab_buf_jsonf(b, "],'conflict':%hhd}", c->conflict);
 	}
 	ab_buf_puts(b, "]}");

@@ -397,13 +397,6 @@ static char *make_result(const struct child *c, int result, int status,
 	return ab_buf_take(&json);
 }
 
-static void close_descriptors(struct child *c)
-{
-	ab_close_all(&c->result, &c->signals, &c->pidfd);
-	for (size_t i = 0; i < 2; i++)
-		ab_close_all(&c->channel[i], &c->pipes[OUT][i], &c->pipes[ERR][i]);
-}
-
 int ab_run_in_child(const struct ab_request *request, uint64_t capture, struct ab_child_run *ret,
 		    int *ret_status, struct ab_error *err)
 {
@@ -432,7 +425,9 @@ int ab_run_in_child(const struct ab_request *request, uint64_t capture, struct a
 	if (!ret->result)
 		ret->result =
 			complete_result(c, make_result(c, result, *ret_status, &started, err));
-	close_descriptors(c);
+	ab_close_all(&c->result, &c->signals, &c->pidfd);
+	for (size_t i = 0; i < 2; i++)
+		ab_close_all(&c->channel[i], &c->pipes[OUT][i], &c->pipes[ERR][i]);
 	sigprocmask(SIG_SETMASK, &c->before, NULL);
 	free(c);
 	return result;

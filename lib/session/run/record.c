@@ -142,14 +142,6 @@ int ab_run_write_holds(struct run *r, const struct ab_holds *holds, const struct
 	return ab_log_write(&r->log, &line, err);
 }
 
-static void record_network(struct ab_buf *line, const struct ab_ledger_totals *n)
-{
-	ab_buf_jsonf(line,
-		     ",'requests_allowed':%ju,'requests_denied':%ju,'requests_failed':%ju,"
-		     "'bytes_up':%ju,'bytes_down':%ju",
-		     n->allowed, n->denied, n->failed, n->bytes_up, n->bytes_down);
-}
-
 /* So far: what is lost after this record is only said. */
 static void record_export(struct ab_buf *line, const struct ab_prepared *p)
 {
@@ -179,7 +171,12 @@ int ab_run_write_end(struct run *r, int status, const struct ab_strv *moved, str
 				 (int64_t)ab_refused_programs_count(r->refusals));
 	ab_record_number(&line, "files_denied", (int64_t)ab_refused_programs_others(r->refusals));
 	if (r->had_network)
-		record_network(&line, &r->report.totals);
+		ab_buf_jsonf(&line,
+			     ",'requests_allowed':%ju,'requests_denied':%ju,'requests_failed':%ju,"
+			     "'bytes_up':%ju,'bytes_down':%ju",
+			     r->report.totals.allowed, r->report.totals.denied,
+			     r->report.totals.failed, r->report.totals.bytes_up,
+			     r->report.totals.bytes_down);
 	ab_buf_jsonf(&line, "?,'review':%-s", r->review.json);
 	if (r->prepared->exporter)
 		record_export(&line, r->prepared);

@@ -46,15 +46,6 @@ static void add_network(struct ab_buf *b, const struct ab_ledger_totals *n)
 		ab_buf_jsonf(b, ",'network':null");
 }
 
-/* They are JSON already, copied from the record. */
-static void add_violations(struct ab_buf *b, const struct ab_result *r)
-{
-	ab_buf_jsonf(b, ",'violations':[");
-	for (size_t i = 0; r->violations && i < r->violations->len; i++)
-		ab_buf_jsonf(b, ",%-s", r->violations->v[i]);
-	ab_buf_jsonf(b, "],'violations_total':%jd", (int64_t)r->nviolations);
-}
-
 void ab_result_json(const struct ab_result *r, struct ab_buf *b)
 {
 	ab_autostrv struct ab_strv holds = { 0 }, missing = { 0 }, given_up = { 0 };
@@ -75,8 +66,12 @@ void ab_result_json(const struct ab_result *r, struct ab_buf *b)
 		     ab_text_or_null(r->rule), ab_text_or_null(r->approved), r->engine,
 		     ab_list(&holds), ab_list(&missing), ab_list(&given_up));
 	add_network(b, r->network);
-	add_violations(b, r);
-	ab_buf_jsonf(b, ",'findings':%p,'review':%-s}", ab_list(r->findings), r->review);
+	/* They are JSON already, copied from the record. */
+	ab_buf_jsonf(b, ",'violations':[");
+	for (size_t i = 0; r->violations && i < r->violations->len; i++)
+		ab_buf_jsonf(b, ",%-s", r->violations->v[i]);
+	ab_buf_jsonf(b, "],'violations_total':%jd,'findings':%p,'review':%-s}",
+		     (int64_t)r->nviolations, ab_list(r->findings), r->review);
 }
 
 /* Are these bytes an incomplete character? Try to complete it: the range of the second byte depends

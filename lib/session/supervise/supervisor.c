@@ -361,19 +361,10 @@ static void take_terminal(struct supervisor *s, struct ab_fds *fds)
 		ab_failure_end(&s->failure);
 }
 
-/* Further commands send their own listeners; the guard must be there by then. */
-static void begin_stay(struct supervisor *s, const struct ab_holds *holds)
+static void take_holds(struct supervisor *s, const struct ab_holds *holds, struct ab_fds *fds)
 {
 	bool asked = s->what->children && !holds->unasked;
 
-	if (asked)
-		ab_guard_watch_begin(&s->guard);
-	if (s->failure.result == 0)
-		ab_stay_begin(s->stay, asked);
-}
-
-static void take_holds(struct supervisor *s, const struct ab_holds *holds, struct ab_fds *fds)
-{
 	if (s->started)
 		return;
 	s->started = true;
@@ -382,8 +373,11 @@ static void take_holds(struct supervisor *s, const struct ab_holds *holds, struc
 		ab_failure_end(&s->failure);
 	else if (s->what->timeout_ms)
 		arm_timer(s, s->what->timeout_ms);
+	/* Further commands send their own listeners; the guard must be there by then. */
+	if (s->stay && s->failure.result == 0 && asked)
+		ab_guard_watch_begin(&s->guard);
 	if (s->stay && s->failure.result == 0)
-		begin_stay(s, holds);
+		ab_stay_begin(s->stay, asked);
 }
 
 static void take_message(struct supervisor *s, const struct ab_msg *msg, struct ab_fds *fds)

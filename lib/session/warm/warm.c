@@ -451,15 +451,6 @@ static int lock_in(struct ab_warm *w, struct ab_error *err)
 	return ab_fail_step(err, "broker", errno, "begin the run");
 }
 
-/* The command may have begun: the broker looks at what it did, and ends the run. We may be locked in
- * already. */
-static void abandon_begun(struct run *r)
-{
-	ab_run_drop_box(r);
-	ab_broker_abandon(ab_take(r->broker));
-	ab_run_abandon_services(r);
-}
-
 static int run_in_box(struct ab_warm *w, const struct ab_prepared *now, int *ret_status,
 		      struct ab_error *err)
 {
@@ -471,7 +462,11 @@ static int run_in_box(struct ab_warm *w, const struct ab_prepared *now, int *ret
 		return -1;
 	}
 	if (lock_in(w, err) < 0) {
-		abandon_begun(r);
+		/* The command may have begun: the broker looks at what it did, and ends the run. We
+		 * may be locked in already. */
+		ab_run_drop_box(r);
+		ab_broker_abandon(ab_take(r->broker));
+		ab_run_abandon_services(r);
 		return -1;
 	}
 	ab_streams_launched(&r->streams);

@@ -174,16 +174,6 @@ static int read_start(const struct ab_found_run *run, struct look *l, struct ab_
 	return 0;
 }
 
-static void set_until(struct look *l)
-{
-	int64_t ms = ab_time_ms(l->changes->until);
-
-	/* The record rounds down. */
-	if (ms >= 0)
-		l->until = (struct timespec){ (time_t)((ms + 1) / 1000),
-					      (long)((ms + 1) % 1000) * 1000000 };
-}
-
 static void free_changes(struct run_changes *changes)
 {
 	for (size_t i = 0; i < changes->len; i++)
@@ -204,6 +194,7 @@ static int collect_changes(const struct ab_found_run *run, const char *skip,
 		.everything = true,
 	};
 	struct look l = { .changes = ret, .skip = skip };
+	int64_t until;
 
 	*ret = (struct run_changes){ .live = run->live };
 	memcpy(ret->since, run->began, sizeof(ret->since));
@@ -212,7 +203,11 @@ static int collect_changes(const struct ab_found_run *run, const char *skip,
 		free_changes(ret);
 		return -1;
 	}
-	set_until(&l);
+	/* The record rounds down. */
+	until = ab_time_ms(ret->until);
+	if (until >= 0)
+		l.until = (struct timespec){ (time_t)((until + 1) / 1000),
+					     (long)((until + 1) % 1000) * 1000000 };
 	for (size_t i = 0; i < ret->roots.len; i++)
 		if (!is_covered(&ret->roots, i) &&
 		    ab_walk(&walk, ret->roots.v[i], visit_folder, &l) < 0)

@@ -423,17 +423,6 @@ int ab_permit_refuse_private(struct ab_permit_job *job, const char *text, struct
 								: 0;
 }
 
-/* What stays allowed or denied by other settings. */
-static void note_remains(struct ab_permit_job *job, const char *key, const char *element)
-{
-	ab_autopolicy struct ab_policy *policy = ab_permit_policy(job, NULL);
-	ab_autofree char *from = policy ? ab_policy_origin(policy, key, element) : NULL;
-
-	if (from)
-		ab_strv_addf(&job->ret->notes, "it is still in %s of this folder's runs (%s)", key,
-			     from);
-}
-
 int ab_permit_remove(struct ab_permit_job *job, const char *key, const char *element,
 		     struct ab_error *err)
 {
@@ -454,8 +443,15 @@ int ab_permit_remove(struct ab_permit_job *job, const char *key, const char *ele
 
 		r = open_user_file(job, &f, err) < 0 ? -1 : remove_from(job, &f, key, element, err);
 	}
-	if (r > 0)
-		note_remains(job, key, element);
+	if (r > 0) {
+		/* What stays allowed or denied by other settings. */
+		ab_autopolicy struct ab_policy *policy = ab_permit_policy(job, NULL);
+		ab_autofree char *from = policy ? ab_policy_origin(policy, key, element) : NULL;
+
+		if (from)
+			ab_strv_addf(&job->ret->notes,
+				     "it is still in %s of this folder's runs (%s)", key, from);
+	}
 	return r;
 }
 

@@ -198,15 +198,6 @@ int ab_quarantined_find(const struct ab_policy_input *input, const char *what,
 	return 0;
 }
 
-static int refuse_id(const char *id, struct ab_error *err)
-{
-	ab_fail(err, AB_EUSAGE, 0,
-		"%.100s is not the id of a file in quarantine; an id looks like "
-		"7kq2x-q1",
-		id);
-	return ab_hint(err, "list them: agentbox quarantine list");
-}
-
 int ab_quarantined_open(const struct ab_policy_input *input, const char *id,
 			struct ab_quarantined_one *ret, struct ab_error *err)
 {
@@ -215,8 +206,13 @@ int ab_quarantined_open(const struct ab_policy_input *input, const char *id,
 	ab_auto(ab_state_fini) struct ab_state state = AB_STATE_NONE;
 	struct ab_denial_name name;
 
-	if (ab_denial_parse(id, &name) < 0 || name.kind != AB_DENIAL_MOVED)
-		return refuse_id(id, err);
+	if (ab_denial_parse(id, &name) < 0 || name.kind != AB_DENIAL_MOVED) {
+		ab_fail(err, AB_EUSAGE, 0,
+			"%.100s is not the id of a file in quarantine; an id looks like "
+			"7kq2x-q1",
+			id);
+		return ab_hint(err, "list them: agentbox quarantine list");
+	}
 	if (ab_steer_state(input, &state, err) < 0 ||
 	    ab_find_run(state.live, state.runs, name.run, &run, err) < 0)
 		return -1;

@@ -320,21 +320,16 @@ int ab_settings_edit_save(struct ab_settings_editing *e, struct ab_settings_chan
 	return -1;
 }
 
-/* With the backups that editors make. */
-static void remove_folder(const char *path)
-{
-	ab_autodir DIR *dir = ab_folder_list(AT_FDCWD, path);
-	const char *name;
-
-	while ((name = ab_folder_next(dir)) != NULL)
-		(void)unlinkat(dirfd(dir), name, 0);
-	(void)rmdir(path);
-}
-
 void ab_settings_edit_end(struct ab_settings_editing *e)
 {
+	ab_autodir DIR *dir = e->folder ? ab_folder_list(AT_FDCWD, e->folder) : NULL;
+	const char *name;
+
+	/* With the backups that editors make. */
+	while ((name = ab_folder_next(dir)) != NULL)
+		(void)unlinkat(dirfd(dir), name, 0);
 	if (e->folder)
-		remove_folder(e->folder);
+		(void)rmdir(e->folder);
 	ab_free_all(e->file, e->seen, e->folder, e->copy);
 	ab_strv_fini(&e->env);
 	*e = (struct ab_settings_editing){ 0 };

@@ -104,16 +104,6 @@ static int take_verdict(struct entry *e, const json_t *v, struct ab_error *err)
 	return 0;
 }
 
-/* The box records it; what went wrong with that is not worth a second message. */
-static void report_refusal(struct entry *e)
-{
-	struct ab_error late = { 0 };
-	json_auto_t *answer = NULL;
-
-	e->approved = "no";
-	(void)send_start(e, &answer, &late);
-}
-
 static int start_command(struct entry *e, struct ab_error *err)
 {
 	json_auto_t *first = NULL, *second = NULL;
@@ -123,8 +113,14 @@ static int start_command(struct entry *e, struct ab_error *err)
 		return -1;
 	verdict = json_object_get(first, "verdict");
 	if (verdict && take_verdict(e, verdict, err) < 0) {
-		if (err->code == AB_EREFUSED)
-			report_refusal(e);
+		struct ab_error late = { 0 };
+
+		/* The box records a refusal; what went wrong with that is not worth a second
+		 * message. */
+		if (err->code == AB_EREFUSED) {
+			e->approved = "no";
+			(void)send_start(e, &second, &late);
+		}
 		return -1;
 	}
 	if (verdict && send_start(e, &second, err) < 0)

@@ -408,15 +408,6 @@ static void say_asked_only(const struct ab_why_case *c, struct ab_buf *b)
 	ab_buf_printf(b, " (id %s).\n", c->id);
 }
 
-/* A clause as a paragraph. */
-static void add_paragraph(struct ab_buf *b, const char *clause)
-{
-	size_t at = b->len + 1;
-
-	ab_buf_printf(b, "\n%s.\n", clause);
-	b->data[at] = (char)toupper((unsigned char)b->data[at]);
-}
-
 static void say_remedies(const struct ab_why_case *c, struct ab_buf *b)
 {
 	const char *advice = ab_why_advice(c);
@@ -425,8 +416,12 @@ static void say_remedies(const struct ab_why_case *c, struct ab_buf *b)
 	ab_why_remedies(c, &r);
 	ab_buf_puts(b, r.len ? "\nA human can:\n" : "");
 	ab_why_put_ways(b, "  ", &r);
-	if (advice)
-		add_paragraph(b, advice);
+	if (advice) {
+		size_t at = b->len + 1;
+
+		ab_buf_printf(b, "\n%s.\n", advice);
+		b->data[at] = (char)toupper((unsigned char)b->data[at]);
+	}
 }
 
 void ab_why_text(const struct ab_why_case *c, struct ab_buf *b)

@@ -177,14 +177,6 @@ static void add_top(struct ab_quarantine *q, size_t repo, const char *path)
 		take_link(q, repo, top, q->repos[repo].links.v[i]);
 }
 
-static void tell_link(struct ab_quarantine *q, const struct ab_repo *r, const char *link)
-{
-	ab_quarantine_alert(q,
-			    "the run added the submodule %s to the index of %s: git commands there "
-			    "read its settings",
-			    link, r->tops[0].path);
-}
-
 /* Was its checkout created since the start? */
 static bool link_is_new(const struct ab_quarantine *q, const struct ab_repo *r, const char *link)
 {
@@ -205,7 +197,11 @@ static void take_links(struct ab_quarantine *q, size_t repo, const struct ab_str
 		if (ab_strv_has(&r->links, found->v[i]))
 			continue;
 		if (r->known && (fresh || link_is_new(q, r, found->v[i])))
-			tell_link(q, r, found->v[i]);
+			ab_quarantine_alert(
+				q,
+				"the run added the submodule %s to the index of %s: git "
+				"commands there read its settings",
+				found->v[i], r->tops[0].path);
 		ab_strv_add(&r->links, found->v[i]);
 		for (size_t k = 0; k < q->repos[repo].ntops; k++)
 			take_link(q, repo, k, found->v[i]);

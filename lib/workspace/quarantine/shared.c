@@ -224,14 +224,6 @@ static void search_locked(struct search *s, const char *path)
 		s->cut |= fd >= 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
-static void search_shared(struct search *s, size_t i)
-{
-	enter_shared(s, i);
-	if (s->q->survey->nmodes)
-		put_back_root(s, s->q->survey->shared.v[i]);
-	search_root(s, s->q->survey->shared.v[i]);
-}
-
 static void tell_narrowed(struct search *s)
 {
 	ab_autofree char *shown = s->narrowed ? ab_escape(s->narrowed_path) : NULL;
@@ -256,8 +248,12 @@ void ab_shared_sweep(struct ab_quarantine *q)
 				      .thorough = true,
 				      .unreadable = note_locked } };
 
-	for (size_t i = 0; i < shared->len; i++)
-		search_shared(&s, i);
+	for (size_t i = 0; i < shared->len; i++) {
+		enter_shared(&s, i);
+		if (q->survey->nmodes)
+			put_back_root(&s, shared->v[i]);
+		search_root(&s, shared->v[i]);
+	}
 	/* Grows meanwhile: one below another. */
 	for (size_t i = 0; i < s.locked.len; i++) {
 		ab_autofree char *path = ab_strdup(s.locked.v[i]);

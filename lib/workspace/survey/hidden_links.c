@@ -9,16 +9,6 @@ static bool is_linked(const struct ab_guard *hidden, struct stat *ret)
 	       S_ISREG(ret->st_mode) && ret->st_nlink > 1;
 }
 
-/* Under the names that denyRead itself covers, it is hidden wherever they are. */
-static void note_links(const struct ab_guard *hidden, size_t n, struct ab_hardlinks *ret)
-{
-	struct stat st;
-
-	for (size_t i = 0; i < n; i++)
-		if (is_linked(&hidden[i], &st))
-			ab_hardlinks_meet(ret, hidden[i].path, &st);
-}
-
 /* In a hidden folder a name is hidden as well. */
 static void list_roots(const struct ab_survey *survey, const struct ab_guard *hidden, size_t n,
 		       struct ab_strv *ret)
@@ -55,7 +45,10 @@ void ab_hidden_links_find(const char *home, const struct ab_survey *survey,
 	struct stat st;
 
 	*ret = (struct ab_hidden_links){ 0 };
-	note_links(hidden, n, &links);
+	/* Under the names that denyRead itself covers, it is hidden wherever they are. */
+	for (size_t i = 0; i < n; i++)
+		if (is_linked(&hidden[i], &st))
+			ab_hardlinks_meet(&links, hidden[i].path, &st);
 	if (!links.n)
 		return;
 	list_roots(survey, hidden, n, &roots);
