@@ -38,9 +38,6 @@ static inline const char *call_name(int arch, uint32_t nr)
 
 	for (size_t i = 0; i < CALLS && !names[arch][CALLS - 1]; i++, name += strlen(name) + 1)
 		names[arch][i] = name;
-	/* An older libseccomp does not know it; its number is the same everywhere. */
-	if (!*names[arch][449])
-		names[arch][449] = "futex_waitv";
 	return nr < CALLS && *names[arch][nr] ? names[arch][nr] : NULL;
 }
 
