@@ -472,7 +472,8 @@ static void wait_for_event(const struct broker *b, struct pollfd *fds)
 	fds[0] = (struct pollfd){ .fd = b->sock, .events = POLLIN };
 	if (b->outbox)
 		fds[0].events |= POLLOUT;
-	fds[1] = (struct pollfd){ .fd = b->swept ? -1 : b->duty.init, .events = POLLIN };
+	fds[1] = (struct pollfd){ .fd = !b->swept && ab_broker_knows_search(b) ? b->duty.init : -1,
+				  .events = POLLIN };
 	/* Not before it can be answered. */
 	fds[3] = (struct pollfd){ .fd = git ? b->git_sock : -1, .events = POLLIN };
 	fds[2] = (struct pollfd){ .fd = b->swept ? -1 : ab_wall_watch_fd(b->walls),

@@ -21,12 +21,16 @@
 
 enum { FINISH_MS = 5000 }; /* for jobs that must be done after the box */
 
-/* Programs of the box that never made a call that the kernel holds have made no folder. */
-static enum ab_search_depth choose_search(const struct broker *b)
+/* Were folders made? Programs of the box that never made a call that the kernel holds have made none. That
+ * it holds no calls is said before the supervisor asks for the sweep, and maybe after the box has ended. */
+static bool is_touched(const struct broker *b)
 {
-	bool untouched = !b->guard && !b->unheld && !b->duty.containers;
+	return b->guard || b->unheld || b->duty.containers;
+}
 
-	return untouched ? AB_SEARCH_SHORT : AB_SEARCH_USUAL;
+bool ab_broker_knows_search(const struct broker *b)
+{
+	return b->asked || is_touched(b);
 }
 
 void ab_broker_sweep_workspace(struct broker *b)
@@ -37,7 +41,9 @@ void ab_broker_sweep_workspace(struct broker *b)
 	ab_wall_watch_end(b->walls);
 	ab_broker_report_walls(b);
 	ab_quarantine_sweep(b->quarantine);
-	ab_quarantine_review(b->quarantine, choose_search(b), b->spots);
+	ab_quarantine_review(b->quarantine,
+			     b->asked && !is_touched(b) ? AB_SEARCH_SHORT : AB_SEARCH_USUAL,
+			     b->spots);
 	ab_moved_note(b->duty.run, ab_quarantine_report(b->quarantine), &b->noted);
 	if (b->duty.cgroup)
 		b->cgroup_left = ab_cgroup_remove(b->duty.cgroup, b->duty.run->id) < 0;

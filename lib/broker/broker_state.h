@@ -94,7 +94,9 @@ void ab_broker_report_walls(struct broker *b);
 /* broker_wait.c: returns when the run begins. */
 void ab_broker_wait(struct broker *b);
 
-/* broker_end.c: check everything once more, if that was not done. */
+/* broker_end.c: is it known how deep the search at the end must go? */
+bool ab_broker_knows_search(const struct broker *b);
+/* Check everything once more, if that was not done. */
 void ab_broker_sweep_workspace(struct broker *b);
 /* The box is gone and nothing is left to watch, so the broker may wait for the supervisor. */
 _Noreturn void ab_broker_answer_sweep(struct broker *b);
