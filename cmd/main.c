@@ -155,7 +155,8 @@ int get_consent(const struct args *args, const char *question, const char *witho
 
 bool confirm(const char *question)
 {
-	char line[16];
+	ab_autofree char *line = NULL;
+	size_t room = 0;
 
 	printf("%s ", question);
 	fflush(stdout);
@@ -163,7 +164,8 @@ bool confirm(const char *question)
 	tcflush(STDIN_FILENO, TCIFLUSH);
 	printf("[y/N] ");
 	fflush(stdout);
-	if (!fgets(line, sizeof(line), stdin)) {
+	/* All of it: its end must not answer the next question. */
+	if (getline(&line, &room, stdin) < 0) {
 		printf("\n");
 		return false;
 	}

@@ -465,14 +465,12 @@ make_hostile()
 
 @test "mcp wrap: servers of projects run in boxes, and each that does not is named with the reason" {
 	jq -n '{projects: {"/p/one": {mcpServers: {x: {type: "stdio", command: "foo", args: [], env: {}}}}},
-		mcpServers: {far: {type: "http", url: "https://x", headers: {A: "b"}},
-			odd: {command: {path: "foo"}}},
+		mcpServers: {far: {type: "http", url: "https://x", headers: {A: "b"}}},
 		tools: {deep: [{server: {command: "bar"}}]}}' >claude.json
 	agentbox mcp wrap --yes claude.json
 	[ "$status" -eq 0 ]
 	[ "$(jq -c '.projects["/p/one"].mcpServers.x.args' claude.json)" = '["run","--","/bin/sh","-c","exec \"$@\" # args: []","sh","foo"]' ]
 	[[ "$output" == *"far stays as it is: it has no command"* ]]
-	[[ "$output" == *"odd is not in a box: its command has a form that agentbox does not know"* ]]
 	[[ "$output" == *"tools.deep.server has a command that is not changed"* ]]
 	[[ "$output" != *"x is not"* && "$output" != *"projects"* ]]
 	agentbox mcp wrap --undo --yes claude.json
@@ -564,4 +562,24 @@ make_hostile()
 	[ "$(jq -c .mcpServers.x.args .mcp.json)" = '["run","--","/usr/bin/env","foo"]' ]
 	[ -e .claude/settings.json ]
 	[ -e .agentbox.json ]
+}
+
+@test "mcp wrap: a server whose command has a form that it does not know is refused, and nothing is changed" {
+	local form
+	for form in '{command: {path: "foo"}}' '{command: "foo", args: ["a", 8080]}' '{command: "foo", args: "a b"}' \
+		'{command: 1}'; do
+		jq -n "{mcpServers: {good: {command: \"bar\"}, odd: $form}}" >.mcp.json
+		cp .mcp.json before
+		agentbox mcp wrap --yes .mcp.json
+		[ "$status" -eq 1 ]
+		[[ "$output" == *"the command of odd has a form that agentbox does not know"* ]]
+		cmp .mcp.json before
+		# There is nothing of ours in it.
+		agentbox mcp wrap --yes --undo .mcp.json
+		[ "$status" -eq 0 ]
+	done
+	jq -n '{mcpServers: {good: {command: "bar"}, other: {command: "foo", args: ["a", "8080"]}}}' >.mcp.json
+	agentbox mcp wrap --yes .mcp.json
+	[ "$status" -eq 0 ]
+	[ "$(jq -c '.mcpServers.other.args' .mcp.json)" = '["run","--","/usr/bin/env","foo","a","8080"]' ]
 }

@@ -409,14 +409,22 @@ static void unwrap_server(const struct wrapping *w, const struct place *place, j
 	write_words(place, server, copy_from(words, inner));
 }
 
-static void note_left(const struct wrapping *w, const char *shown, json_t *server)
+static int leave_server(const struct wrapping *w, const char *shown, json_t *server,
+			struct ab_error *err)
 {
-	bool far = json_is_object(server) && !json_object_get(server, "command");
-
-	ab_strv_addf(w->notes,
-		     far ? "%s stays as it is: it has no command"
-			 : "%s is not in a box: its command has a form that agentbox does not know",
-		     shown);
+	if (!json_object_get(server, "command")) {
+		ab_strv_addf(w->notes,
+			     json_is_object(server)
+				     ? "%s stays as it is: it has no command"
+				     : "%s is not in a box: agentbox does not know what it is",
+			     shown);
+		return 0;
+	}
+	if (w->ask->undo)
+		return 0;
+	ab_fail(err, AB_EREFUSED, 0, "the command of %s has a form that agentbox does not know",
+		shown);
+	return ab_hint(err, "it is one text, with the others in \"args\", or a list of texts");
 }
 
 static int change_server(const struct wrapping *w, const struct place *place, const char *name,
@@ -428,10 +436,8 @@ static int change_server(const struct wrapping *w, const struct place *place, co
 
 	if (!w->ask->undo && check_members(place, shown, server, err) < 0)
 		return -1;
-	if (!json_is_object(server) || read_words(place, server, &words) < 0) {
-		note_left(w, shown, server);
-		return 0;
-	}
+	if (!json_is_object(server) || read_words(place, server, &words) < 0)
+		return leave_server(w, shown, server, err);
 	if (!w->ask->undo)
 		result = wrap_server(w, place, shown, server, words, err);
 	else if (find_inner(words))
