@@ -81,6 +81,15 @@ int ab_upstream_parse(const char *text, struct ab_upstream **ret, struct ab_erro
 	return 0;
 }
 
+int ab_upstream_choose(const char *setting, char *const *env, struct ab_upstream **ret,
+		       struct ab_error *err)
+{
+	if (strcmp(setting, "none") == 0)
+		return 0;
+	return strcmp(setting, "env") == 0 ? ab_upstream_from_env(env, ret, err)
+					   : ab_upstream_parse(setting, ret, err);
+}
+
 void ab_upstream_free(struct ab_upstream *u)
 {
 	if (!u)

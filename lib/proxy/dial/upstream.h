@@ -20,6 +20,9 @@ int ab_upstream_parse(const char *url, struct ab_upstream **ret, struct ab_error
 /* The proxy that this environment ("K=V", NULL-terminated) names, with its
  * NO_PROXY; NULL: none. */
 int ab_upstream_from_env(char *const *env, struct ab_upstream **ret, struct ab_error *err);
+/* As network.upstream says: "none", "env", or a URL. *ret stays as it is without one. */
+int ab_upstream_choose(const char *setting, char *const *env, struct ab_upstream **ret,
+		       struct ab_error *err);
 void ab_upstream_free(struct ab_upstream *upstream);
 
 /* Is this host dialled directly? Loopback always is. NO_PROXY: names (and names

@@ -46,17 +46,6 @@ static void service_answered(void *arg, const struct ab_http_reply *http, const 
 	f->loop.stop = true;
 }
 
-static int choose_upstream(struct fetch *f, struct ab_error *err)
-{
-	const char *setting = f->setup->policy->net.upstream;
-
-	if (strcmp(setting, "none") == 0)
-		return 0;
-	if (strcmp(setting, "env") == 0)
-		return ab_upstream_from_env(f->setup->environ, &f->upstream, err);
-	return ab_upstream_parse(setting, &f->upstream, err);
-}
-
 static int send_request(struct fetch *f, struct ab_error *err)
 {
 	struct ab_http_client_setup setup = { .loop = &f->loop,
@@ -68,7 +57,9 @@ static int send_request(struct fetch *f, struct ab_error *err)
 					      .environ = f->setup->environ };
 	struct ab_http_client *client;
 
-	if (choose_upstream(f, err) < 0 || ab_loop_init(&f->loop, err) < 0)
+	if (ab_upstream_choose(f->setup->policy->net.upstream, f->setup->environ, &f->upstream,
+			       err) < 0 ||
+	    ab_loop_init(&f->loop, err) < 0)
 		return -1;
 	setup.upstream = f->upstream;
 	if (ab_http_client_new(&setup, &client, err) < 0 ||

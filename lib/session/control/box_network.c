@@ -75,17 +75,6 @@ static int open_published(struct ab_box_network *bn, struct ab_error *err)
 	return 0;
 }
 
-static int choose_upstream(struct ab_box_network *bn, char *const *env, struct ab_error *err)
-{
-	const char *setting = bn->policy->net.upstream;
-
-	if (strcmp(setting, "none") == 0)
-		return 0;
-	if (strcmp(setting, "env") == 0)
-		return ab_upstream_from_env(env, &bn->upstream, err);
-	return ab_upstream_parse(setting, &bn->upstream, err);
-}
-
 static void free_box_network(struct ab_box_network *bn)
 {
 	for (size_t i = 0; i < bn->npublished; i++)
@@ -121,7 +110,8 @@ int ab_box_network_open(const struct ab_policy *policy, char *const *env, struct
 	bn->box.sock = -1;
 	bn->ports = (struct ab_box_ports)AB_BOX_PORTS_NONE;
 	bn->own = ab_own_open(err);
-	if (bn->own < 0 || open_published(bn, err) < 0 || choose_upstream(bn, env, err) < 0) {
+	if (bn->own < 0 || open_published(bn, err) < 0 ||
+	    ab_upstream_choose(policy->net.upstream, env, &bn->upstream, err) < 0) {
 		free_box_network(bn);
 		return ab_step(err, "network");
 	}
