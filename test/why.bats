@@ -211,7 +211,7 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 		[[ "$output" != *aaaaa* ]]
 		# No command to copy: a box could have printed it.
 		[[ "$output" != *"agentbox allow"* ]]
-		[[ "$output" == *"No run was denied it"*"pass its name to allow with --always"* ]]
+		[[ "$output" == *"No run was denied access to it"*"pass its name to allow with --always"* ]]
 	done
 	agentbox allow aaaaa-1 --always
 	[ "$status" -eq 0 ]
@@ -239,7 +239,7 @@ start="{$stamp,\"kind\":\"start\",\"command\":[\"sh\",\"-c\",\"echo it's\"],\"cw
 	record aaaaa "$start" "{$stamp,$line,\"id\":\"aaaaa-f1\",\"path\":\"$HOME/other\"}"
 	for path in data other; do
 		agentbox why --write "$HOME/$path"
-		[[ "$output" != *"$id"* && "$output" != *aaaaa* && "$output" == *"No run was denied it"* ]]
+		[[ "$output" != *"$id"* && "$output" != *aaaaa* && "$output" == *"No run was denied access to it"* ]]
 	done
 	agentbox allow "$id" --always
 	[ "$status" -eq 0 ]
@@ -395,7 +395,7 @@ policy()
 	policy "$one" '[["deny","network.mode","blocked","profile ci"]]' --profile ci github.com
 	policy '.answers[0].access' '"deny"' 10.1.2.3
 	agentbox why other.test
-	[[ "$output" == *"agentbox run --allow other.test -- ..."*"No run was denied it"* ]]
+	[[ "$output" == *"agentbox run --allow other.test -- ..."*"No run was denied access to it"* ]]
 	[[ "$output" != *"with its group"* && "$output" != *"agentbox allow"* ]]
 	agentbox why repo.maven.apache.org
 	[[ "$output" == *"in one run, with its group:  agentbox run --allow @maven -- ..."* ]]
@@ -433,7 +433,7 @@ policy()
 	policy "$both" '[["read","allow",null],["write","deny","filesystem.denyWrite"]]' .envrc
 	policy "$both" '[["write","deny","filesystem.write"]]' --write /etc/hosts
 	agentbox why --write /etc/hosts
-	[[ "$output" == *"No run was denied it"* && "$output" != *"agentbox allow"* ]]
+	[[ "$output" == *"No run was denied access to it"* && "$output" != *"agentbox allow"* ]]
 	policy "$both" '[["write","allow",null]]' --write '~/x'
 	policy "$both" '[["read","deny",null],["write","allow",null]]' /tmp/x
 	agentbox why --write .envrc

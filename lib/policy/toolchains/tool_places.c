@@ -43,8 +43,8 @@ static void add_place(struct search *s, const char *from, const char *to, bool l
 	s->found = p;
 }
 
-/* A variable may also name /dev/null, or the pipe of a shell: these are nobody's settings. A link in the
- * workspace came with a clone, or a box has made it. */
+/* A variable may also name /dev/null or a pipe, which hold no settings. A link in the workspace is not
+ * trusted: it came with a clone, or a box made it. */
 static void add_value(struct search *s, const char *from, const char *value, const char *base)
 {
 	ab_autofree char *to = ab_path_resolve(value, base, s->home);

@@ -279,6 +279,7 @@ static int mount_layer(struct build *b, const struct ab_mount *m, struct ab_erro
 {
 	ab_autoclose int tree = ab_overlays_take(&b->overlays, b->spec, m->path);
 	ab_autoclose int target = -1;
+	struct stat st;
 	int lower;
 
 	target = ab_tree_lookup(b->root, m->path);
@@ -299,11 +300,12 @@ static int mount_layer(struct build *b, const struct ab_mount *m, struct ab_erro
 		return ab_fail(err, AB_ESYSTEM, errno, "find %s", m->path);
 	if (ab_tree_place(tree, target, m->path, err) == 0)
 		return 0;
-	if (err->errnum != EINVAL)
+	if (err->errnum != EINVAL || fstat(target, &st) < 0)
 		return -1;
 	/* The host has something else there by now. */
 	*err = (struct ab_error){ 0 };
-	return ab_tree_place_named(b->stage, "d", target, "mask", m->path, err);
+	return ab_tree_place_named(b->stage, S_ISDIR(st.st_mode) ? "d" : "f", target, "mask",
+				   m->path, err);
 }
 
 static int hint_layer(struct ab_error *err)

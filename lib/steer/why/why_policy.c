@@ -138,10 +138,10 @@ static void add_lasting(struct ab_why_answer *a, const struct ab_policy_input *r
 			       a->denial);
 		ab_why_add_way(&a->how, "always", "agentbox allow %s --always", a->denial);
 	} else if (records && !a->advice) {
-		a->advice =
-			ab_strdup("No run was denied it, so there is no id. To allow it in later "
-				  "runs, pass its name to allow with --always or --project; on "
-				  "a terminal, allow asks first.");
+		a->advice = ab_strdup(
+			"No run was denied access to it, so there is no id. To allow it in "
+			"later runs, pass its name to allow with --always or --project; on "
+			"a terminal, allow asks first.");
 	}
 }
 
